@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+namespace tesela {
+
+/// "1.50 GiB": bytes with a binary unit and three significant digits.
+[[nodiscard]] std::string format_bytes(double bytes);
+
+/// "12.3 ms": a duration with a unit that keeps the number between 1 and 1000 where possible.
+[[nodiscard]] std::string format_seconds(double seconds);
+
+/// "58.1 GFLOP/s": a rate of floating-point operations.
+[[nodiscard]] std::string format_flops(double flops_per_second);
+
+}  // namespace tesela
