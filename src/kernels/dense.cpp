@@ -1,0 +1,275 @@
+#include "tesela/kernels/dense.hpp"
+
+#include "tesela/kernels/blas.hpp"
+
+#include <array>
+#include <cmath>
+#include <optional>
+
+namespace tesela {
+namespace {
+
+using Shapes = std::span<const TileShape>;
+
+double elements(const TileShape& shape) { return static_cast<double>(shape.rows) * static_cast<double>(shape.cols); }
+double cube(Index n) { return std::pow(static_cast<double>(n), 3); }
+
+template <class T>
+double bytes_of(Shapes shapes) {
+    double total = 0;
+    for (const auto& shape : shapes) total += elements(shape);
+    return total * sizeof(T);
+}
+
+/// The first index whose diagonal element is not finite and non-zero (LU) or not positive (Cholesky). OpenBLAS lets a
+/// NaN pass through dpotrf without a word, so the diagonal is looked at here.
+template <class T, class Good>
+std::optional<Index> first_bad_diagonal(blas::Block<T> a, Good good) {
+    for (Index i = 0; i < std::min(a.rows, a.cols); ++i)
+        if (!good(a(i, i))) return i;
+    return std::nullopt;
+}
+
+template <class T>
+KernelResult run_potrf(const KernelCall& call) noexcept {
+    const blas::Block<T> a(call.tiles[0]);
+    const Index first_row = call.args<PivotArguments>().first_row;
+    const int info = blas::potrf(a);
+    if (info > 0) return {Failure::not_positive_definite, first_row + info - 1};
+    if (const auto bad = first_bad_diagonal(a, [](T x) { return std::isfinite(x) && x > 0; }))
+        return {Failure::not_positive_definite, first_row + *bad};
+    return {};
+}
+
+/// Below this order the recursion of the unpivoted LU ends in plain loops.
+constexpr Index lu_base = 24;
+
+template <class T>
+void lu_loops(blas::Block<T> a) {
+    for (Index k = 0; k < a.rows; ++k) {
+        const T inverse = T{1} / a(k, k);
+        for (Index i = k + 1; i < a.rows; ++i) a(i, k) *= inverse;
+        for (Index j = k + 1; j < a.cols; ++j)
+            for (Index i = k + 1; i < a.rows; ++i) a(i, j) -= a(i, k) * a(k, j);
+    }
+}
+
+/// [A B; C D] = [L 0; C·U⁻¹ I]·[U L⁻¹·B; 0 D − C·U⁻¹·L⁻¹·B], then the same on the last block.
+template <class T>
+void lu_recursive(blas::Block<T> a) {
+    if (a.rows <= lu_base) return lu_loops(a);
+    const Index half = a.rows / 2;
+    const Index rest = a.rows - half;
+    const auto top_left = a.part({0, 0}, {half, half});
+    const auto top_right = a.part({0, half}, {half, rest});
+    const auto bottom_left = a.part({half, 0}, {rest, half});
+    const auto bottom_right = a.part({half, half}, {rest, rest});
+    lu_recursive(top_left);
+    blas::trsm({.side = Side::left, .triangle = Triangle::lower, .diagonal = Diagonal::unit}, top_left, top_right);
+    blas::trsm({.side = Side::right, .triangle = Triangle::upper}, top_left, bottom_left);
+    blas::gemm({.alpha = -1}, bottom_left, top_right, bottom_right);
+    lu_recursive(bottom_right);
+}
+
+template <class T>
+KernelResult run_getrf(const KernelCall& call) noexcept {
+    const blas::Block<T> a(call.tiles[0]);
+    lu_recursive(a);
+    if (const auto bad = first_bad_diagonal(a, [](T x) { return std::isfinite(x) && x != 0; }))
+        return {Failure::zero_pivot, call.args<PivotArguments>().first_row + *bad};
+    return {};
+}
+
+template <class T>
+KernelResult run_trtri(const KernelCall& call) noexcept {
+    blas::trtri(blas::Block<T>(call.tiles[0]));
+    return {};
+}
+
+template <class T>
+KernelResult run_lauum(const KernelCall& call) noexcept {
+    blas::lauum(blas::Block<T>(call.tiles[0]));
+    return {};
+}
+
+template <class T>
+KernelResult run_trsm(const KernelCall& call) noexcept {
+    blas::trsm(call.args<TriangularArguments>(), blas::Block<T>(call.tiles[0]), blas::Block<T>(call.tiles[1]));
+    return {};
+}
+
+template <class T>
+KernelResult run_trmm(const KernelCall& call) noexcept {
+    blas::trmm(call.args<TriangularArguments>(), blas::Block<T>(call.tiles[0]), blas::Block<T>(call.tiles[1]));
+    return {};
+}
+
+template <class T>
+KernelResult run_syrk(const KernelCall& call) noexcept {
+    blas::syrk(call.args<SyrkArguments>(), blas::Block<T>(call.tiles[0]), blas::Block<T>(call.tiles[1]));
+    return {};
+}
+
+template <class T>
+KernelResult run_gemm(const KernelCall& call) noexcept {
+    blas::gemm(call.args<GemmArguments>(), blas::Block<T>(call.tiles[0]), blas::Block<T>(call.tiles[1]),
+               blas::Block<T>(call.tiles[2]));
+    return {};
+}
+
+template <class T>
+KernelResult run_gemv(const KernelCall& call) noexcept {
+    blas::gemv(call.args<GemmArguments>(), blas::Block<T>(call.tiles[0]), blas::Block<T>(call.tiles[1]),
+               blas::Block<T>(call.tiles[2]));
+    return {};
+}
+
+template <class T>
+KernelResult run_geadd(const KernelCall& call) noexcept {
+    const auto& args = call.args<GeaddArguments>();
+    const blas::Block<T> a(call.tiles[0]);
+    const blas::Block<T> b(call.tiles[1]);
+    const auto alpha = static_cast<T>(args.alpha);
+    const auto beta = static_cast<T>(args.beta);
+    for (Index j = 0; j < b.cols; ++j)
+        for (Index i = 0; i < b.rows; ++i) b(i, j) = alpha * a(i, j) + beta * b(i, j);
+    return {};
+}
+
+template <class T>
+KernelResult run_laset(const KernelCall& call) noexcept {
+    const auto& args = call.args<LasetArguments>();
+    const blas::Block<T> a(call.tiles[0]);
+    for (Index j = 0; j < a.cols; ++j)
+        for (Index i = 0; i < a.rows; ++i) a(i, j) = static_cast<T>(i == j ? args.diagonal : args.off_diagonal);
+    return {};
+}
+
+template <class T>
+KernelResult run_generate(const KernelCall& call) noexcept {
+    const auto& args = call.args<GenerateArguments>();
+    const blas::Block<T> a(call.tiles[0]);
+    for (Index j = 0; j < a.cols; ++j)
+        for (Index i = 0; i < a.rows; ++i)
+            a(i, j) = static_cast<T>(args.element(args.context, {args.first.i + i, args.first.j + j}));
+    return {};
+}
+
+template <class T>
+KernelResult run_dot(const KernelCall& call) noexcept {
+    const blas::Block<T> a(call.tiles[0]);
+    const blas::Block<T> b(call.tiles[1]);
+    double sum = 0;
+    for (Index j = 0; j < a.cols; ++j)
+        for (Index i = 0; i < a.rows; ++i) sum += static_cast<double>(a(i, j)) * static_cast<double>(b(i, j));
+    *call.tiles[2].as<T>() += static_cast<T>(sum);
+    return {};
+}
+
+template <class T>
+KernelResult run_logdet(const KernelCall& call) noexcept {
+    const blas::Block<T> l(call.tiles[0]);
+    double sum = 0;
+    for (Index i = 0; i < l.rows; ++i) sum += std::log(static_cast<double>(l(i, i)));
+    *call.tiles[1].as<T>() += static_cast<T>(2 * sum);
+    return {};
+}
+
+// Costs: the usual counts of LAPACK Working Note 41, leading terms.
+
+template <class T>
+KernelCost cost_potrf(Shapes s, const void*) noexcept {
+    return {cube(s[0].rows) / 3, bytes_of<T>(s)};
+}
+template <class T>
+KernelCost cost_getrf(Shapes s, const void*) noexcept {
+    return {2 * cube(s[0].rows) / 3, bytes_of<T>(s)};
+}
+template <class T>
+KernelCost cost_triangular(Shapes s, const void* arguments) noexcept {
+    const auto& args = *static_cast<const TriangularArguments*>(arguments);
+    const auto order = static_cast<double>(args.side == Side::left ? s[1].rows : s[1].cols);
+    return {order * elements(s[1]), bytes_of<T>(s)};
+}
+template <class T>
+KernelCost cost_syrk(Shapes s, const void*) noexcept {
+    return {elements(s[0]) * static_cast<double>(s[1].rows), bytes_of<T>(s)};
+}
+template <class T>
+KernelCost cost_gemm(Shapes s, const void* arguments) noexcept {
+    const auto& args = *static_cast<const GemmArguments*>(arguments);
+    const auto inner = static_cast<double>(args.op_a == Op::none ? s[0].cols : s[0].rows);
+    return {2 * inner * elements(s[2]), bytes_of<T>(s)};
+}
+template <class T>
+KernelCost cost_geadd(Shapes s, const void*) noexcept {
+    return {2 * elements(s[1]), bytes_of<T>(s)};
+}
+template <class T>
+KernelCost cost_write(Shapes s, const void*) noexcept {
+    return {0, bytes_of<T>(s)};
+}
+template <class T>
+KernelCost cost_dot(Shapes s, const void*) noexcept {
+    return {2 * elements(s[0]), bytes_of<T>(s)};
+}
+template <class T>
+KernelCost cost_logdet(Shapes s, const void*) noexcept {
+    return {static_cast<double>(s[0].rows), static_cast<double>(s[0].rows) * sizeof(T)};
+}
+
+/// "dgemm" or "sgemm".
+template <class T>
+constexpr const char* named(const char* single_name, const char* double_name) {
+    return sizeof(T) == 8 ? double_name : single_name;
+}
+
+}  // namespace
+
+template <class T>
+const Kernel Dense<T>::potrf{named<T>("spotrf", "dpotrf"), cost_potrf<T>, run_potrf<T>};
+template <class T>
+const Kernel Dense<T>::getrf{named<T>("sgetrf", "dgetrf"), cost_getrf<T>, run_getrf<T>};
+template <class T>
+const Kernel Dense<T>::trtri{named<T>("strtri", "dtrtri"), cost_potrf<T>, run_trtri<T>};
+template <class T>
+const Kernel Dense<T>::lauum{named<T>("slauum", "dlauum"), cost_potrf<T>, run_lauum<T>};
+template <class T>
+const Kernel Dense<T>::trsm{named<T>("strsm", "dtrsm"), cost_triangular<T>, run_trsm<T>};
+template <class T>
+const Kernel Dense<T>::trmm{named<T>("strmm", "dtrmm"), cost_triangular<T>, run_trmm<T>};
+template <class T>
+const Kernel Dense<T>::syrk{named<T>("ssyrk", "dsyrk"), cost_syrk<T>, run_syrk<T>};
+template <class T>
+const Kernel Dense<T>::gemm{named<T>("sgemm", "dgemm"), cost_gemm<T>, run_gemm<T>};
+template <class T>
+const Kernel Dense<T>::gemv{named<T>("sgemv", "dgemv"), cost_gemm<T>, run_gemv<T>};
+template <class T>
+const Kernel Dense<T>::geadd{named<T>("sgeadd", "dgeadd"), cost_geadd<T>, run_geadd<T>};
+template <class T>
+const Kernel Dense<T>::laset{named<T>("slaset", "dlaset"), cost_write<T>, run_laset<T>};
+template <class T>
+const Kernel Dense<T>::generate{named<T>("sgenerate", "dgenerate"), cost_write<T>, run_generate<T>};
+template <class T>
+const Kernel Dense<T>::dot{named<T>("sdot", "ddot"), cost_dot<T>, run_dot<T>};
+template <class T>
+const Kernel Dense<T>::logdet{named<T>("slogdet", "dlogdet"), cost_logdet<T>, run_logdet<T>};
+
+template struct Dense<float>;
+template struct Dense<double>;
+
+int set_blas_threads(int threads) {
+    const int before = openblas_get_num_threads();
+    openblas_set_num_threads(threads);
+    return before;
+}
+
+BlasDescription describe_blas() {
+    const int parallel = openblas_get_parallel();
+    return {openblas_get_config(), openblas_get_num_threads(),
+            parallel == 0   ? BlasDescription::Threading::none
+            : parallel == 1 ? BlasDescription::Threading::pthreads
+                            : BlasDescription::Threading::openmp};
+}
+
+}  // namespace tesela

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "tesela/base/index.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tesela {
+
+/// What the elements of a matrix are. `none` is a zero-byte token: an edge between tasks without data.
+enum class ElementType : std::uint8_t { none, f32, f64 };
+
+template <class T>
+inline constexpr ElementType element_type = ElementType::none;
+template <>
+inline constexpr ElementType element_type<float> = ElementType::f32;
+template <>
+inline constexpr ElementType element_type<double> = ElementType::f64;
+
+[[nodiscard]] constexpr std::size_t element_bytes(ElementType type) {
+    return type == ElementType::f64 ? 8 : type == ElementType::f32 ? 4 : 0;
+}
+
+/// The rank of a tile that is stored as it is, with all its elements.
+inline constexpr Index dense_rank = -1;
+
+/// Size of a tile and, where it is stored as U·Vᵀ, its rank: all that costs depend on.
+struct TileShape {
+    Index rows = 0;
+    Index cols = 0;
+    Index rank = dense_rank;
+};
+
+/// What a kernel sees of a tile: column-major elements with a leading dimension.
+struct Tile {
+    void* data = nullptr;
+    TileShape shape{};
+    Index ld = 0;
+
+    template <class T>
+    [[nodiscard]] T* as() const {
+        return static_cast<T*>(data);
+    }
+    [[nodiscard]] Index rows() const { return shape.rows; }
+    [[nodiscard]] Index cols() const { return shape.cols; }
+};
+
+}  // namespace tesela
