@@ -1,0 +1,35 @@
+#include "tesela/flow/attachment.hpp"
+
+#include "tesela/base/error.hpp"
+
+#include <utility>
+
+namespace tesela {
+
+Attachment::Attachment(MatrixSpec spec) : spec_(std::move(spec)) {
+    const GridSize tiles = spec_.tiling.grid();
+    const GridSize owners = spec_.distribution.grid();
+    if (tiles != owners)
+        throw Error("matrix {} has {}x{} tiles, but its distribution is for {}x{}", spec_.name, tiles.rows, tiles.cols,
+                    owners.rows, owners.cols);
+    if (spec_.stored == Stored::lower && spec_.tiling.row_cuts() != spec_.tiling.col_cuts())
+        throw Error("matrix {} cannot store its lower triangle only: its rows and columns are not cut alike",
+                    spec_.name);
+    written_.assign(static_cast<std::size_t>(tiles.count()), spec_.memory ? 1 : 0);
+}
+
+std::size_t Attachment::bytes(TileIndex tile) const {
+    const TileShape size = shape(tile);
+    return static_cast<std::size_t>(size.rows) * static_cast<std::size_t>(size.cols) * element_bytes(spec_.type);
+}
+
+double Attachment::bytes_on(NodeId node) const {
+    const GridSize tiles = spec_.tiling.grid();
+    double total = 0;
+    for (Index i = 0; i < tiles.rows; ++i)
+        for (Index j = 0; j < tiles.cols; ++j)
+            if (has({i, j}) && owner({i, j}) == node) total += static_cast<double>(bytes({i, j}));
+    return total;
+}
+
+}  // namespace tesela

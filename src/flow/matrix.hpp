@@ -1,0 +1,150 @@
+#pragma once
+
+#include "tesela/base/error.hpp"
+#include "tesela/flow/stream.hpp"
+#include "tesela/kernels/dense.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tesela {
+
+/// A tile of elements T, and whether it is meant transposed.
+template <class T>
+struct TileOf : TileRef {
+    Op op = Op::none;
+};
+
+/// Which part of a matrix a view means.
+enum class Part : std::uint8_t { all, lower, upper };
+
+/// A range of tiles of a matrix, possibly transposed and possibly a triangle only: a cheap value that algorithms take.
+template <class T>
+class MatrixView {
+public:
+    MatrixView(Attachment& matrix, Part part) : matrix_(&matrix), tiles_(matrix.tiling().grid()), part_(part) {}
+
+    /// Tile rows and columns of the view.
+    [[nodiscard]] Index tile_rows() const { return op_ == Op::none ? tiles_.rows : tiles_.cols; }
+    [[nodiscard]] Index tile_cols() const { return op_ == Op::none ? tiles_.cols : tiles_.rows; }
+    [[nodiscard]] Part part() const { return part_; }
+    [[nodiscard]] Op op() const { return op_; }
+    [[nodiscard]] Attachment& matrix() const { return *matrix_; }
+
+    [[nodiscard]] TileOf<T> operator()(Index i, Index j) const {
+        if (op_ == Op::transpose) std::swap(i, j);
+        return {{matrix_, {first_.i + i, first_.j + j}}, op_};
+    }
+    /// Elements in tile row i (tile column j) of the view, and the first of them as a global index.
+    [[nodiscard]] Index rows(Index i) const { return op_ == Op::none ? raw_rows(i) : raw_cols(i); }
+    [[nodiscard]] Index cols(Index j) const { return op_ == Op::none ? raw_cols(j) : raw_rows(j); }
+    [[nodiscard]] Index row_begin(Index i) const {
+        return op_ == Op::none ? tiling().row_begin(first_.i + i) : tiling().col_begin(first_.j + i);
+    }
+    [[nodiscard]] Index col_begin(Index j) const { return transposed().row_begin(j); }
+
+    [[nodiscard]] MatrixView transposed() const {
+        MatrixView result = *this;
+        result.op_ = flip(op_);
+        result.part_ = part_ == Part::all ? Part::all : part_ == Part::lower ? Part::upper : Part::lower;
+        return result;
+    }
+    /// The tiles from `first`, `size` of them. Throws Error if they are not all inside.
+    [[nodiscard]] MatrixView tiles(TileIndex first, GridSize size) const {
+        if (first.i < 0 || first.j < 0 || first.i + size.rows > tile_rows() || first.j + size.cols > tile_cols())
+            throw Error("tiles ({}, {}) to ({}, {}) are not inside matrix {}", first.i, first.j, first.i + size.rows,
+                        first.j + size.cols, matrix_->name());
+        if (op_ == Op::transpose) {
+            std::swap(first.i, first.j);
+            std::swap(size.rows, size.cols);
+        }
+        MatrixView result = *this;
+        result.first_ = {first_.i + first.i, first_.j + first.j};
+        result.tiles_ = size;
+        return result;
+    }
+    [[nodiscard]] MatrixView as(Part part) const {
+        MatrixView result = *this;
+        result.part_ = part;
+        return result;
+    }
+
+private:
+    [[nodiscard]] const Tiling& tiling() const { return matrix_->tiling(); }
+    [[nodiscard]] Index raw_rows(Index i) const { return tiling().rows(first_.i + i); }
+    [[nodiscard]] Index raw_cols(Index j) const { return tiling().cols(first_.j + j); }
+
+    Attachment* matrix_;
+    TileIndex first_{};
+    GridSize tiles_;
+    Op op_ = Op::none;
+    Part part_ = Part::all;
+};
+
+struct MatrixOptions {
+    std::string name = "A";
+    Stored stored = Stored::full;
+    /// See MatrixSpec::memory.
+    std::function<TileMemory(TileIndex)> memory{};
+};
+
+/// A tiled, distributed matrix of float or double. Move-only; tiles are allocated when first written, on their owner.
+template <class T>
+class Matrix {
+public:
+    Matrix(Stream& stream, const Tiling& tiling, const Distribution& distribution, MatrixOptions options = {})
+        : attachment_(stream.attach({.name = std::move(options.name),
+                                     .tiling = tiling,
+                                     .distribution = distribution,
+                                     .type = element_type<T>,
+                                     .stored = options.stored,
+                                     .memory = std::move(options.memory)})) {}
+
+    [[nodiscard]] const Tiling& tiling() const { return attachment_->tiling(); }
+    [[nodiscard]] const Distribution& distribution() const { return attachment_->distribution(); }
+    [[nodiscard]] MatrixView<T> view() const {
+        return {*attachment_, attachment_->stored() == Stored::lower ? Part::lower : Part::all};
+    }
+    operator MatrixView<T>() const {
+        return view();
+    }  // NOLINT(google-explicit-constructor): a matrix is a view of itself
+    [[nodiscard]] MatrixView<T> lower() const { return view().as(Part::lower); }
+    [[nodiscard]] TileOf<T> operator()(Index i, Index j) const { return view()(i, j); }
+
+private:
+    std::unique_ptr<Attachment> attachment_;
+};
+
+/// A matrix over one column-major array of the caller, who keeps it until the matrix is gone. Every node passes its own
+/// array of the full size, of which the tiles it owns are used.
+template <class T>
+[[nodiscard]] MatrixOptions over_array(T* data, Index ld, const Tiling& tiling, MatrixOptions options = {}) {
+    options.memory = [data, ld, tiling](TileIndex tile) -> TileMemory {
+        return {data + tiling.row_begin(tile.i) + tiling.col_begin(tile.j) * ld, ld};
+    };
+    return options;
+}
+
+/// A zero-byte thing to read and write: an edge between tasks that share no data.
+class Token {
+public:
+    explicit Token(Stream& stream, NodeId owner = NodeId{0});
+    [[nodiscard]] TileRef ref() const { return {attachment_.get(), {0, 0}}; }
+
+private:
+    std::unique_ptr<Attachment> attachment_;
+};
+
+/// Every element of a view on every node, column by column; waits for the tiles it needs. Parts of the view that a
+/// triangle leaves out are 0.
+template <class T>
+[[nodiscard]] std::vector<T> gather(Stream& stream, const MatrixView<T>& view);
+
+extern template std::vector<float> gather(Stream&, const MatrixView<float>&);
+extern template std::vector<double> gather(Stream&, const MatrixView<double>&);
+
+}  // namespace tesela

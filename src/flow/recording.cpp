@@ -1,0 +1,231 @@
+#include "tesela/flow/recording.hpp"
+
+#include "tesela/base/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace tesela {
+namespace {
+
+class RecordedAttachment final : public Attachment {
+public:
+    RecordedAttachment(MatrixSpec matrix, std::int32_t first_datum)
+        : Attachment(std::move(matrix)),
+          first_datum_(first_datum) {}
+    [[nodiscard]] std::int32_t datum(TileIndex tile) const {
+        return first_datum_ + static_cast<std::int32_t>(position(tile));
+    }
+
+private:
+    std::int32_t first_datum_;
+};
+
+std::int32_t datum_of(const TileRef& ref) { return static_cast<RecordedAttachment*>(ref.matrix)->datum(ref.index); }
+
+/// Which nodes hold each datum while a recorded stream is replayed.
+class Copies {
+public:
+    explicit Copies(const Recording& recording, const std::map<std::string, Distribution>& distributions)
+        : recording_(recording),
+          words_((recording.nodes + 63) / 64),
+          held_(recording.data.size() * static_cast<std::size_t>(words_), 0) {
+        for (const RecordedDatum& datum : recording.data) {
+            const auto other = distributions.find(recording.matrices[static_cast<std::size_t>(datum.matrix)]);
+            owner_.push_back(other == distributions.end()
+                                 ? datum.owner
+                                 : static_cast<std::int32_t>(other->second.owner(datum.index).number()));
+        }
+        for (std::size_t d = 0; d < recording.data.size(); ++d) hold(d, owner_[d]);
+        result_.matrix.assign(static_cast<std::size_t>(recording.nodes * recording.nodes), 0);
+    }
+
+    [[nodiscard]] std::int32_t owner(std::size_t datum) const { return owner_[datum]; }
+
+    void need(std::size_t datum, std::int32_t node) {
+        if (holds(datum, node)) return;
+        send(datum, owner_[datum], node);
+        hold(datum, node);
+    }
+    void written(std::size_t datum, std::int32_t node) {
+        forget(datum);
+        hold(datum, node);
+        if (node != owner_[datum]) send(datum, node, owner_[datum]);
+        hold(datum, owner_[datum]);
+    }
+    void move(std::size_t datum, std::int32_t to) {
+        need(datum, to);
+        owner_[datum] = to;
+        retire(datum);
+    }
+    void retire(std::size_t datum) {
+        forget(datum);
+        hold(datum, owner_[datum]);
+    }
+    [[nodiscard]] Transfers take() { return std::move(result_); }
+
+private:
+    [[nodiscard]] std::size_t word(std::size_t datum, std::int32_t node) const {
+        return datum * static_cast<std::size_t>(words_) + static_cast<std::size_t>(node / 64);
+    }
+    [[nodiscard]] static std::uint64_t bit(std::int32_t node) { return std::uint64_t{1} << (node % 64); }
+    [[nodiscard]] bool holds(std::size_t datum, std::int32_t node) const {
+        return (held_[word(datum, node)] & bit(node)) != 0;
+    }
+    void hold(std::size_t datum, std::int32_t node) { held_[word(datum, node)] |= bit(node); }
+    void forget(std::size_t datum) {
+        for (Index w = 0; w < words_; ++w)
+            held_[datum * static_cast<std::size_t>(words_) + static_cast<std::size_t>(w)] = 0;
+    }
+    void send(std::size_t datum, std::int32_t from, std::int32_t to) {
+        const auto bytes = static_cast<double>(recording_.data[datum].bytes);
+        ++result_.messages;
+        result_.bytes += bytes;
+        result_.matrix[static_cast<std::size_t>(from * recording_.nodes + to)] += bytes;
+    }
+
+    const Recording& recording_;
+    Index words_;
+    std::vector<std::uint64_t> held_;
+    std::vector<std::int32_t> owner_;
+    Transfers result_;
+};
+
+std::int32_t node_of(const Recording& recording, const RecordedItem& item, const Copies& copies) {
+    if (item.placement == Placement::named) return item.node;
+    for (const RecordedAccess& access : recording.accesses_of(item))
+        if (writes(access.mode)) return copies.owner(static_cast<std::size_t>(access.datum));
+    return item.node;
+}
+
+void replay_task(const Recording& recording, const RecordedItem& item, Copies& copies) {
+    const std::int32_t node = node_of(recording, item, copies);
+    for (const RecordedAccess& access : recording.accesses_of(item))
+        if (reads(access.mode)) copies.need(static_cast<std::size_t>(access.datum), node);
+    for (const RecordedAccess& access : recording.accesses_of(item))
+        if (writes(access.mode)) copies.written(static_cast<std::size_t>(access.datum), node);
+}
+
+void replay(const Recording& recording, const RecordedItem& item, Copies& copies) {
+    const auto datum = static_cast<std::size_t>(recording.accesses[item.first_access].datum);
+    switch (item.kind) {
+        case RecordedItem::Kind::task: replay_task(recording, item, copies); break;
+        case RecordedItem::Kind::move: copies.move(datum, item.node); break;
+        case RecordedItem::Kind::retire: copies.retire(datum); break;
+        case RecordedItem::Kind::fetch:
+            for (std::int32_t node = 0; node < recording.nodes; ++node) copies.need(datum, node);
+            break;
+    }
+}
+
+}  // namespace
+
+Index Recording::task_count() const {
+    return std::count_if(items.begin(), items.end(),
+                         [](const RecordedItem& item) { return item.kind == RecordedItem::Kind::task; });
+}
+
+double Recording::flops() const {
+    double total = 0;
+    for (const RecordedItem& item : items) total += item.cost.flops;
+    return total;
+}
+
+std::map<std::string, Index> Recording::count_by_kernel() const {
+    std::map<std::string, Index> counts;
+    for (const RecordedItem& item : items)
+        if (item.kind == RecordedItem::Kind::task) ++counts[item.kernel->name];
+    return counts;
+}
+
+std::map<KernelStep, Index> Recording::count_by_step() const {
+    std::map<KernelStep, Index> counts;
+    for (const RecordedItem& item : items)
+        if (item.kind == RecordedItem::Kind::task)
+            ++counts[{item.kernel->name, phases[static_cast<std::size_t>(item.phase)], item.step}];
+    return counts;
+}
+
+Transfers count_transfers(const Recording& recording) { return count_transfers(recording, {}); }
+
+Transfers count_transfers(const Recording& recording, const std::map<std::string, Distribution>& distributions) {
+    for (const auto& [name, distribution] : distributions) {
+        if (std::find(recording.matrices.begin(), recording.matrices.end(), name) == recording.matrices.end())
+            throw Error("no matrix called {} was recorded", name);
+        if (distribution.nodes() > recording.nodes)
+            throw Error("the distribution for matrix {} has {} nodes; the recording has {}", name, distribution.nodes(),
+                        recording.nodes);
+    }
+    Copies copies(recording, distributions);
+    for (const RecordedItem& item : recording.items) replay(recording, item, copies);
+    return copies.take();
+}
+
+RecordingEngine::RecordingEngine(Index nodes) {
+    if (nodes < 1) throw Error("a recording needs at least one node; it has {}", nodes);
+    recording_.nodes = nodes;
+}
+
+std::unique_ptr<StreamState> RecordingEngine::open(const StreamOptions& options) {
+    return std::make_unique<StreamState>(options);
+}
+
+std::unique_ptr<Attachment> RecordingEngine::attach(StreamState&, MatrixSpec spec) {
+    auto attached =
+        std::make_unique<RecordedAttachment>(std::move(spec), static_cast<std::int32_t>(recording_.data.size()));
+    const auto matrix = static_cast<std::int32_t>(recording_.matrices.size());
+    recording_.matrices.push_back(attached->name());
+    const GridSize tiles = attached->tiling().grid();
+    for (Index i = 0; i < tiles.rows; ++i)
+        for (Index j = 0; j < tiles.cols; ++j)
+            recording_.data.push_back({matrix,
+                                       {i, j},
+                                       attached->shape({i, j}),
+                                       attached->bytes({i, j}),
+                                       static_cast<std::int32_t>(attached->owner({i, j}).number())});
+    return attached;
+}
+
+void RecordingEngine::submit(StreamState& stream, const Task& task) {
+    if (recording_.phases.size() != stream.phases.size()) recording_.phases = stream.phases;
+    std::array<TileShape, Task::max_accesses> shapes;
+    RecordedItem item{.placement = task.placement,
+                      .urgency = task.urgency,
+                      .access_count = static_cast<std::uint8_t>(task.access_count),
+                      .node = static_cast<std::int32_t>(task.node),
+                      .kernel = task.kernel,
+                      .step = task.step,
+                      .priority = task.priority,
+                      .phase = task.phase,
+                      .first_access = static_cast<std::uint32_t>(recording_.accesses.size())};
+    std::size_t count = 0;
+    for (const Access& access : task.used()) {
+        shapes[count++] = access.tile.shape();
+        recording_.accesses.push_back({datum_of(access.tile), access.mode});
+    }
+    item.cost = task.kernel->cost({shapes.data(), count}, task.arguments.data());
+    recording_.items.push_back(item);
+}
+
+void RecordingEngine::add(RecordedItem::Kind kind, TileRef tile, NodeId node) {
+    recording_.items.push_back({.kind = kind,
+                                .access_count = 1,
+                                .node = static_cast<std::int32_t>(node.number()),
+                                .first_access = static_cast<std::uint32_t>(recording_.accesses.size())});
+    recording_.accesses.push_back({datum_of(tile), AccessMode::read});
+}
+
+void RecordingEngine::move(StreamState&, TileRef tile, NodeId to) { add(RecordedItem::Kind::move, tile, to); }
+
+void RecordingEngine::retire(StreamState&, TileRef tile) { add(RecordedItem::Kind::retire, tile, tile.owner()); }
+
+void RecordingEngine::fetch(StreamState&, TileRef tile, std::shared_ptr<Fetched> into) {
+    add(RecordedItem::Kind::fetch, tile, tile.owner());
+    into->arrive(false);
+}
+
+Status RecordingEngine::wait(StreamState&) { return {}; }
+void RecordingEngine::set_workers(StreamState&, WorkerSet) {}
+
+}  // namespace tesela

@@ -1,0 +1,113 @@
+#pragma once
+
+#include "tesela/flow/engine.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace tesela {
+
+/// A tile or token that appears in a recording.
+struct RecordedDatum {
+    std::int32_t matrix = 0;
+    TileIndex index{};
+    TileShape shape{};
+    std::size_t bytes = 0;
+    /// Who owned it when it was attached.
+    std::int32_t owner = 0;
+};
+
+struct RecordedAccess {
+    std::int32_t datum = 0;
+    AccessMode mode = AccessMode::read;
+};
+
+/// One entry of a recorded stream. `move` and `retire` have one access and use `node` as the destination of the move;
+/// `fetch` has one access and brings it to every node.
+struct RecordedItem {
+    enum class Kind : std::uint8_t { task, move, retire, fetch };
+    Kind kind = Kind::task;
+    Placement placement = Placement::automatic;
+    Urgency urgency = Urgency::ordinary;
+    std::uint8_t access_count = 0;
+    std::int32_t node = 0;
+    const Kernel* kernel = nullptr;
+    std::int32_t step = 0;
+    std::int32_t priority = 0;
+    PhaseId phase = 0;
+    std::uint32_t first_access = 0;
+    KernelCost cost{};
+};
+
+/// Key of the counts over a recording.
+struct KernelStep {
+    std::string kernel;
+    std::string phase;
+    std::int32_t step = 0;
+    friend auto operator<=>(const KernelStep&, const KernelStep&) = default;
+};
+
+/// Messages and bytes that cross between nodes.
+struct Transfers {
+    Index messages = 0;
+    double bytes = 0;
+    /// Bytes per (from, to), row by row, nodes × nodes.
+    std::vector<double> matrix;
+};
+
+/// A stream as a value: every task, move and retire in order of submission.
+struct Recording {
+    Index nodes = 1;
+    std::vector<std::string> matrices;
+    std::vector<std::string> phases;
+    std::vector<RecordedDatum> data;
+    std::vector<RecordedAccess> accesses;
+    std::vector<RecordedItem> items;
+
+    [[nodiscard]] std::span<const RecordedAccess> accesses_of(const RecordedItem& item) const {
+        return {accesses.data() + item.first_access, item.access_count};
+    }
+    [[nodiscard]] Index task_count() const;
+    [[nodiscard]] double flops() const;
+    [[nodiscard]] std::map<std::string, Index> count_by_kernel() const;
+    [[nodiscard]] std::map<KernelStep, Index> count_by_step() const;
+};
+
+/// What every node must receive for the recorded stream, as the StarPU engine sends it: a copy is sent once to each
+/// node that reads it and kept until the tile is written, moved or retired.
+[[nodiscard]] Transfers count_transfers(const Recording& recording);
+/// The same with other owners for the matrices named; automatically placed tasks follow their tiles.
+[[nodiscard]] Transfers count_transfers(const Recording& recording,
+                                        const std::map<std::string, Distribution>& distributions);
+
+/// Records what is submitted instead of running it. Futures yield the caller's default.
+class RecordingEngine final : public Engine {
+public:
+    explicit RecordingEngine(Index nodes = 1);
+
+    [[nodiscard]] const Recording& recording() const { return recording_; }
+    [[nodiscard]] Recording take() { return std::move(recording_); }
+
+    [[nodiscard]] NodeId this_node() const override { return NodeId{0}; }
+    [[nodiscard]] Index node_count() const override { return recording_.nodes; }
+    [[nodiscard]] int worker_count() const override { return 1; }
+
+    std::unique_ptr<StreamState> open(const StreamOptions& options) override;
+    std::unique_ptr<Attachment> attach(StreamState& stream, MatrixSpec spec) override;
+    void submit(StreamState& stream, const Task& task) override;
+    void move(StreamState& stream, TileRef tile, NodeId to) override;
+    void retire(StreamState& stream, TileRef tile) override;
+    void fetch(StreamState& stream, TileRef tile, std::shared_ptr<Fetched> into) override;
+    Status wait(StreamState& stream) override;
+    void set_workers(StreamState& stream, WorkerSet workers) override;
+
+private:
+    void add(RecordedItem::Kind kind, TileRef tile, NodeId node);
+    Recording recording_;
+};
+
+}  // namespace tesela

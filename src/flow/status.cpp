@@ -1,0 +1,38 @@
+#include "tesela/flow/status.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace tesela {
+
+std::string Status::describe() const {
+    switch (failure) {
+        case Failure::none: return "done";
+        case Failure::not_positive_definite:
+            return fmt::format("the matrix is not positive definite: pivot {} (counted from 0) is not positive", index);
+        case Failure::zero_pivot:
+            return fmt::format("LU without pivoting met a zero pivot at {} (counted from 0)", index);
+    }
+    return "unknown status";
+}
+
+Status earlier_failure(const Status& a, const Status& b) {
+    if (a.ok()) return b;
+    if (b.ok()) return a;
+    return b.index < a.index ? b : a;
+}
+
+void FailureFlag::raise(const Status& status) noexcept {
+    const std::lock_guard lock(mutex_);
+    status_ = earlier_failure(status_, status);
+    raised_.store(!status_.ok(), std::memory_order_release);
+}
+
+Status FailureFlag::take() noexcept {
+    const std::lock_guard lock(mutex_);
+    raised_.store(false, std::memory_order_release);
+    return std::exchange(status_, Status{});
+}
+
+}  // namespace tesela

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "tesela/kernels/kernel.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <string>
+
+namespace tesela {
+
+/// How the work of a stream ended: well, or with the first pivot (global index, from 0) at which it could not go on.
+/// The same value on every node.
+struct Status {
+    Failure failure = Failure::none;
+    Index index = 0;
+
+    [[nodiscard]] bool ok() const { return failure == Failure::none; }
+    /// One line for a person, e.g. "the matrix is not positive definite: pivot 17 (counted from 0) is not positive".
+    [[nodiscard]] std::string describe() const;
+    friend bool operator==(const Status&, const Status&) = default;
+};
+
+/// Collects the failures of one stream from any thread; the smallest pivot wins, so the result does not depend on the
+/// order in which workers report.
+class FailureFlag {
+public:
+    [[nodiscard]] bool raised() const noexcept { return raised_.load(std::memory_order_acquire); }
+    void raise(const Status& status) noexcept;
+    /// What was raised since the last call, and lowers the flag.
+    [[nodiscard]] Status take() noexcept;
+
+private:
+    std::atomic<bool> raised_{false};
+    std::mutex mutex_;
+    Status status_;
+};
+
+/// Of two outcomes, the failed one; of two failures, the one with the smaller pivot.
+[[nodiscard]] Status earlier_failure(const Status& a, const Status& b);
+
+}  // namespace tesela

@@ -1,0 +1,125 @@
+#include "tesela/flow/stream.hpp"
+
+#include "tesela/base/error.hpp"
+#include "tesela/kernels/dense.hpp"
+
+#include <algorithm>
+
+namespace tesela {
+namespace {
+
+const Kernel& laset_kernel(ElementType type) {
+    return type == ElementType::f64 ? Dense<double>::laset : Dense<float>::laset;
+}
+const Kernel& geadd_kernel(ElementType type) {
+    return type == ElementType::f64 ? Dense<double>::geadd : Dense<float>::geadd;
+}
+
+/// The owner of the first tile that the task writes.
+Index node_of(const Task& task) {
+    for (const Access& access : task.used())
+        if (writes(access.mode)) return access.tile.owner().number();
+    throw Error("the task {} writes no tile and names no node, so it cannot be placed", task.kernel->name);
+}
+
+}  // namespace
+
+Stream::Stream(Engine& engine, const StreamOptions& options) : engine_(engine), state_(engine.open(options)) {
+    if (options.max_pending < 1) throw Error("a stream must be allowed at least one pending task");
+}
+
+Stream::~Stream() { engine_.wait(*state_); }
+
+void Stream::submit(Task task) {
+    task.phase = phase_;
+    if (task.placement == Placement::automatic) task.node = node_of(task);
+    for (Access& access : task.used()) {
+        check_written(task, access);
+        if (access.mode == AccessMode::reduce)
+            lower_reduction(task, access);
+        else if (!partials_.empty())
+            add_partials(access, task);
+    }
+    for (const Access& access : task.used())
+        if (writes(access.mode)) access.tile.matrix->set_written(access.tile.index);
+    engine_.submit(*state_, task);
+}
+
+void Stream::check_written(const Task& task, const Access& access) {
+    if (!reads(access.mode) || access.tile.matrix->written(access.tile.index)) return;
+    throw Error("{} reads tile ({}, {}) of matrix {} before anything wrote it", task.kernel->name, access.tile.index.i,
+                access.tile.index.j, access.tile.matrix->name());
+}
+
+/// A sum from another node goes into a partial sum there; on the owner's node it goes into the tile itself.
+void Stream::lower_reduction(const Task& task, Access& access) {
+    access.mode = AccessMode::commute;
+    if (access.tile.owner() != NodeId{task.node}) access.tile = {&partial_sum(task, access.tile), {0, 0}};
+}
+
+Attachment& Stream::partial_sum(const Task& task, TileRef tile) {
+    auto& partials = partials_[{tile.matrix, tile.index}];
+    const NodeId node{task.node};
+    const auto found = std::find_if(partials.begin(), partials.end(), [&](const Partial& p) { return p.node == node; });
+    if (found != partials.end()) return *found->sum;
+
+    const TileShape shape = tile.shape();
+    MatrixSpec spec{.name = tile.matrix->name() + "'",
+                    .tiling = Tiling::uniform({shape.rows, shape.cols}, {shape.rows, shape.cols}),
+                    .distribution = Distribution({1, 1}, engine_.node_count(), {static_cast<std::int32_t>(task.node)}),
+                    .type = tile.matrix->type()};
+    partials.push_back({node, attach(std::move(spec))});
+    Attachment& sum = *partials.back().sum;
+    submit(Task(laset_kernel(tile.matrix->type()), {{{&sum, {0, 0}}, AccessMode::write}}, LasetArguments{})
+               .at(task.step, task.priority));
+    return sum;
+}
+
+/// The one small reduction of paper 000's Algorithm 1: partial sums are added just before the tile is next used.
+void Stream::add_partials(const Access& access, const Task& before) {
+    const auto found = partials_.find({access.tile.matrix, access.tile.index});
+    if (found == partials_.end()) return;
+    const std::vector<Partial> partials = std::move(found->second);
+    partials_.erase(found);
+    if (access.mode == AccessMode::write) return;  // overwritten: the sums are not wanted any more
+    for (const Partial& partial : partials) {
+        const TileRef sum{partial.sum.get(), {0, 0}};
+        submit(Task(geadd_kernel(access.tile.matrix->type()),
+                    {{sum, AccessMode::read}, {access.tile, AccessMode::commute}}, GeaddArguments{})
+                   .at(before.step, before.priority));
+        retire(sum);
+    }
+}
+
+void Stream::move(TileRef tile, NodeId to) {
+    if (to.number() < 0 || to.number() >= tile.matrix->distribution().nodes())
+        throw Error("tile ({}, {}) of matrix {} cannot move to node {}: there are {} nodes", tile.index.i, tile.index.j,
+                    tile.matrix->name(), to.number(), tile.matrix->distribution().nodes());
+    if (tile.owner() == to) return;
+    engine_.move(*state_, tile, to);
+    tile.matrix->set_owner(tile.index, to);
+}
+
+void Stream::retire(TileRef tile) { engine_.retire(*state_, tile); }
+
+std::shared_ptr<Fetched> Stream::fetch(TileRef tile) {
+    if (!tile.matrix->written(tile.index))
+        throw Error("tile ({}, {}) of matrix {} is read before anything wrote it", tile.index.i, tile.index.j,
+                    tile.matrix->name());
+    Task reader;
+    reader.phase = phase_;
+    add_partials({tile, AccessMode::read}, reader);
+    auto fetched = std::make_shared<Fetched>(tile.matrix->bytes(tile.index));
+    engine_.fetch(*state_, tile, fetched);
+    return fetched;
+}
+
+PhaseId Stream::phase_id(std::string_view name) {
+    auto& names = state_->phases;
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found != names.end()) return static_cast<PhaseId>(found - names.begin());
+    names.emplace_back(name);
+    return static_cast<PhaseId>(names.size() - 1);
+}
+
+}  // namespace tesela

@@ -1,0 +1,89 @@
+#pragma once
+
+#include "tesela/flow/engine.hpp"
+#include "tesela/flow/future.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tesela {
+
+/// What one application submits its tasks through: it has its own failure status, throttle, phases and worker set.
+/// Several streams share one engine, and one that fails ends alone. A stream is used by one thread at a time.
+///
+/// It checks tasks (a tile is written before it is read) and lowers `reduce` accesses, so that every engine sees the
+/// same plain tasks.
+class Stream {
+public:
+    explicit Stream(Engine& engine, const StreamOptions& options = {});
+    /// Waits for the work that is still pending.
+    ~Stream();
+    Stream(const Stream&) = delete;
+    Stream& operator=(const Stream&) = delete;
+    Stream(Stream&&) = delete;
+    Stream& operator=(Stream&&) = delete;
+
+    [[nodiscard]] Engine& engine() const { return engine_; }
+    [[nodiscard]] StreamState& state() const { return *state_; }
+
+    [[nodiscard]] std::unique_ptr<Attachment> attach(MatrixSpec spec) {
+        return engine_.attach(*state_, std::move(spec));
+    }
+    /// Submits one task and returns; throws Error if it reads a tile that nothing wrote.
+    void submit(Task task);
+    /// Gives a tile to another node from this point of the stream on.
+    void move(TileRef tile, NodeId to);
+    /// Says that copies of a tile on other nodes than its owner's will not be read again before it is written.
+    void retire(TileRef tile);
+    /// The value of a 1×1 tile at this point of the stream.
+    template <class T>
+    [[nodiscard]] Future<T> read(TileRef tile, T otherwise) {
+        return {fetch(tile), otherwise};
+    }
+    /// All elements of a tile at this point of the stream, column by column.
+    [[nodiscard]] std::shared_ptr<Fetched> fetch(TileRef tile);
+    /// Waits for everything submitted so far, on every node, and says how it ended. The stream can be used again.
+    Status wait() { return engine_.wait(*state_); }
+
+    void set_workers(WorkerSet workers) { engine_.set_workers(*state_, std::move(workers)); }
+
+    /// Labels the tasks submitted while it lives.
+    class Phase {
+    public:
+        Phase(Stream& stream, PhaseId id) : stream_(stream), before_(std::exchange(stream.phase_, id)) {}
+        ~Phase() { stream_.phase_ = before_; }
+        Phase(const Phase&) = delete;
+        Phase& operator=(const Phase&) = delete;
+        Phase(Phase&&) = delete;
+        Phase& operator=(Phase&&) = delete;
+
+    private:
+        Stream& stream_;
+        PhaseId before_;
+    };
+    [[nodiscard]] Phase phase(std::string_view name) { return {*this, phase_id(name)}; }
+
+private:
+    struct Partial {
+        NodeId node;
+        std::unique_ptr<Attachment> sum;
+    };
+    using TileKey = std::pair<const Attachment*, TileIndex>;
+
+    PhaseId phase_id(std::string_view name);
+    void lower_reduction(const Task& task, Access& access);
+    void add_partials(const Access& access, const Task& before);
+    Attachment& partial_sum(const Task& task, TileRef tile);
+    static void check_written(const Task& task, const Access& access);
+
+    Engine& engine_;
+    std::unique_ptr<StreamState> state_;
+    PhaseId phase_ = 0;
+    std::map<TileKey, std::vector<Partial>> partials_;
+};
+
+}  // namespace tesela
