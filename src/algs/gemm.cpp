@@ -1,0 +1,31 @@
+#include "tesela/algs/gemm.hpp"
+
+#include "tesela/algs/checks.hpp"
+#include "tesela/algs/tasks.hpp"
+
+namespace tesela {
+
+template <class T>
+void gemm(Stream& s, const MatrixView<T>& A, const MatrixView<T>& B, const MatrixView<T>& C, const Scaling& scaling) {
+    if (C.op() != Op::none) throw Error("the result {} of a product cannot be a transposed view", C.matrix().name());
+    require_product(A, B, "a product");
+    require_same_rows(A, C, "a product");
+    require_same_rows(B.transposed(), C.transposed(), "a product");
+    const auto phase = s.phase("gemm");
+    for (Index k = 0; k < A.tile_cols(); ++k) {
+        const double beta = k == 0 ? scaling.beta : 1;
+        const auto step = static_cast<std::int32_t>(k);
+        for (Index i = 0; i < C.tile_rows(); ++i)
+            for (Index j = 0; j < C.tile_cols(); ++j)
+                s.submit(tasks::gemm(scaling.alpha, A(i, k), B(k, j), beta, C(i, j)).at(step, 0));
+        for (Index i = 0; i < C.tile_rows(); ++i) s.retire(A(i, k));
+        for (Index j = 0; j < C.tile_cols(); ++j) s.retire(B(k, j));
+    }
+}
+
+template void gemm(Stream&, const MatrixView<float>&, const MatrixView<float>&, const MatrixView<float>&,
+                   const Scaling&);
+template void gemm(Stream&, const MatrixView<double>&, const MatrixView<double>&, const MatrixView<double>&,
+                   const Scaling&);
+
+}  // namespace tesela
