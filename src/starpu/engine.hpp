@@ -1,0 +1,88 @@
+#pragma once
+
+#include "tesela/flow/engine.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tesela {
+
+/// Whether a worker that takes critical tasks only shares a core with submission (paper 000's oversubscription).
+enum class CriticalWorker : std::uint8_t { none, shared_core };
+
+struct StarpuOptions {
+    /// Workers of this node; 0 means the cores at hand divided among the nodes on this machine.
+    int workers = 0;
+    /// A scheduler of StarPU; empty means `prio` on cores, `dmdas` with accelerators.
+    std::string scheduler{};
+    CriticalWorker critical_worker = CriticalWorker::none;
+    /// How long an idle worker sleeps before it looks for work again: 0 spins.
+    int idle_microseconds = 20;
+};
+
+/// What one node has, found at start-up; the same text can be printed for every node.
+struct NodeDescription {
+    std::string host;
+    int cores = 0;
+    int workers = 0;
+    int accelerators = 0;
+    int nodes_here = 1;
+    int blas_threads = 1;
+    std::string blas;
+    std::string scheduler;
+    double memory_bytes = 0;
+    std::vector<std::string> warnings;
+
+    /// "node 0 of 4: host tesela, 2 cores, 2 workers, …"
+    [[nodiscard]] std::string line(NodeId node, Index nodes) const;
+};
+
+/// The engine on StarPU, and on StarPU-MPI when the process was started by mpirun or srun; without them no MPI thread
+/// exists. One at a time in a process.
+class StarpuEngine final : public Engine {
+public:
+    /// Throws Error if StarPU cannot start, or one is there already.
+    explicit StarpuEngine(const StarpuOptions& options = {});
+    ~StarpuEngine() override;
+
+    [[nodiscard]] NodeId this_node() const override;
+    [[nodiscard]] Index node_count() const override;
+    [[nodiscard]] int worker_count() const override;
+    [[nodiscard]] const NodeDescription& description() const;
+    /// The descriptions of all nodes, by node; every node calls it.
+    [[nodiscard]] std::vector<std::string> start_lines();
+
+    std::unique_ptr<StreamState> open(const StreamOptions& options) override;
+    std::unique_ptr<Attachment> attach(StreamState& stream, MatrixSpec spec) override;
+    void submit(StreamState& stream, const Task& task) override;
+    void move(StreamState& stream, TileRef tile, NodeId to) override;
+    void retire(StreamState& stream, TileRef tile) override;
+    void fetch(StreamState& stream, TileRef tile, std::shared_ptr<Fetched> into) override;
+    Status wait(StreamState& stream) override;
+    void set_workers(StreamState& stream, WorkerSet workers) override;
+
+    /// Stops the workers until `resume`, so that something else can be measured; nothing may be pending.
+    void pause();
+    void resume();
+    /// The largest of a number that each node brings; every node calls it.
+    [[nodiscard]] double max_over_nodes(double value);
+    /// Bytes that tiles of this engine hold now in this node's memory, and those kept for reuse.
+    struct MemoryUse {
+        double in_use = 0;
+        double kept = 0;
+        double peak = 0;
+    };
+    [[nodiscard]] MemoryUse memory_use() const;
+
+    class Implementation;
+
+private:
+    std::unique_ptr<Implementation> implementation_;
+};
+
+/// Whether this process was started by mpirun or srun.
+[[nodiscard]] bool started_in_parallel();
+
+}  // namespace tesela

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "tesela/flow/status.hpp"
+
+#include <mpi.h>
+
+#include <string>
+#include <vector>
+
+namespace tesela::starpu {
+
+/// The nodes of this run as MPI knows them; alone, without MPI started, when the process was not started in parallel.
+class Parallel {
+public:
+    Parallel();
+
+    [[nodiscard]] bool active() const { return active_; }
+    [[nodiscard]] int node() const { return node_; }
+    [[nodiscard]] int nodes() const { return nodes_; }
+    /// Nodes of this run on the same machine.
+    [[nodiscard]] int nodes_here() const { return nodes_here_; }
+
+    // Collective operations; every node calls them in the same order per communicator.
+    [[nodiscard]] MPI_Comm duplicate() const;
+    [[nodiscard]] Status agree(MPI_Comm comm, const Status& status) const;
+    [[nodiscard]] double max(double value) const;
+    [[nodiscard]] std::vector<double> gather(double value) const;
+    [[nodiscard]] std::vector<std::string> gather(const std::string& text) const;
+
+private:
+    bool active_ = false;
+    int node_ = 0;
+    int nodes_ = 1;
+    int nodes_here_ = 1;
+};
+
+}  // namespace tesela::starpu

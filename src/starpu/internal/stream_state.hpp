@@ -1,0 +1,53 @@
+#pragma once
+
+#include "tesela/flow/engine.hpp"
+
+#include <mpi.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <vector>
+
+namespace tesela::starpu {
+
+/// Counts what is pending and wakes who waits for it to fall. Lives as long as the engine, since a worker may still be
+/// in `finished` when the last waiter has gone.
+class Progress {
+public:
+    void started() noexcept { pending_.fetch_add(1); }
+    void finished() noexcept;
+    void wait_until_at_most(Index level);
+    [[nodiscard]] Index pending() const noexcept { return pending_.load(); }
+
+private:
+    static constexpr Index nobody = -1;
+    std::atomic<Index> pending_{0};
+    std::atomic<Index> wake_at_{nobody};
+    std::mutex mutex_;
+    std::condition_variable fell_;
+};
+
+/// A stream as the StarPU engine keeps it.
+class StarpuStream final : public StreamState {
+public:
+    StarpuStream(const StreamOptions& options, Progress& progress_of, std::int64_t first_tag)
+        : StreamState(options),
+          progress(progress_of),
+          next_tag(first_tag) {}
+
+    Progress& progress;
+    MPI_Comm comm = MPI_COMM_NULL;
+    /// Names tiles in messages; advances alike on every node.
+    std::int64_t next_tag;
+    /// Bit masks of allowed workers as StarPU takes them. Pending tasks point into them, so old ones are kept.
+    struct Masks {
+        std::vector<std::uint32_t> ordinary;
+        std::vector<std::uint32_t> critical;
+    };
+    std::deque<Masks> masks;
+};
+
+}  // namespace tesela::starpu

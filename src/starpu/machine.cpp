@@ -1,0 +1,58 @@
+#include "tesela/starpu/internal/machine.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+
+namespace tesela::starpu {
+namespace {
+
+/// A number from a file of the kernel; `otherwise` if there is none ("max" means no limit).
+double number_in(const char* path, double otherwise) {
+    std::ifstream file(path);
+    double value = 0;
+    return file >> value ? value : otherwise;
+}
+
+double memory_available_to_kernel() {
+    std::ifstream file("/proc/meminfo");
+    std::string field;
+    double kibibytes = 0;
+    std::string unit;
+    while (file >> field >> kibibytes) {
+        std::getline(file, unit);
+        if (field == "MemAvailable:") return kibibytes * 1024;
+    }
+    return std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+Cores find_cores() {
+    Cores cores;
+    cores.machine = static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    cores.usable = sched_getaffinity(0, sizeof(mask), &mask) == 0 ? CPU_COUNT(&mask) : cores.machine;
+    return cores;
+}
+
+double available_memory() {
+    const double none = std::numeric_limits<double>::infinity();
+    const double limit = number_in("/sys/fs/cgroup/memory.max", none) - number_in("/sys/fs/cgroup/memory.current", 0);
+    return std::min(memory_available_to_kernel(), limit);
+}
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+}
+
+void set_default(const char* variable, const char* value) { setenv(variable, value, 0); }
+
+}  // namespace tesela::starpu

@@ -1,0 +1,20 @@
+#include "tesela/starpu/internal/stream_state.hpp"
+
+namespace tesela::starpu {
+
+void Progress::finished() noexcept {
+    const Index left = pending_.fetch_sub(1) - 1;
+    if (left > wake_at_.load()) return;
+    const std::lock_guard lock(mutex_);
+    fell_.notify_all();
+}
+
+void Progress::wait_until_at_most(Index level) {
+    if (pending_.load() <= level) return;
+    std::unique_lock lock(mutex_);
+    wake_at_.store(level);
+    fell_.wait(lock, [&] { return pending_.load() <= level; });
+    wake_at_.store(nobody);
+}
+
+}  // namespace tesela::starpu
