@@ -1,0 +1,32 @@
+#pragma once
+
+// Tests on StarPU share one engine, since starting it takes longer than most of them.
+
+#include "tesela/starpu/engine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+namespace tesela::testing {
+
+inline std::unique_ptr<StarpuEngine>& engine_slot() {
+    static std::unique_ptr<StarpuEngine> engine;
+    return engine;
+}
+inline StarpuEngine& engine() { return *engine_slot(); }
+
+inline int run_with_engine(int argc, char** argv) {
+    ::testing::InitGoogleTest(&argc, argv);
+    // Every node must draw the same cases.
+    setenv("RC_PARAMS", "seed=20261115 max_success=40", 0);
+    engine_slot() = std::make_unique<StarpuEngine>(StarpuOptions{.workers = started_in_parallel() ? 0 : 2});
+    if (engine().this_node() != NodeId{0})
+        delete ::testing::UnitTest::GetInstance()->listeners().Release(
+            ::testing::UnitTest::GetInstance()->listeners().default_result_printer());
+    const int result = RUN_ALL_TESTS();
+    engine_slot().reset();
+    return result;
+}
+
+}  // namespace tesela::testing

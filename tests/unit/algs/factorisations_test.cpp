@@ -1,0 +1,187 @@
+#include "support/cases.hpp"
+#include "tesela/flow/inline_engine.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace tesela {
+namespace {
+
+using testing::Case;
+using testing::Family;
+
+Case any_case() {
+    return {.n = *rc::gen::inRange<Index>(1, 120),
+            .tile = *rc::gen::inRange<Index>(1, 50),
+            .family = *rc::gen::element(Family::block_cyclic, Family::random),
+            .seed = *rc::gen::inRange<std::uint64_t>(0, 1000),
+            .form = *rc::gen::element(SolveForm::local, SolveForm::classical),
+            .priorities = *rc::gen::element(Priorities::critical_path, Priorities::none),
+            .right_hand_sides = *rc::gen::inRange<Index>(1, 6)};
+}
+
+RC_GTEST_PROP(Cholesky, FactorSolutionAndInverseEqualLapack, ()) {
+    const Case c = any_case();
+    RC_LOG() << c.name();
+    InlineEngine engine(*rc::gen::inRange<Index>(1, 7));
+    RC_ASSERT(testing::run_cholesky<double>(engine, c).worst() <= 1);
+    RC_ASSERT(testing::run_cholesky<float>(engine, c).worst() <= 1);
+}
+
+RC_GTEST_PROP(Lu, FactorAndSolutionEqualTheTextbook, ()) {
+    const Case c = any_case();
+    RC_LOG() << c.name();
+    InlineEngine engine(*rc::gen::inRange<Index>(1, 7));
+    RC_ASSERT(testing::run_lu<double>(engine, c).worst() <= 1);
+    RC_ASSERT(testing::run_lu<float>(engine, c).worst() <= 1);
+}
+
+TEST(Cholesky, ASingleElementIsItsSquareRoot) {
+    InlineEngine engine;
+    EXPECT_LE(testing::run_cholesky<double>(engine, {.n = 1, .tile = 7}).worst(), 1);
+}
+
+TEST(Cholesky, ATileLargerThanTheMatrixIsOneTile) {
+    InlineEngine engine;
+    EXPECT_LE(testing::run_cholesky<double>(engine, {.n = 30, .tile = 1000}).worst(), 1);
+}
+
+TEST(Cholesky, AnEmptyMatrixIsDoneAtOnce) {
+    InlineEngine engine;
+    Stream s(engine);
+    Matrix<double> A(s, Tiling::square(0, 5), Distribution({0, 0}, 1, {}));
+    cholesky(s, A);
+    EXPECT_TRUE(s.wait().ok());
+}
+
+double indefinite_at(const void* pivot, ElementIndex at) {
+    if (at.i != at.j) return 0;
+    return at.i == *static_cast<const Index*>(pivot) ? -1 : 4;
+}
+
+RC_GTEST_PROP(Cholesky, AMatrixThatIsNotPositiveDefiniteGivesItsFirstBadPivot, ()) {
+    const Index n = *rc::gen::inRange<Index>(1, 80);
+    const Index pivot = *rc::gen::inRange<Index>(0, n);
+    InlineEngine engine;
+    Stream s(engine);
+    const Tiling tiling = Tiling::square(n, *rc::gen::inRange<Index>(1, 30));
+    Matrix<double> A(s, tiling, squarest_block_cyclic(tiling.grid(), 1));
+    generate(s, A.view(), {indefinite_at, &pivot});
+    cholesky(s, A);
+    RC_ASSERT(s.wait() == (Status{Failure::not_positive_definite, pivot}));
+}
+
+double nan_at(const void* pivot, ElementIndex at) {
+    if (at.i != at.j) return 0;
+    return at.i == *static_cast<const Index*>(pivot) ? std::numeric_limits<double>::quiet_NaN() : 4;
+}
+
+TEST(Cholesky, ANanOnTheDiagonalIsABadPivotAndNotAResult) {
+    const Index pivot = 13;
+    InlineEngine engine;
+    Stream s(engine);
+    const Tiling tiling = Tiling::square(40, 9);
+    Matrix<double> A(s, tiling, squarest_block_cyclic(tiling.grid(), 1));
+    generate(s, A.view(), {nan_at, &pivot});
+    cholesky(s, A);
+    EXPECT_EQ(s.wait(), (Status{Failure::not_positive_definite, pivot}));
+}
+
+TEST(Lu, AZeroPivotIsReportedWithItsIndex) {
+    const auto zero_at_ten = [](const void*, ElementIndex at) { return at.i == at.j && at.i != 10 ? 1.0 : 0.0; };
+    InlineEngine engine;
+    Stream s(engine);
+    const Tiling tiling = Tiling::square(25, 4);
+    Matrix<double> A(s, tiling, squarest_block_cyclic(tiling.grid(), 1));
+    generate(s, A.view(), {zero_at_ten});
+    lu(s, A);
+    EXPECT_EQ(s.wait(), (Status{Failure::zero_pivot, 10}));
+}
+
+TEST(Cholesky, AStreamCanBeUsedAgainAfterAFailure) {
+    const Index pivot = 3;
+    InlineEngine engine;
+    Stream s(engine);
+    const Tiling tiling = Tiling::square(20, 6);
+    Matrix<double> A(s, tiling, squarest_block_cyclic(tiling.grid(), 1));
+    generate(s, A.view(), {indefinite_at, &pivot});
+    cholesky(s, A);
+    ASSERT_FALSE(s.wait().ok());
+    generate(s, A.view(), {testing::spd_element});
+    cholesky(s, A);
+    EXPECT_TRUE(s.wait().ok());
+}
+
+TEST(Checks, AMatrixThatIsNotSquareIsRefusedBeforeAnythingIsSubmitted) {
+    InlineEngine engine;
+    Stream s(engine);
+    const Tiling tiling = Tiling::uniform({10, 12}, {4, 4});
+    Matrix<double> A(s, tiling, squarest_block_cyclic(tiling.grid(), 1));
+    EXPECT_THROW(cholesky(s, A), Error);
+    EXPECT_THROW(lu(s, A), Error);
+}
+
+TEST(Checks, ARightHandSideWithOtherCutsIsRefused) {
+    InlineEngine engine;
+    Stream s(engine);
+    const Tiling tiling = Tiling::square(12, 4);
+    Matrix<double> A(s, tiling, squarest_block_cyclic(tiling.grid(), 1));
+    Matrix<double> B(s, Tiling::uniform({12, 1}, {3, 1}), squarest_block_cyclic({4, 1}, 1));
+    fill(s, A.view(), {.off_diagonal = 0, .diagonal = 1});
+    fill(s, B.view(), {});
+    EXPECT_THROW(solve_cholesky(s, A.view(), B.view()), Error);
+}
+
+RC_GTEST_PROP(Gemm, TheProductOfTransposedViewsEqualsLoops, ()) {
+    const Index m = *rc::gen::inRange<Index>(1, 40);
+    const Index n = *rc::gen::inRange<Index>(1, 40);
+    const Index k = *rc::gen::inRange<Index>(1, 40);
+    const Index tile = *rc::gen::inRange<Index>(1, 15);
+    const auto nodes = *rc::gen::inRange<Index>(1, 5);
+    const Op op_a = *rc::gen::element(Op::none, Op::transpose);
+    const Op op_b = *rc::gen::element(Op::none, Op::transpose);
+    const std::uint64_t seed_a = 1;
+    const std::uint64_t seed_b = 2;
+    InlineEngine engine(nodes);
+    Stream s(engine);
+    const auto make = [&](Index rows, Index cols, Op op) {
+        const ElementIndex size = op == Op::none ? ElementIndex{rows, cols} : ElementIndex{cols, rows};
+        const Tiling tiling = Tiling::uniform(size, {tile, tile});
+        return Matrix<double>(s, tiling, random_distribution(tiling.grid(), nodes, 3));
+    };
+    Matrix<double> A = make(m, k, op_a);
+    Matrix<double> B = make(k, n, op_b);
+    Matrix<double> C = make(m, n, Op::none);
+    generate(s, A.view(), {testing::random_element, &seed_a});
+    generate(s, B.view(), {testing::random_element, &seed_b});
+    const auto view_a = op_a == Op::none ? A.view() : A.view().transposed();
+    const auto view_b = op_b == Op::none ? B.view() : B.view().transposed();
+    gemm(s, view_a, view_b, C.view(), {.alpha = 1, .beta = 0});
+    const auto expected = testing::reference_product<double>({m, n}, k, gather(s, view_a), gather(s, view_b));
+    RC_ASSERT(testing::largest_difference(gather(s, C.view()), expected) <= testing::tolerance<double>(k));
+}
+
+TEST(Reductions, DotAndLogDeterminantEqualClosedForms) {
+    InlineEngine engine(5);
+    Stream s(engine);
+    const Tiling tiling = Tiling::square(50, 7);
+    Matrix<double> A(s, tiling, random_distribution(tiling.grid(), 5, 1));
+    const auto identity_times_four = [](const void*, ElementIndex at) { return at.i == at.j ? 4.0 : 0.0; };
+    generate(s, A.view(), {identity_times_four});
+    Matrix<double> sum(s, Tiling::square(1, 1), Distribution({1, 1}, 5, {2}), {.name = "sum"});
+    cholesky(s, A);
+    log_determinant(s, A.lower(), sum.view());
+    const auto determinant = s.read<double>(sum(0, 0), 0);
+
+    const Tiling column = tiling.with_columns(1, 1);
+    Matrix<double> z(s, column, along_diagonal(A.distribution(), 1), {.name = "z"});
+    generate(s, z.view(), {[](const void*, ElementIndex at) { return static_cast<double>(at.i); }});
+    dot(s, z.view(), z.view(), sum.view());
+    const auto squares = s.read<double>(sum(0, 0), 0);
+    ASSERT_TRUE(s.wait().ok());
+    EXPECT_NEAR(determinant.get(), 50 * std::log(4.0), 1e-12);
+    EXPECT_EQ(squares.get(), 49.0 * 50.0 * 99.0 / 6.0);
+}
+
+}  // namespace
+}  // namespace tesela
