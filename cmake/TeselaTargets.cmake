@@ -25,11 +25,15 @@ if(TESELA_SANITIZE)
   target_link_options(tesela_build_flags INTERFACE -fsanitize=${TESELA_SANITIZE})
 endif()
 
-# tesela_library(FOLDER [DEPENDS other folders or targets…] [PRIVATE targets used in the .cpp files only…])
-# builds every .cpp of the current folder into libtesela_FOLDER.a, alias tesela::FOLDER.
+# tesela_library(FOLDER [SUBFOLDERS names…] [DEPENDS other folders or targets…] [PRIVATE targets of the .cpp files only…])
+# builds every .cpp of the current folder and the named subfolders into libtesela_FOLDER.a, alias tesela::FOLDER.
 function(tesela_library folder)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SUBFOLDERS;DEPENDS;PRIVATE" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  foreach(subfolder ${ARG_SUBFOLDERS})
+    file(GLOB more CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${subfolder}/*.cpp")
+    list(APPEND sources ${more})
+  endforeach()
   add_library(tesela_${folder} STATIC ${sources})
   add_library(tesela::${folder} ALIAS tesela_${folder})
   set_target_properties(tesela_${folder} PROPERTIES EXPORT_NAME ${folder})

@@ -1,6 +1,6 @@
 #include "tesela/kernels/dense.hpp"
 
-#include "tesela/kernels/blas.hpp"
+#include "tesela/kernels/internal/blas.hpp"
 
 #include <array>
 #include <cmath>

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "tesela/cli/run_options.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+
+namespace tesela::bench {
+
+enum class Factorisation : std::uint8_t { cholesky, lu };
+enum class Precision : std::uint8_t { f64, f32 };
+
+struct FactorisationOptions {
+    cli::RunOptions run;
+    Index n = 4000;
+    int repetitions = 5;
+    Precision precision = Precision::f64;
+    /// Compare the result with LAPACK (up to order 4000), and fail if it is not equal to rounding.
+    bool check = false;
+    /// Measure LAPACK and gemm beside it; only on one node.
+    bool compare = true;
+};
+
+/// Times Tesela's factorisation, LAPACK's with all threads and a product, in turn, and keeps the best of each.
+/// Sets `correct` to whether residual and, if asked for, the comparison passed.
+[[nodiscard]] nlohmann::ordered_json factorisation_benchmark(StarpuEngine& engine, Factorisation which,
+                                                             const FactorisationOptions& options);
+
+}  // namespace tesela::bench

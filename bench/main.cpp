@@ -1,0 +1,81 @@
+// `tesela-bench`, run by `tesela bench …`: measures Tesela beside what it is compared with, in one interleaved run.
+
+#include "factorisation_bench.hpp"
+#include "overhead_bench.hpp"
+
+#include "tesela/base/version.hpp"
+#include "tesela/cli/output.hpp"
+#include "tesela/cli/run_options.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <map>
+#include <memory>
+
+namespace {
+
+using namespace tesela;  // NOLINT(google-build-using-namespace): a program, not a header
+
+void add_factorisation(CLI::App& app, bench::Factorisation which, int& exit_code) {
+    const bool is_cholesky = which == bench::Factorisation::cholesky;
+    auto options = std::make_shared<bench::FactorisationOptions>();
+    CLI::App* command = app.add_subcommand(
+        is_cholesky ? "cholesky" : "lu",
+        is_cholesky
+            ? "Cholesky beside LAPACK's with all threads and a large product"
+            : "LU without pivoting (for diagonally dominant matrices) beside LAPACK's pivoted LU and a large product");
+    command->add_option("--n", options->n, "Order of the matrix")->capture_default_str();
+    command->add_option("--repetitions", options->repetitions, "Best of so many")->capture_default_str();
+    const std::map<std::string, bench::Precision> precisions{{"double", bench::Precision::f64},
+                                                             {"single", bench::Precision::f32}};
+    command->add_option("--precision", options->precision, "double or single")
+        ->transform(CLI::CheckedTransformer(precisions, CLI::ignore_case));
+    command->add_flag("--check", options->check, "Compare the factor with LAPACK's (up to order 4000)");
+    command->add_flag("!--no-compare", options->compare, "Do not measure LAPACK and the product");
+    cli::add_tiling_options(*command, options->run);
+    cli::add_engine_options(*command, options->run);
+    cli::add_json_option(*command, options->run);
+    command->callback([=, &exit_code] {
+        exit_code = cli::run_guarded("tesela bench", [&] {
+            const auto engine = cli::start_engine(options->run);
+            const auto result = bench::factorisation_benchmark(*engine, which, *options);
+            cli::print_results(*engine, result, options->run.json);
+            return result.at("correct").get<bool>() ? cli::success : cli::failed;
+        });
+    });
+}
+
+void add_overhead(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<bench::OverheadOptions>();
+    auto run = std::make_shared<cli::RunOptions>();
+    CLI::App* command = app.add_subcommand("overhead", "What a task costs beyond its work");
+    command->add_option("--tasks", options->tasks, "Tasks per repetition")->capture_default_str();
+    command->add_option("--repetitions", options->repetitions, "Best of so many")->capture_default_str();
+    cli::add_engine_options(*command, *run);
+    cli::add_json_option(*command, *run);
+    command->callback([=, &exit_code] {
+        exit_code = cli::run_guarded("tesela bench", [&] {
+            const auto engine = cli::start_engine(*run);
+            cli::print_results(*engine, bench::overhead_benchmark(*engine, *options), run->json);
+            return cli::success;
+        });
+    });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    CLI::App app{"Measures Tesela beside what it is compared with, in one interleaved run", "tesela bench"};
+    app.set_version_flag("--version", std::string("tesela ") + tesela::version);
+    app.require_subcommand(1);
+    int exit_code = cli::success;
+    add_factorisation(app, bench::Factorisation::cholesky, exit_code);
+    add_factorisation(app, bench::Factorisation::lu, exit_code);
+    add_overhead(app, exit_code);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? cli::success : cli::bad_input;
+    }
+    return exit_code;
+}

@@ -1,0 +1,122 @@
+#include "matern_bench.hpp"
+
+#include "tesela/base/error.hpp"
+#include "tesela/base/random.hpp"
+#include "tesela/kernels/covariance.hpp"
+
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_sf_bessel.h>
+#include <boost/math/special_functions/bessel.hpp>
+#include <boost/math/special_functions/gamma.hpp>
+#include <boost/multiprecision/cpp_bin_float.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+namespace tesela {
+namespace {
+
+constexpr double sigma2 = 1.5;
+constexpr double range = 0.1;  // of points in the unit square: arguments to 14
+constexpr double largest_argument = 700;
+
+double best_seconds(Index repetitions, const auto& action) {
+    double best = std::numeric_limits<double>::infinity();
+    for (Index r = 0; r < repetitions; ++r) {
+        const auto begin = std::chrono::steady_clock::now();
+        action();
+        best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    }
+    return best;
+}
+
+PointSet points_in_unit_square(Index count) {
+    const Random random(1);
+    std::vector<std::vector<double>> columns(2);
+    for (std::uint64_t d = 0; d < 2; ++d)
+        for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(count); ++i)
+            columns[d].push_back(random.uniform({.i = i, .j = d}));
+    return {Metric::euclidean, std::move(columns)};
+}
+
+/// Rows [0, n) by columns [n, 2n) of the points: a tile off the diagonal.
+CovarianceTileRequest request_of(const PointSet& points, std::vector<double>& out) {
+    const Index n = points.size() / 2;
+    return {.rows = &points,
+            .row_count = n,
+            .cols = &points,
+            .col_begin = n,
+            .col_count = n,
+            .out = out.data(),
+            .ld = n,
+            .sets = ObservationSets::same};
+}
+
+void fill_with_gsl(const CovarianceTileRequest& request, double smoothness) {
+    const double scale = sigma2 * std::exp2(1 - smoothness) / std::tgamma(smoothness);
+    const auto rows_x = request.rows->coordinate(0), rows_y = request.rows->coordinate(1);
+    const auto cols_x = request.cols->coordinate(0), cols_y = request.cols->coordinate(1);
+    for (Index j = 0; j < request.col_count; ++j)
+        for (Index i = 0; i < request.row_count; ++i) {
+            const auto row = static_cast<std::size_t>(request.row_begin + i);
+            const auto col = static_cast<std::size_t>(request.col_begin + j);
+            const double dx = rows_x[row] - cols_x[col], dy = rows_y[row] - cols_y[col];
+            const double x = std::sqrt(dx * dx + dy * dy) / range;
+            request.out[i + j * request.ld] =
+                x == 0 ? sigma2 : scale * std::pow(x, smoothness) * gsl_sf_bessel_Knu(smoothness, x);
+        }
+}
+
+double max_relative_error(double smoothness, Index count) {
+    using Real = boost::multiprecision::cpp_bin_float_50;
+    const MaternTable table(smoothness, largest_argument);
+    const Real nu(smoothness), prefactor = pow(Real(2), 1 - nu) / boost::math::tgamma(nu);
+    const Random random(2);
+    double worst = 0;
+    for (Index i = 0; i < count; ++i) {
+        const double u = random.uniform({.i = static_cast<std::uint64_t>(i)});
+        const double x = std::min(largest_argument, 1e-10 * std::pow(largest_argument / 1e-10, u));
+        const Real exact = prefactor * pow(Real(x), nu) * boost::math::cyl_bessel_k(nu, Real(x));
+        worst = std::max(worst, static_cast<double>(abs((Real(table(x)) - exact) / exact)));
+    }
+    return worst;
+}
+
+nlohmann::json measure(double smoothness, const MaternBenchOptions& options) {
+    const PointSet points = points_in_unit_square(2 * options.tile);
+    const CovarianceParameters parameters{.sigma2 = sigma2, .range = range, .smoothness = smoothness};
+    const double bound = points.diameter_bound();
+    const Covariance covariance(CovarianceFamily::matern, parameters, Metric::euclidean, bound);
+    std::vector<double> out(static_cast<std::size_t>(options.tile * options.tile));
+    const CovarianceTileRequest request = request_of(points, out);
+    const auto rate = [&](double seconds) { return static_cast<double>(options.tile * options.tile) / seconds; };
+
+    const double build = best_seconds(5, [&] { const MaternTable table(smoothness, bound / range); });
+    const double build_all = best_seconds(5, [&] { const MaternTable table(smoothness, largest_argument); });
+    const double table_rate = rate(best_seconds(options.repetitions, [&] { covariance.fill_tile(request); }));
+    const double gsl_rate = rate(best_seconds(1, [&] { fill_with_gsl(request, smoothness); }));
+    return {{"smoothness", smoothness},
+            {"table_build_seconds", build},
+            {"table_to_700_build_seconds", build_all},
+            {"covariances_per_second", table_rate},
+            {"gsl_covariances_per_second", gsl_rate},
+            {"max_relative_error", max_relative_error(smoothness, options.accuracy_points)}};
+}
+
+}  // namespace
+
+nlohmann::json matern_benchmark(const MaternBenchOptions& options) {
+    if (options.tile < 1 || options.repetitions < 1 || options.accuracy_points < 1)
+        throw Error("the tile ({}), the repetitions ({}) and the points of comparison ({}) must be at least 1",
+                    options.tile, options.repetitions, options.accuracy_points);
+    gsl_error_handler_t* const handler = gsl_set_error_handler_off();
+    auto results = nlohmann::json::array();
+    for (const double smoothness : options.smoothness) results.push_back(measure(smoothness, options));
+    gsl_set_error_handler(handler);
+    return {{"tile", options.tile}, {"repetitions", options.repetitions}, {"results", std::move(results)}};
+}
+
+}  // namespace tesela

@@ -1,0 +1,89 @@
+#include "overhead_bench.hpp"
+
+#include "timing.hpp"
+
+#include "tesela/algs/elementwise.hpp"
+#include "tesela/base/error.hpp"
+
+#include <fstream>
+#include <vector>
+
+namespace tesela::bench {
+namespace {
+
+KernelResult do_nothing(const KernelCall&) noexcept { return {}; }
+KernelCost no_cost(std::span<const TileShape>, const void*) noexcept { return {}; }
+const Kernel empty_kernel{"empty", no_cost, do_nothing};
+
+/// Resident bytes of this process.
+double resident_bytes() {
+    std::ifstream file("/proc/self/statm");
+    double total = 0;
+    double resident = 0;
+    file >> total >> resident;
+    return resident * 4096;
+}
+
+/// Tasks that read two tiles and update a third, over 64 tiles that one node owns.
+class Load {
+public:
+    Load(StarpuEngine& engine, NodeId owner)
+        : stream_(engine),
+          matrix_(stream_, Tiling::uniform({64, 1}, {1, 1}),
+                  Distribution({64, 1}, engine.node_count(),
+                               std::vector<std::int32_t>(64, static_cast<std::int32_t>(owner.number())))) {
+        fill(stream_, matrix_.view(), {});
+        stream_.wait();
+    }
+
+    double run(Index tasks) {
+        return seconds_of([&] {
+            submit(tasks);
+            stream_.wait();
+        });
+    }
+    /// Submission alone; what is pending is waited for afterwards.
+    double submit_only(Index tasks) {
+        const double seconds = seconds_of([&] { submit(tasks); });
+        stream_.wait();
+        return seconds;
+    }
+
+private:
+    void submit(Index tasks) {
+        for (Index t = 0; t < tasks; ++t)
+            stream_.submit(Task(empty_kernel, {{matrix_(t % 64, 0), AccessMode::read},
+                                               {matrix_((t + 17) % 64, 0), AccessMode::read},
+                                               {matrix_((t + 31) % 64, 0), AccessMode::read_write}}));
+    }
+    Stream stream_;
+    Matrix<double> matrix_;
+};
+
+}  // namespace
+
+nlohmann::ordered_json overhead_benchmark(StarpuEngine& engine, const OverheadOptions& options) {
+    if (options.tasks < 1 || options.repetitions < 1) throw Error("--tasks and --repetitions must be at least 1");
+    const auto tasks = static_cast<double>(options.tasks);
+    nlohmann::ordered_json result{{"tasks", options.tasks}, {"handles", 3}, {"workers", engine.worker_count()}};
+    Best best;
+    double grown = 0;
+    {
+        Load load(engine, NodeId{0});
+        load.run(std::min<Index>(options.tasks, 50'000));  // the first tasks fill the allocator's lists
+        const double before = resident_bytes();
+        for (int r = 0; r < options.repetitions; ++r) best.add(load.run(options.tasks));
+        grown = resident_bytes() - before;
+    }
+    result["microseconds_per_task"] = 1e6 * best.seconds() / tasks;
+    result["memory_growth_bytes"] = grown;
+    if (engine.node_count() > 1) {
+        Load elsewhere(engine, NodeId{engine.node_count() - 1});
+        Best pruned;
+        for (int r = 0; r < options.repetitions; ++r) pruned.add(elsewhere.submit_only(options.tasks));
+        result["nanoseconds_per_task_elsewhere"] = 1e9 * pruned.seconds() / tasks;  // node 0 prints, and owns none
+    }
+    return result;
+}
+
+}  // namespace tesela::bench

@@ -1,0 +1,106 @@
+#include "tesela/cli/info_command.hpp"
+
+#include "tesela/base/version.hpp"
+#include "tesela/cli/output.hpp"
+#include "tesela/cli/run_options.hpp"
+#include "tesela/flow/matrix.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace tesela::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double cpu_seconds() {
+    rusage use{};
+    getrusage(RUSAGE_SELF, &use);
+    const auto seconds = [](const timeval& t) {
+        return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+    };
+    return seconds(use.ru_utime) + seconds(use.ru_stime);
+}
+
+struct StartTime {
+    Clock::time_point* at;
+};
+KernelResult note_start(const KernelCall& call) noexcept {
+    *call.args<StartTime>().at = Clock::now();
+    return {};
+}
+KernelCost no_cost(std::span<const TileShape>, const void*) noexcept { return {}; }
+const Kernel start_kernel{"start", no_cost, note_start};
+
+/// Seconds from submission to the start of a task on an engine that has been idle.
+double start_latency(Stream& stream, const TileRef& tile) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    Clock::time_point started;
+    const Clock::time_point submitted = Clock::now();
+    stream.submit(Task(start_kernel, {{tile, AccessMode::write}}, StartTime{&started}));
+    stream.wait();
+    return std::chrono::duration<double>(started - submitted).count();
+}
+
+Json measure_idle(StarpuEngine& engine, double seconds) {
+    Stream stream(engine);
+    const Distribution here({1, 1}, engine.node_count(), {static_cast<std::int32_t>(engine.this_node().number())});
+    Matrix<double> tile(stream, Tiling::square(1, 1), here);
+    const double cpu = cpu_seconds();
+    const auto start = Clock::now();
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+    const double used = cpu_seconds() - cpu;
+    const double elapsed = std::chrono::duration<double>(Clock::now() - start).count();
+    std::vector<double> latencies;
+    for (int i = 0; i < 20; ++i) latencies.push_back(start_latency(stream, tile(0, 0)));
+    std::sort(latencies.begin(), latencies.end());
+    return {{"idle_seconds", elapsed},
+            {"idle_core_percent", 100 * used / elapsed},
+            {"start_latency_median_us", 1e6 * latencies[latencies.size() / 2]},
+            {"start_latency_max_us", 1e6 * latencies.back()}};
+}
+
+int info(const RunOptions& options, double idle_seconds) {
+    if (idle_seconds < 0 || idle_seconds > 3600) throw Error("--idle takes seconds between 0 and 3600");
+    RunOptions quiet = options;
+    quiet.quiet = true;
+    const auto engine = start_engine(quiet);
+    const NodeDescription& node = engine->description();
+    Json results{{"version", version},
+                 {"nodes", engine->node_count()},
+                 {"host", node.host},
+                 {"cores", node.cores},
+                 {"workers", node.workers},
+                 {"accelerators", node.accelerators},
+                 {"scheduler", node.scheduler},
+                 {"blas", node.blas},
+                 {"blas_threads", node.blas_threads},
+                 {"memory_bytes", node.memory_bytes},
+                 {"warnings", node.warnings}};
+    const auto lines = engine->start_lines();
+    if (!options.json && engine->this_node() == NodeId{0})
+        for (const std::string& line : lines) fmt::print("{}\n", line);
+    if (idle_seconds > 0) results.update(measure_idle(*engine, idle_seconds));
+    print_results(*engine, results, options.json);
+    return success;
+}
+
+}  // namespace
+
+void add_info_command(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<RunOptions>();
+    auto idle = std::make_shared<double>(0);
+    CLI::App* command = app.add_subcommand("info", "Show this build and the nodes it runs on");
+    add_engine_options(*command, *options);
+    add_json_option(*command, *options);
+    command->add_option("--idle", *idle, "Stay idle for so many seconds, then report processor use and start latency");
+    command->callback(
+        [=, &exit_code] { exit_code = run_guarded("tesela info", [&] { return info(*options, *idle); }); });
+}
+
+}  // namespace tesela::cli

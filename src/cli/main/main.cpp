@@ -1,0 +1,54 @@
+// The `tesela` command. Benchmarks live in a program of their own, `tesela-bench`, which may link what we only compare
+// with; `tesela bench …` runs it.
+
+#include "tesela/base/version.hpp"
+#include "tesela/cli/info_command.hpp"
+#include "tesela/cli/output.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+namespace {
+
+/// Runs tesela-bench from the folder of this program with the remaining arguments.
+int run_bench(char** arguments) {
+    std::error_code error;
+    const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+    const std::string bench =
+        (error ? std::filesystem::path("tesela-bench") : self.parent_path() / "tesela-bench").string();
+    std::vector<char*> list(arguments, arguments + 1);
+    for (char** a = arguments + 2; *a != nullptr; ++a) list.push_back(*a);
+    list.push_back(nullptr);
+    execvp(bench.c_str(), list.data());
+    fmt::print(stderr, "tesela: cannot run {}: {}\n", bench, std::strerror(errno));
+    return tesela::cli::bad_input;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc >= 2 && std::string_view(argv[1]) == "bench") return run_bench(argv);
+
+    CLI::App app{"Tesela: tiled linear algebra on machines that are not all alike"};
+    app.set_version_flag("--version", std::string("tesela ") + tesela::version);
+    app.require_subcommand(1);
+    app.footer(
+        "tesela COMMAND --help explains a command. Under mpirun or srun the same commands run on several nodes.");
+    int exit_code = tesela::cli::success;
+    tesela::cli::add_info_command(app, exit_code);
+    app.add_subcommand("bench", "Measure Tesela beside what it is compared with (see tesela bench --help)");
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? tesela::cli::success : tesela::cli::bad_input;
+    }
+    return exit_code;
+}

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "tesela/flow/engine.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <functional>
+#include <string>
+
+namespace tesela::cli {
+
+using Json = nlohmann::ordered_json;
+
+/// What a command ends with.
+enum ExitCode : int { success = 0, failed = 1, bad_input = 2 };
+
+/// Prints results on stdout, from node 0 only: as JSON, or a line per value, names aligned.
+void print_results(const Engine& engine, const Json& results, bool as_json);
+
+/// Runs a command; a tesela::Error becomes one line on stderr and exit code 2.
+int run_guarded(const char* program, const std::function<int()>& command);
+
+}  // namespace tesela::cli

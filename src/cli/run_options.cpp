@@ -1,0 +1,70 @@
+#include "tesela/cli/run_options.hpp"
+
+#include "tesela/algs/tile_size.hpp"
+#include "tesela/base/error.hpp"
+#include "tesela/dist/families.hpp"
+#include "tesela/io/json_file.hpp"
+
+#include <charconv>
+#include <cstdio>
+
+namespace tesela::cli {
+namespace {
+
+bool is_json_file(const std::string& text) { return text.ends_with(".json"); }
+
+}  // namespace
+
+void add_engine_options(CLI::App& command, RunOptions& options) {
+    command.add_option("--workers", options.workers, "Workers per node (0: the cores divided among the nodes here)")
+        ->capture_default_str();
+    command.add_option("--scheduler", options.scheduler,
+                       "Scheduler of StarPU, e.g. prio, lws, dmdas (default: by the machine)");
+    command.add_flag("--critical-worker", options.critical_worker,
+                     "One more worker, for critical tasks only, on a core shared with submission");
+    command.add_flag("--quiet", options.quiet, "Do not print the line per node");
+}
+
+void add_tiling_options(CLI::App& command, RunOptions& options) {
+    command.add_option("--tile", options.tile, "Tile size, or auto")->capture_default_str();
+    command
+        .add_option("--dist", options.distribution, "Distribution: block_cyclic[:PxQ], random[:SEED] or a JSON file")
+        ->capture_default_str();
+}
+
+void add_json_option(CLI::App& command, RunOptions& options) {
+    command.add_flag("--json", options.json, "Print the results as JSON");
+}
+
+std::unique_ptr<StarpuEngine> start_engine(const RunOptions& options) {
+    auto engine = std::make_unique<StarpuEngine>(
+        StarpuOptions{.workers = options.workers,
+                      .scheduler = options.scheduler,
+                      .critical_worker = options.critical_worker ? CriticalWorker::shared_core : CriticalWorker::none});
+    if (options.quiet) return engine;
+    const auto lines = engine->start_lines();
+    if (engine->this_node() == NodeId{0})
+        for (const std::string& line : lines) fmt::print(stderr, "{}\n", line);
+    return engine;
+}
+
+Index tile_size(const RunOptions& options, Index n, const Engine& engine) {
+    if (options.tile == "auto") return automatic_tile_size(n, engine.worker_count() * engine.node_count());
+    Index size = 0;
+    const char* end = options.tile.data() + options.tile.size();
+    const auto [stopped, error] = std::from_chars(options.tile.data(), end, size);
+    if (error != std::errc{} || stopped != end || size < 1)
+        throw Error("--tile {} is neither a size of at least 1 nor auto", options.tile);
+    return size;
+}
+
+Distribution distribution(const RunOptions& options, GridSize tiles, const Engine& engine) {
+    if (!is_json_file(options.distribution)) return make_distribution(options.distribution, tiles, engine.node_count());
+    const auto distribution = read_json_file(options.distribution).get<Distribution>();
+    if (distribution.grid() != tiles)
+        throw Error("{} is for {}x{} tiles; this matrix has {}x{}", options.distribution, distribution.grid().rows,
+                    distribution.grid().cols, tiles.rows, tiles.cols);
+    return distribution;
+}
+
+}  // namespace tesela::cli

@@ -1,0 +1,388 @@
+#include "tesela/io/csv.hpp"
+
+#include "tesela/base/error.hpp"
+#include "tesela/io/input_file.hpp"
+#include "tesela/io/output_file.hpp"
+
+#include <fmt/compile.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <iterator>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+namespace tesela {
+namespace {
+
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+std::string_view trimmed(std::string_view text) {
+    while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+    while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+    return text;
+}
+
+bool is_missing(std::string_view text) {
+    return text.empty() || text == "NA" || text == "NaN" || text == "nan" || text == "null";
+}
+
+/// The number that is all of `text`, or nothing.
+std::optional<double> parse_number(std::string_view text) {
+    if (text.size() > 1 && text.front() == '+' && text[1] != '-') text.remove_prefix(1);
+    double value = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, status] = std::from_chars(text.data(), end, value);
+    if (status != std::errc{} || stop != end) return std::nullopt;
+    return value;
+}
+
+/// Why parse_number() refused a text, and what to do.
+std::string not_a_number(std::string_view text) {
+    double value = 0;
+    const char* end = text.data() + text.size();
+    if (const auto parsed = std::from_chars(text.data(), end, value);
+        parsed.ptr == end && parsed.ec == std::errc::result_out_of_range)
+        return fmt::format("{} is out of the range of a double", excerpt(text));
+    std::string with_point(text);
+    std::replace(with_point.begin(), with_point.end(), ',', '.');
+    if (with_point != text && parse_number(with_point))
+        return fmt::format("{} has a decimal comma; write {}", excerpt(text), with_point);
+    return fmt::format("{} is not a number", excerpt(text));
+}
+
+/// Levenshtein's distance: the least number of characters inserted, removed or replaced.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        std::size_t diagonal = std::exchange(row[0], i + 1);
+        for (std::size_t j = 0; j < b.size(); ++j) {
+            const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+            diagonal = row[j + 1];
+            row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+        }
+    }
+    return row.back();
+}
+
+/// "; did you mean 'zinc'?" when a name is near enough, else nothing.
+std::string suggestion(std::string_view name, const std::vector<std::string>& names) {
+    std::size_t best = std::max<std::size_t>(1, name.size() / 2) + 1;
+    const std::string* nearest = nullptr;
+    for (const std::string& candidate : names) {
+        const std::size_t distance = edit_distance(name, candidate);
+        if (distance < best) nearest = &candidate;
+        best = std::min(best, distance);
+    }
+    return nearest != nullptr ? fmt::format("; did you mean {}?", excerpt(*nearest)) : ";";
+}
+
+std::string listed(const std::vector<std::string>& names) {
+    constexpr std::size_t limit = 30;
+    std::string list;
+    for (std::size_t i = 0; i < std::min(limit, names.size()); ++i) {
+        if (i > 0) list += ", ";
+        list += excerpt(names[i]);
+    }
+    if (names.size() > limit) list += fmt::format(" and {} more", names.size() - limit);
+    return list;
+}
+
+/// The delimiter that is most frequent in the first line outside quotes; a comma if there is none.
+char detect_delimiter(std::string_view text) {
+    constexpr std::array candidates{',', ';', '\t'};
+    std::array<std::size_t, candidates.size()> counts{};
+    bool inside = false;
+    for (const char c : text) {
+        if (c == '"') inside = !inside;
+        if (inside) continue;
+        if (c == '\n' || c == '\r') break;
+        for (std::size_t k = 0; k < candidates.size(); ++k) counts[k] += c == candidates[k] ? 1U : 0U;
+    }
+    return candidates[static_cast<std::size_t>(std::max_element(counts.begin(), counts.end()) - counts.begin())];
+}
+
+char delimiter_character(CsvDelimiter delimiter, std::string_view text) {
+    switch (delimiter) {
+        case CsvDelimiter::comma: return ',';
+        case CsvDelimiter::semicolon: return ';';
+        case CsvDelimiter::tab: return '\t';
+        case CsvDelimiter::automatic: break;
+    }
+    return detect_delimiter(text);
+}
+
+std::string_view without_byte_order_mark(std::string_view text) {
+    return text.substr(text.substr(0, 3) == "\xef\xbb\xbf" ? 3 : 0);
+}
+
+/// Line breaks in a text: \n, \r\n and lone \r count one each.
+Index line_breaks(std::string_view text) {
+    Index count = 0;
+    for (std::size_t i = 0; i < text.size(); ++i)
+        count += text[i] == '\n' || (text[i] == '\r' && (i + 1 == text.size() || text[i + 1] != '\n')) ? 1 : 0;
+    return count;
+}
+
+}  // namespace
+
+/// Splits a text in one pass and in place: unquoting never makes a field longer, so fields are moved to the front of
+/// the buffer that they are read from.
+class CsvParser {
+public:
+    CsvParser(std::string text, std::string file, CsvOptions options) {
+        table_.file_ = std::move(file);
+        table_.text_ = std::move(text);
+        const std::string_view content = without_byte_order_mark(table_.text_);
+        at_ = content.data();
+        end_ = content.data() + content.size();
+        out_ = table_.text_.data();
+        check_text(content);
+        skip_blank_lines();
+        if (at_ == end_) throw Error("{} is empty; a header and data rows are expected", in_quotes(table_.file_));
+        delimiter_ = delimiter_character(options.delimiter, {at_, static_cast<std::size_t>(end_ - at_)});
+    }
+
+    CsvTable parse() && {
+        read_header();
+        for (skip_blank_lines(); at_ != end_; skip_blank_lines()) read_row();
+        if (table_.lines_.empty()) throw Error("{} has a header but no data rows", in_quotes(table_.file_));
+        table_.text_.resize(static_cast<std::size_t>(out_ - table_.text_.data()));
+        return std::move(table_);
+    }
+
+private:
+    enum class Quoting { plain, quoted };
+
+    void check_text(std::string_view content) const {
+        const std::size_t bad = content.find('\0');
+        if (bad == std::string_view::npos) return;
+        const bool utf16 = content.substr(0, 2) == "\xff\xfe" || content.substr(0, 2) == "\xfe\xff";
+        throw Error("{}, line {}: a NUL byte, so not a text file{}", in_quotes(table_.file_),
+                    1 + line_breaks(content.substr(0, bad)), utf16 ? "; it looks like UTF-16: save it as UTF-8" : "");
+    }
+
+    void read_header() {
+        table_.header_line_ = line_;
+        read_record([&](std::string_view field, Quoting quoting) {
+            table_.names_.emplace_back(quoting == Quoting::quoted ? field : trimmed(field));
+        });
+        out_ = table_.text_.data();
+    }
+
+    void read_row() {
+        const Index line = line_;
+        const std::size_t wanted = table_.names_.size();
+        const std::size_t before = table_.ends_.size();
+        read_record([&](std::string_view, Quoting) {
+            table_.ends_.push_back(static_cast<std::size_t>(out_ - table_.text_.data()));
+        });
+        const std::size_t found = table_.ends_.size() - before;
+        if (found != wanted)
+            throw Error("{}, line {}: {} field{} where the header has {}{}", in_quotes(table_.file_), line, found,
+                        found == 1 ? "" : "s", wanted, missing_or_extra(before, found));
+        table_.lines_.push_back(line);
+    }
+
+    /// Names the column where a row of the wrong length goes wrong.
+    [[nodiscard]] std::string missing_or_extra(std::size_t before, std::size_t found) const {
+        if (found < table_.names_.size()) return fmt::format("; column {} has none", excerpt(table_.names_[found]));
+        const std::size_t begin = table_.ends_[before + table_.names_.size() - 1];
+        const std::size_t length = table_.ends_[before + table_.names_.size()] - begin;
+        return fmt::format("; the first after column {} is {}", excerpt(table_.names_.back()),
+                           excerpt(std::string_view(table_.text_).substr(begin, length)));
+    }
+
+    template <class Visit>
+    void read_record(Visit visit) {
+        for (;;) {
+            const char* begin = out_;
+            const Quoting quoting = at_ != end_ && *at_ == '"' ? Quoting::quoted : Quoting::plain;
+            if (quoting == Quoting::quoted) {
+                read_quoted();
+            } else {
+                read_plain();
+            }
+            visit(std::string_view(begin, static_cast<std::size_t>(out_ - begin)), quoting);
+            if (at_ == end_ || *at_ != delimiter_) break;
+            ++at_;
+        }
+        skip_line_break();
+    }
+
+    void read_plain() {
+        const char* begin = at_;
+        while (at_ != end_ && *at_ != delimiter_ && *at_ != '\n' && *at_ != '\r') ++at_;
+        append(begin, at_);
+    }
+
+    void read_quoted() {
+        const Index opened = line_;
+        for (;;) {
+            const char* begin = ++at_;  // past the opening quote, or past the first of a pair
+            at_ = std::find(at_, end_, '"');
+            if (at_ == end_)
+                throw Error("{}, line {}: a quoted field begins here and never ends", in_quotes(table_.file_), opened);
+            line_ += line_breaks({begin, static_cast<std::size_t>(at_ - begin)});
+            append(begin, at_);
+            ++at_;
+            if (at_ == end_ || *at_ != '"') break;
+            *out_++ = '"';
+        }
+        if (at_ != end_ && *at_ != delimiter_ && *at_ != '\n' && *at_ != '\r')
+            throw Error("{}, line {}: {} after a closing quote; a quote inside a quoted field is written twice",
+                        in_quotes(table_.file_), line_, in_quotes({at_, 1}));
+    }
+
+    void append(const char* begin, const char* end) {
+        const auto length = static_cast<std::size_t>(end - begin);
+        std::memmove(out_, begin, length);
+        out_ += length;
+    }
+
+    void skip_line_break() {
+        if (at_ == end_) return;
+        if (*at_ == '\r' && at_ + 1 != end_ && at_[1] == '\n') ++at_;
+        ++at_;
+        ++line_;
+    }
+
+    void skip_blank_lines() {
+        while (at_ != end_ && (*at_ == '\n' || *at_ == '\r')) skip_line_break();
+    }
+
+    CsvTable table_;
+    const char* at_ = nullptr;
+    const char* end_ = nullptr;
+    char* out_ = nullptr;  // never past at_
+    char delimiter_ = ',';
+    Index line_ = 1;
+};
+
+namespace {
+
+std::string place(const CsvTable& table, Index row, Index column) {
+    return fmt::format("{}, line {}, column {}", in_quotes(table.file()), table.line(row),
+                       excerpt(table.names()[static_cast<std::size_t>(column)]));
+}
+
+/// A field as a finite number, NaN if it is missing.
+double number_or_nan(const CsvTable& table, Index row, Index column) {
+    const std::string_view text = trimmed(table.field(row, column));
+    if (is_missing(text)) return std::nan("");
+    const std::optional<double> number = parse_number(text);
+    if (!number) throw Error("{}: {}", place(table, row, column), not_a_number(text));
+    if (std::isinf(*number)) throw Error("{}: {} is not finite", place(table, row, column), excerpt(text));
+    return *number;
+}
+
+}  // namespace
+
+std::string_view CsvTable::field(Index row, Index column) const {
+    const auto k = static_cast<std::size_t>(row) * names_.size() + static_cast<std::size_t>(column);
+    const std::size_t begin = k == 0 ? 0 : ends_[k - 1];
+    return std::string_view(text_).substr(begin, ends_[k] - begin);
+}
+
+Index CsvTable::column(std::string_view name) const {
+    const auto found = std::find(names_.begin(), names_.end(), name);
+    if (found == names_.end())
+        throw Error("{}, line {}: no column {}{} the columns are {}", in_quotes(file_), header_line_, excerpt(name),
+                    suggestion(name, names_), listed(names_));
+    if (std::find(found + 1, names_.end(), name) != names_.end())
+        throw Error("{}, line {}: more than one column is called {}; rename one", in_quotes(file_), header_line_,
+                    excerpt(name));
+    return found - names_.begin();
+}
+
+NumericTable CsvTable::numbers(const std::vector<std::string>& columns, NaPolicy policy) const {
+    std::vector<Index> positions;
+    for (const std::string& name : columns) positions.push_back(column(name));
+    NumericTable table;
+    table.columns.resize(columns.size());
+    table.missing.resize(columns.size());
+    table.rows_read = rows();
+    std::vector<double> values(columns.size());
+    for (Index row = 0; row < rows(); ++row) {
+        bool complete = true;
+        for (std::size_t c = 0; c < columns.size(); ++c) {
+            values[c] = number_or_nan(*this, row, positions[c]);
+            if (!std::isnan(values[c])) continue;
+            if (policy == NaPolicy::error)
+                throw Error("{}: the value is missing; --na drop leaves such rows out",
+                            place(*this, row, positions[c]));
+            complete = false;
+            ++table.missing[c];
+        }
+        table.rows_dropped += complete ? 0 : 1;
+        if (!complete) continue;
+        for (std::size_t c = 0; c < columns.size(); ++c) table.columns[c].push_back(values[c]);
+        table.lines.push_back(line(row));
+    }
+    if (table.rows_dropped == table.rows_read)
+        throw Error("{}: no row has a value in every one of the columns {}", in_quotes(file_), listed(columns));
+    return table;
+}
+
+CsvTable read_csv(const std::string& path, CsvOptions options) {
+    return parse_csv(read_file(path), path == "-" ? "standard input" : path, options);
+}
+
+CsvTable parse_csv(std::string text, std::string file, CsvOptions options) {
+    return CsvParser(std::move(text), std::move(file), options).parse();
+}
+
+namespace {
+
+/// A name that reads back as itself: quoted if it holds anything that a reader could take for structure.
+std::string written_name(const std::string& name) {
+    const bool plain = !name.empty() && name.find_first_of("\",;\t\r\n") == std::string::npos && trimmed(name) == name;
+    if (plain) return name;
+    std::string result = "\"";
+    for (const char c : name) result.append(c == '"' ? 2 : 1, c);
+    return result += '"';
+}
+
+void append_number(fmt::memory_buffer& out, double value) {
+    if (std::isnan(value)) {
+        out.append(std::string_view("NA"));
+    } else {
+        fmt::format_to(std::back_inserter(out), FMT_COMPILE("{}"), value);
+    }
+}
+
+}  // namespace
+
+void write_csv(const std::string& path, const std::vector<CsvColumn>& columns) {
+    if (columns.empty()) throw Error("cannot write {}: there are no columns", in_quotes(path));
+    const std::size_t rows = columns.front().values.size();
+    for (const CsvColumn& column : columns)
+        if (column.values.size() != rows)
+            throw Error("cannot write {}: column {} has {} rows where column {} has {}", in_quotes(path),
+                        excerpt(column.name), column.values.size(), excerpt(columns.front().name), rows);
+
+    OutputFile file(path);
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+        if (c > 0) file.write(",");
+        file.write(written_name(columns[c].name));
+    }
+    fmt::memory_buffer line;
+    for (std::size_t row = 0; row < rows; ++row) {
+        line.clear();
+        for (std::size_t c = 0; c < columns.size(); ++c) {
+            line.push_back(c == 0 ? '\n' : ',');
+            append_number(line, columns[c].values[row]);
+        }
+        file.write({line.data(), line.size()});
+    }
+    file.write("\n");
+    file.commit();
+}
+
+}  // namespace tesela

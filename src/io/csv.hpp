@@ -1,0 +1,74 @@
+#pragma once
+
+#include "tesela/base/index.hpp"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tesela {
+
+enum class CsvDelimiter { automatic, comma, semicolon, tab };
+
+struct CsvOptions {
+    /// automatic: whichever of the three is most frequent in the header outside quotes.
+    CsvDelimiter delimiter = CsvDelimiter::automatic;
+};
+
+/// What to do with a row that has no value in a wanted column (empty, NA, NaN, nan, null): leave it out, or fail.
+enum class NaPolicy { drop, error };
+
+/// Columns of numbers, all of the same length and without missing values.
+struct NumericTable {
+    std::vector<std::vector<double>> columns;  ///< in the order asked for
+    std::vector<Index> lines;                  ///< the line of the file where each kept row begins
+    Index rows_read = 0;
+    Index rows_dropped = 0;
+    std::vector<Index> missing;  ///< per column, in how many rows its value was missing
+};
+
+/// A CSV file in memory (RFC 4180: a header, quoted fields with "" for a quote, commas and newlines inside quotes).
+/// Every row has as many fields as the header. Blank lines are skipped; a BOM, CRLF and lone CR are understood.
+class CsvTable {
+public:
+    [[nodiscard]] const std::string& file() const { return file_; }
+    [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+    [[nodiscard]] Index rows() const { return static_cast<Index>(lines_.size()); }
+    /// Without quotes; valid as long as the table.
+    [[nodiscard]] std::string_view field(Index row, Index column) const;
+    /// The line of the file where a row begins, from 1.
+    [[nodiscard]] Index line(Index row) const { return lines_[static_cast<std::size_t>(row)]; }
+
+    /// The position of a column. Throws Error naming the available ones, and the nearest, if there is none or several.
+    [[nodiscard]] Index column(std::string_view name) const;
+    /// The named columns as numbers. Throws Error naming file, line and column of the first text that is no number.
+    [[nodiscard]] NumericTable numbers(const std::vector<std::string>& columns, NaPolicy policy) const;
+
+private:
+    friend class CsvParser;
+    std::string file_;
+    std::vector<std::string> names_;
+    std::string text_;               // every field of every row, unquoted, one after the other
+    std::vector<std::size_t> ends_;  // where each field ends in text_
+    std::vector<Index> lines_;
+    Index header_line_ = 1;
+};
+
+/// Reads a file (`-`: standard input) in one pass. Throws Error of one line naming file and line.
+[[nodiscard]] CsvTable read_csv(const std::string& path, CsvOptions options = {});
+
+/// The same for text already in memory; `file` is its name in error messages.
+[[nodiscard]] CsvTable parse_csv(std::string text, std::string file, CsvOptions options = {});
+
+/// A named column to be written.
+struct CsvColumn {
+    std::string name;
+    std::span<const double> values;
+};
+
+/// Writes columns of equal length with a header, whole or not at all: shortest numbers that read back to the same
+/// double, NaN as NA. Throws Error if the lengths differ or the file cannot be written.
+void write_csv(const std::string& path, const std::vector<CsvColumn>& columns);
+
+}  // namespace tesela

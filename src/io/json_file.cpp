@@ -1,0 +1,64 @@
+#include "tesela/io/json_file.hpp"
+
+#include "tesela/base/error.hpp"
+#include "tesela/io/input_file.hpp"
+#include "tesela/io/output_file.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace tesela {
+namespace {
+
+/// What the library says, without its identifier and its own idea of the position:
+/// "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error …" -> "syntax error …".
+std::string_view bare_message(std::string_view what) {
+    const std::size_t identifier = what.find("] ");
+    if (identifier != std::string_view::npos) what.remove_prefix(identifier + 2);
+    if (what.substr(0, 11) != "parse error") return what;
+    const std::size_t colon = what.find(": ");
+    return colon == std::string_view::npos ? what : what.substr(colon + 2);
+}
+
+struct Position {
+    std::ptrdiff_t line;
+    std::ptrdiff_t column;
+};
+
+/// Line and column, from 1, of the character after `length` characters of a text.
+Position position_after(std::string_view text, std::size_t length) {
+    const std::string_view before = text.substr(0, length);
+    const std::size_t last_break = before.rfind('\n');
+    const std::size_t line_start = last_break == std::string_view::npos ? 0 : last_break + 1;
+    return {1 + std::count(before.begin(), before.end(), '\n'),
+            1 + static_cast<std::ptrdiff_t>(before.size() - line_start)};
+}
+
+}  // namespace
+
+nlohmann::json read_json_file(const std::string& path) {
+    const std::string text = read_file(path);
+    if (text.find_first_not_of(" \t\r\n") == std::string::npos)
+        throw Error("{} is empty; a JSON value is expected", in_quotes(path));
+    try {
+        return nlohmann::json::parse(text);
+    } catch (const nlohmann::json::parse_error& error) {
+        // error.byte counts the characters read, the offending one included.
+        const Position at = position_after(text, error.byte == 0 ? 0 : error.byte - 1);
+        throw Error("{}, line {}, column {}: {}", in_quotes(path), at.line, at.column, bare_message(error.what()));
+    } catch (const nlohmann::json::exception& error) {
+        throw Error("{}: {}", in_quotes(path), bare_message(error.what()));
+    }
+}
+
+void write_json_file(const std::string& path, const nlohmann::ordered_json& value) {
+    std::string text;
+    try {
+        text = value.dump(2);
+    } catch (const nlohmann::json::exception& error) {
+        throw Error("cannot write {}: {}", in_quotes(path), bare_message(error.what()));
+    }
+    write_file(path, text + '\n');
+}
+
+}  // namespace tesela

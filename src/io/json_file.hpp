@@ -1,0 +1,16 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace tesela {
+
+/// The JSON value that is the whole of a file (`-`: standard input). Throws Error naming file, line and column.
+[[nodiscard]] nlohmann::json read_json_file(const std::string& path);
+
+/// Writes a value with two-space indentation, whole or not at all; takes ordered_json so that keys keep their order
+/// where that matters (a plain json converts). NaN and infinity become null, since JSON has neither.
+void write_json_file(const std::string& path, const nlohmann::ordered_json& value);
+
+}  // namespace tesela

@@ -1,0 +1,120 @@
+#include "tesela/io/output_file.hpp"
+
+#include "tesela/base/error.hpp"
+#include "tesela/io/input_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace tesela {
+namespace {
+
+constexpr std::size_t buffer_size = std::size_t{1} << 18U;
+
+/// The file that a path leads to through symbolic links; the path itself when that cannot be told.
+std::string follow_links(const std::string& path) {
+    std::error_code ignored;
+    const std::filesystem::path real = std::filesystem::canonical(path, ignored);
+    return real.empty() ? path : real.string();
+}
+
+std::string directory_of(const std::string& path) {
+    const std::string parent = std::filesystem::path(path).parent_path().string();
+    return parent.empty() ? "." : parent;
+}
+
+/// A hidden name beside the target that says whose it is; short enough for any file system.
+std::string temporary_name(const std::string& target, int attempt) {
+    const std::string name = std::filesystem::path(target).filename().string().substr(0, 100);
+    return fmt::format("{}/.{}.tmp{}-{}", directory_of(target), name, ::getpid(), attempt);
+}
+
+}  // namespace
+
+OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
+    if (path_.empty()) throw Error("the name of an output file is empty");
+    if (is_stdout()) {
+        std::fflush(stdout);
+        descriptor_ = STDOUT_FILENO;
+        return;
+    }
+    struct stat status {};
+    const bool exists = ::stat(path_.c_str(), &status) == 0;
+    if (!exists && errno != ENOENT) fail(errno);
+    if (exists ? S_ISDIR(status.st_mode) : path_.back() == '/') fail(EISDIR);
+    if (exists && ::access(path_.c_str(), W_OK) != 0) fail(errno);
+    if (exists && !S_ISREG(status.st_mode)) {
+        open_in_place();
+        return;
+    }
+    target_ = follow_links(path_);
+    open_temporary();
+    if (exists) ::fchmod(descriptor_, status.st_mode & 07777U);  // a courtesy: not every file system has modes
+}
+
+OutputFile::~OutputFile() {
+    if (descriptor_ >= 0 && !is_stdout()) ::close(descriptor_);
+    if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void OutputFile::open_in_place() {
+    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor_ < 0) fail(errno);
+}
+
+void OutputFile::open_temporary() {
+    if (const std::string parent = directory_of(target_); ::access(parent.c_str(), F_OK) != 0 && errno == ENOENT)
+        throw Error("cannot write {}: there is no directory {}", in_quotes(path_), in_quotes(parent));
+    for (int attempt = 0; descriptor_ < 0; ++attempt) {
+        const std::string name = temporary_name(target_, attempt);
+        descriptor_ = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (descriptor_ >= 0) temporary_ = name;
+        if (descriptor_ < 0 && errno != EEXIST) fail(errno);
+    }
+}
+
+void OutputFile::write(std::string_view text) {
+    buffer_ += text;
+    if (buffer_.size() >= buffer_size) flush();
+}
+
+void OutputFile::flush() {
+    std::string_view rest = buffer_;
+    while (!rest.empty()) {
+        const ssize_t count = ::write(descriptor_, rest.data(), rest.size());
+        if (count < 0 && errno != EINTR) fail(errno);
+        if (count > 0) rest.remove_prefix(static_cast<std::size_t>(count));
+    }
+    buffer_.clear();
+}
+
+void OutputFile::commit() {
+    flush();
+    if (is_stdout()) return;
+    if (!temporary_.empty() && ::fsync(descriptor_) != 0) fail(errno);
+    if (::close(std::exchange(descriptor_, -1)) != 0) fail(errno);
+    if (temporary_.empty()) return;
+    if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail(errno);
+    temporary_.clear();
+}
+
+void OutputFile::fail(int reason) const {
+    throw Error("cannot write {}: {}", is_stdout() ? "standard output" : in_quotes(path_), std::strerror(reason));
+}
+
+void write_file(const std::string& path, std::string_view text) {
+    OutputFile file(path);
+    file.write(text);
+    file.commit();
+}
+
+}  // namespace tesela

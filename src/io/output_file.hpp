@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tesela {
+
+/// A file that appears whole or not at all: text goes to a temporary beside it, commit() puts that in its place, and
+/// destruction without commit() leaves what was there before. `-` is standard output, and a device or a pipe is
+/// written directly. Opening it early finds an unwritable path before the work is done rather than after.
+/// Every function throws Error naming the path and the reason (disk full, no such directory, …).
+class OutputFile {
+public:
+    explicit OutputFile(std::string path);
+    ~OutputFile();
+    OutputFile(const OutputFile&) = delete;
+    OutputFile& operator=(const OutputFile&) = delete;
+
+    void write(std::string_view text);
+    /// Flushes, makes the content durable and renames. At most once, and last.
+    void commit();
+
+private:
+    void open_in_place();
+    void open_temporary();
+    void flush();
+    [[noreturn]] void fail(int reason) const;
+    [[nodiscard]] bool is_stdout() const { return path_ == "-"; }
+
+    std::string path_;
+    std::string target_;     ///< what is replaced: path_ with links followed
+    std::string temporary_;  ///< empty when there is none (any more)
+    std::string buffer_;
+    int descriptor_ = -1;
+};
+
+/// One OutputFile with this text in it.
+void write_file(const std::string& path, std::string_view text);
+
+}  // namespace tesela

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "tesela/kernels/covariance.hpp"
+#include "tesela/kernels/kernel.hpp"
+
+namespace tesela {
+
+/// Arguments of a kernel that writes a tile of a covariance matrix; what they point to outlives the task. `first` is the
+/// global row and column of the tile's first element: numbers of observations in `rows` and `cols`.
+struct CovarianceArguments {
+    const Covariance* covariance = nullptr;
+    const PointSet* rows = nullptr;
+    const PointSet* cols = nullptr;
+    ElementIndex first{};
+    ObservationSets sets = ObservationSets::different;
+};
+
+/// "dcmg" of paper 000: (K): K(i, j) := the covariance of observations i and j.
+extern const Kernel covariance_kernel;
+
+/// (A, s): s(j) := s(j) + Σ_i A(i, j)², s one column with as many rows as A has columns.
+extern const Kernel column_squares_kernel;
+
+}  // namespace tesela

@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# The command as a user types it: what it prints, how it fails, and on several nodes.
+#   core.sh BUILD_DIR
+set -uo pipefail
+tesela=$1/tesela
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0
+
+# expect CODE NAME COMMAND…: runs it, keeps stdout in $work/out and stderr in $work/err, checks the exit code.
+expect() {
+    local code=$1 name=$2
+    shift 2
+    "$@" >"$work/out" 2>"$work/err"
+    local got=$?
+    if [ "$got" = "$code" ]; then passed=$((passed + 1)); else
+        failed=$((failed + 1))
+        echo "FAILED $name: exit $got instead of $code"
+        head -5 "$work/out" "$work/err"
+    fi
+}
+# holds NAME FILE TEXT: the file holds the text.
+holds() {
+    if grep -qF -- "$3" "$work/$2"; then passed=$((passed + 1)); else
+        failed=$((failed + 1))
+        echo "FAILED $1: no '$3' in $2:"
+        head -5 "$work/$2"
+    fi
+}
+# json NAME EXPRESSION: a Python expression over the JSON in stdout is true.
+json() {
+    if python3 -c "import json,sys; d=json.load(open('$work/out')); sys.exit(0 if ($2) else 1)"; then passed=$((passed + 1)); else
+        failed=$((failed + 1))
+        echo "FAILED $1: $2"
+        head -20 "$work/out"
+    fi
+}
+mpirun=(mpirun --oversubscribe --bind-to none)
+
+expect 0 version "$tesela" --version
+holds version out "tesela 0."
+expect 0 help "$tesela" --help
+holds help out "info"
+expect 2 "no command" "$tesela"
+expect 2 "unknown command" "$tesela" frobnicate
+expect 2 "unknown option" "$tesela" info --frobnicate
+expect 0 info "$tesela" info --json
+json info "d['workers'] >= 1 and d['nodes'] == 1 and d['blas_threads'] == 1"
+expect 0 idle "$tesela" info --idle 1 --json
+json idle "d['idle_core_percent'] > 0 and d['start_latency_median_us'] > 0"
+expect 0 "bench cholesky" "$tesela" bench cholesky --n 300 --repetitions 2 --check --json
+json "bench cholesky" "all(k in d for k in ('gflops','lapack_gflops','gemm_gflops','ratio_lapack','ratio_gemm','tile','residual')) and d['residual'] < 8 and d['difference_from_lapack'] < 8"
+expect 0 "bench single" "$tesela" bench cholesky --n 257 --tile 50 --precision single --check --repetitions 1 --json
+json "bench single" "d['correct'] and d['tile'] == 50"
+expect 0 "bench lu" "$tesela" bench lu --n 300 --repetitions 2 --json
+json "bench lu" "d['correct']"
+expect 0 "bench overhead" "$tesela" bench overhead --tasks 2000 --repetitions 1 --json
+json "bench overhead" "d['microseconds_per_task'] > 0"
+expect 0 "one element" "$tesela" bench cholesky --n 1 --check --json
+json "one element" "d['correct']"
+expect 0 "tile larger than the matrix" "$tesela" bench cholesky --n 20 --tile 1000 --check --json
+expect 2 "tile that is no number" "$tesela" bench cholesky --n 20 --tile big
+holds "tile that is no number" err "--tile big is neither a size of at least 1 nor auto"
+expect 2 "tile of zero" "$tesela" bench cholesky --n 20 --tile 0
+expect 2 "unknown distribution" "$tesela" bench cholesky --n 20 --dist hexagonal
+holds "unknown distribution" err "hexagonal"
+expect 2 "distribution for other nodes" "$tesela" bench cholesky --n 20 --dist block_cyclic:2x3
+holds "distribution for other nodes" err "has 6 nodes; this run has 1"
+expect 2 "distribution file that is missing" "$tesela" bench cholesky --n 20 --dist "$work/none.json"
+expect 2 "a matrix larger than memory" "$tesela" bench cholesky --n 10000000 --tile 100000 --no-compare
+holds "a matrix larger than memory" err "does not fit: node 0 needs"
+printf '{"format": "tesela-distribution", "version": 1, "rows": 2, "cols": 2, "nodes": 2, "owners": [[0, 1], [1, 0]]}' > "$work/d.json"
+expect 2 "a file for more nodes" "$tesela" bench cholesky --n 20 --tile 10 --dist "$work/d.json"
+expect 0 "a file on two nodes" "${mpirun[@]}" -n 2 "$tesela" bench cholesky --n 20 --tile 10 --dist "$work/d.json" --check --json --repetitions 1
+json "a file on two nodes" "d['correct'] and d['nodes'] == 2"
+expect 0 "four nodes" "${mpirun[@]}" -n 4 "$tesela" bench cholesky --n 500 --check --json --repetitions 2
+json "four nodes" "d['correct'] and d['nodes'] == 4"
+holds "four nodes" err "node 3 of 4"
+expect 0 "four nodes, random" "${mpirun[@]}" -n 4 "$tesela" bench lu --n 300 --tile 40 --dist random:3 --json --repetitions 1
+json "four nodes, random" "d['correct']"
+expect 0 "info on two nodes" "${mpirun[@]}" -n 2 "$tesela" info
+holds "info on two nodes" out "node 1 of 2"
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,271 @@
+#include "tesela/io/csv.hpp"
+
+#include "temporary_directory.hpp"
+#include "tesela/base/error.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace tesela {
+namespace {
+
+using Doubles = std::vector<double>;
+
+CsvTable parse(const std::string& text, CsvOptions options = {}) { return parse_csv(text, "data.csv", options); }
+
+std::vector<std::string> row(const CsvTable& table, Index r) {
+    std::vector<std::string> fields;
+    for (std::size_t c = 0; c < table.names().size(); ++c) fields.emplace_back(table.field(r, static_cast<Index>(c)));
+    return fields;
+}
+
+std::string repository_file(const std::string& name) {
+    return (std::filesystem::path(__FILE__).parent_path() / "../../.." / name).string();
+}
+
+TEST(Csv, ReadsNumbersByColumnName) {
+    const NumericTable table = parse("id,z,x,y\na,1.5,2,3\nb,-1e-3,+4,5\n").numbers({"x", "y", "z"}, NaPolicy::error);
+    EXPECT_EQ(table.columns, (std::vector<Doubles>{{2, 4}, {3, 5}, {1.5, -1e-3}}));
+    EXPECT_EQ(table.lines, (std::vector<Index>{2, 3}));
+    EXPECT_EQ(table.rows_read, 2);
+    EXPECT_EQ(table.rows_dropped, 0);
+}
+
+TEST(Csv, UnderstandsQuotesAndKeepsPhysicalLines) {
+    const CsvTable table = parse("\"a,b\",\"c\"\"d\"\n\"one\ntwo\",\"x \"\"y\"\"\"\n,\"\"\nlast,5\"");
+    EXPECT_EQ(table.names(), (std::vector<std::string>{"a,b", "c\"d"}));
+    ASSERT_EQ(table.rows(), 3);
+    EXPECT_EQ(row(table, 0), (std::vector<std::string>{"one\ntwo", "x \"y\""}));
+    EXPECT_EQ(row(table, 1), (std::vector<std::string>{"", ""}));
+    EXPECT_EQ(row(table, 2), (std::vector<std::string>{"last", "5\""}));
+    EXPECT_EQ(table.line(0), 2);
+    EXPECT_EQ(table.line(1), 4);
+    EXPECT_EQ(table.line(2), 5);
+}
+
+TEST(Csv, LineEndsMarksAndBlankLinesMakeNoDifference) {
+    const NumericTable expected = parse("x,y\n1,2\n3,4\n").numbers({"x", "y"}, NaPolicy::error);
+    for (const char* text : {"x,y\r\n1,2\r\n3,4\r\n", "\xef\xbb\xbfx,y\n1,2\n3,4", "x,y\r1,2\r3,4\r",
+                             "x,y\n1,2\n3,4\n\n\n", "x, y \n 1 ,2\n3,\t4\n", "\n\nx,y\n\n1,2\r\n\r\n3,4"})
+        EXPECT_EQ(parse(text).numbers({"x", "y"}, NaPolicy::error).columns, expected.columns) << text;
+}
+
+TEST(Csv, FindsTheDelimiterInTheHeaderUnlessTold) {
+    const std::vector<Doubles> expected{{1}, {2}};
+    EXPECT_EQ(parse("x;y\n1;2\n").numbers({"x", "y"}, NaPolicy::error).columns, expected);
+    EXPECT_EQ(parse("x\ty\n1\t2\n").numbers({"x", "y"}, NaPolicy::error).columns, expected);
+    EXPECT_EQ(parse("\"x,,,\";y\n1;2\n").numbers({"x,,,", "y"}, NaPolicy::error).columns, expected);
+    const CsvTable forced = parse("a,b;c,d\n1,5;2\n", {.delimiter = CsvDelimiter::semicolon});
+    EXPECT_EQ(forced.names(), (std::vector<std::string>{"a,b", "c,d"}));
+    EXPECT_EQ(row(forced, 0), (std::vector<std::string>{"1,5", "2"}));
+}
+
+TEST(Csv, CountsMissingValuesPerColumnAndDropsTheirRows) {
+    const CsvTable table = parse("x,y,note\n1,2,\n,3,a\nNA,nan,b\n4,NaN,c\n5,null,d\n6,\"NA\",e\n7,8,NA\n");
+    const NumericTable numbers = table.numbers({"x", "y"}, NaPolicy::drop);
+    EXPECT_EQ(numbers.columns, (std::vector<Doubles>{{1, 7}, {2, 8}}));
+    EXPECT_EQ(numbers.lines, (std::vector<Index>{2, 8}));
+    EXPECT_EQ(numbers.rows_read, 7);
+    EXPECT_EQ(numbers.rows_dropped, 5);
+    EXPECT_EQ(numbers.missing, (std::vector<Index>{2, 4}));
+}
+
+struct BadInput {
+    const char* what;
+    std::string text;
+    std::vector<std::string> mentions;
+};
+
+class BadCsv : public testing::TestWithParam<BadInput> {};
+
+TEST_P(BadCsv, GivesOneLineThatSaysWhere) {
+    const std::string message = message_of<Error>([] {
+        (void)parse(GetParam().text).numbers({"x", "zinc"}, NaPolicy::error);
+    });
+    for (const std::string& part : GetParam().mentions) EXPECT_NE(message.find(part), std::string::npos) << message;
+    EXPECT_NE(message.find("'data.csv'"), std::string::npos) << message;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, BadCsv,
+    testing::Values(
+        BadInput{
+            "missing_column", "x,y,zinck\n1,2,3\n", {"line 1", "'zinc'", "did you mean 'zinck'?", "'x', 'y', 'zinck'"}},
+        BadInput{"nothing_similar", "x,alpha\n1,2\n", {"line 1", "no column 'zinc'; the columns are 'x', 'alpha'"}},
+        BadInput{"column_twice", "x,zinc,zinc\n1,2,3\n", {"line 1", "more than one column", "'zinc'"}},
+        BadInput{"text", "x,zinc\n1,2\n3,4 mg\n", {"line 3", "column 'zinc'", "'4 mg' is not a number"}},
+        BadInput{"text_after_newline_in_quotes", "x,zinc,n\n1,2,\"a\nb\"\nz,4,c\n", {"line 4", "column 'x'", "'z'"}},
+        BadInput{"newline_in_value", "x,zinc\n1,\"2\n3\"\n", {"line 2", "column 'zinc'", "'2\\n3'"}},
+        BadInput{"long_text", "x,zinc\n1," + std::string(10000, 'q') + "\n", {"line 2", "qqq…'"}},
+        BadInput{"infinity", "x,zinc\n1,-inf\n", {"line 2", "column 'zinc'", "'-inf' is not finite"}},
+        BadInput{"too_large", "x,zinc\n1,1e999\n", {"line 2", "column 'zinc'", "'1e999' is out of the range"}},
+        BadInput{"decimal_comma", "x;zinc\n1;2,5\n", {"line 2", "column 'zinc'", "decimal comma; write 2.5"}},
+        BadInput{"two_signs", "x,zinc\n1,+-2\n", {"line 2", "column 'zinc'", "'+-2' is not a number"}},
+        BadInput{"hexadecimal", "x,zinc\n1,0x10\n", {"line 2", "column 'zinc'", "'0x10' is not a number"}},
+        BadInput{"missing_value", "x,zinc\n1,2\n3,NA\n", {"line 3", "column 'zinc'", "missing", "--na drop"}},
+        BadInput{"too_many_fields", "x,zinc\n1,2\n3,4,five\n", {"line 3", "3 fields", "header has 2", "'five'"}},
+        BadInput{"too_few_fields", "x,zinc\n1,2\n3\n", {"line 3", "1 field where the header has 2", "column 'zinc'"}},
+        BadInput{"empty", "", {"is empty"}}, BadInput{"only_blank_lines", "\xef\xbb\xbf\r\n\n", {"is empty"}},
+        BadInput{"no_rows", "x,zinc\n\n", {"no data rows"}},
+        BadInput{"open_quote", "x,zinc\n1,2\n3,\"4\n5,6\n7,8\n", {"line 3", "never ends"}},
+        BadInput{"text_after_quote", "x,zinc\n1,\"2\"3\n", {"line 2", "'3' after a closing quote"}},
+        BadInput{"binary", std::string("x,zinc\n1,2\n\0\x01", 14), {"line 3", "NUL"}},
+        BadInput{"utf16", std::string("\xff\xfex\0,\0", 6), {"line 1", "UTF-16"}},
+        BadInput{"control_characters_in_header", "\x1b[2J\n1\n", {"line 1", "'\\x1b[2J'"}}),
+    [](const auto& bad) { return std::string(bad.param.what); });
+
+TEST(Csv, SaysSoWhenNoRowIsComplete) {
+    const std::string message = message_of<Error>([] {
+        (void)parse("x,y\n1,NA\nNA,2\n").numbers({"x", "y"}, NaPolicy::drop);
+    });
+    EXPECT_NE(message.find("no row has a value in every one of the columns 'x', 'y'"), std::string::npos) << message;
+}
+
+TEST(Csv, NamesAnUnreadableFileAndTheReason) {
+    const TemporaryDirectory directory;
+    EXPECT_NE(message_of<Error>([&] { (void)read_csv(directory.path("none.csv")); }).find("No such file"),
+              std::string::npos);
+    EXPECT_NE(message_of<Error>([&] { (void)read_csv(directory.path()); }).find("Is a directory"), std::string::npos);
+}
+
+TEST(Csv, WritesShortNumbersThatReadBackTheSame) {
+    const TemporaryDirectory directory;
+    const Doubles values{0.1, 1.0 / 3, 100000, 5e-324, std::numeric_limits<double>::max(), -0.0, std::nan("")};
+    write_csv(directory.path("out.csv"), {{"value", values}});
+    EXPECT_EQ(get(directory.path("out.csv")),
+              "value\n0.1\n0.3333333333333333\n100000\n5e-324\n1.7976931348623157e+308\n-0\nNA\n");
+    const NumericTable back = read_csv(directory.path("out.csv")).numbers({"value"}, NaPolicy::drop);
+    EXPECT_EQ(back.columns[0], Doubles(values.begin(), values.end() - 1));
+    EXPECT_TRUE(std::signbit(back.columns[0][5]));
+    EXPECT_EQ(back.missing, std::vector<Index>{1});
+}
+
+TEST(Csv, RefusesColumnsOfDifferentLengthAndLeavesNoFile) {
+    const TemporaryDirectory directory;
+    const Doubles two{1, 2};
+    const Doubles three{1, 2, 3};
+    const std::string message = message_of<Error>([&] {
+        write_csv(directory.path("out.csv"), {{"a", two}, {"b", three}});
+    });
+    EXPECT_NE(message.find("column 'b' has 3 rows where column 'a' has 2"), std::string::npos) << message;
+    EXPECT_TRUE(directory.entries().empty());
+}
+
+/// The bundled data against facts of the literature: 155 samples, 3103 cells of 40 m (Burrough and McDonnell 1998).
+TEST(Csv, ReadsTheBundledData) {
+    const NumericTable samples =
+        read_csv(repository_file("data/meuse.csv")).numbers({"x", "y", "zinc", "log_zinc"}, NaPolicy::error);
+    EXPECT_EQ(samples.rows_read, 155);
+    for (std::size_t i = 0; i < 155; ++i) EXPECT_NEAR(samples.columns[3][i], std::log(samples.columns[2][i]), 1e-12);
+    const NumericTable cells = read_csv(repository_file("data/meuse_grid.csv")).numbers({"x", "y"}, NaPolicy::error);
+    EXPECT_EQ(cells.rows_read, 3103);
+    for (const Doubles& column : cells.columns)
+        for (const double value : column) EXPECT_EQ(std::fmod(value - column[0], 40.0), 0.0);
+}
+
+// --- properties ------------------------------------------------------------------------------------------------------
+
+/// Text made of what a CSV reader trips over.
+rc::Gen<std::string> nasty_text() {
+    return rc::gen::container<std::string>(rc::gen::elementOf(std::string("\"\",;\t\r\n ab1.-'\\\xc3\xa9{}%")));
+}
+
+/// One way of writing a table down, chosen at random.
+struct Dialect {
+    char delimiter;
+    std::string line_end;
+    std::string mark;
+    bool quote_all;
+    bool final_line_end;
+};
+
+Dialect any_dialect() {
+    return {*rc::gen::element(',', ';', '\t'), *rc::gen::element<std::string>("\n", "\r\n"),
+            *rc::gen::element<std::string>("", "\xef\xbb\xbf"), *rc::gen::arbitrary<bool>(),
+            *rc::gen::arbitrary<bool>()};
+}
+
+std::string written(const std::string& field, const Dialect& dialect) {
+    const bool special = field.empty() || field.find_first_of("\",;\t\r\n") != std::string::npos ||
+                         field.front() == ' ' || field.back() == ' ';
+    if (!special && !dialect.quote_all) return field;
+    std::string result = "\"";
+    for (const char c : field) result += std::string(c == '"' ? 2 : 1, c);
+    return result + '"';
+}
+
+/// An independent count: the line a character is on is one more than the number of line ends before it.
+Index lines_in(const std::string& text) {
+    Index count = 1;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '\r' && i + 1 < text.size() && text[i + 1] == '\n') continue;
+        if (text[i] == '\r' || text[i] == '\n') ++count;
+    }
+    return count;
+}
+
+RC_GTEST_PROP(CsvProperty, AnyTableInAnyDialectReadsBack, ()) {
+    const Dialect dialect = any_dialect();
+    const auto columns = *rc::gen::inRange<std::size_t>(1, 5);
+    const auto rows = *rc::gen::inRange<std::size_t>(1, 6);
+    const auto cells = *rc::gen::container<std::vector<std::string>>((rows + 1) * columns, nasty_text());
+    std::string text;
+    std::vector<Index> lines;
+    for (std::size_t r = 0; r <= rows; ++r) {
+        lines.push_back(lines_in(text));
+        for (std::size_t c = 0; c < columns; ++c)
+            text += (c == 0 ? "" : std::string(1, dialect.delimiter)) + written(cells[r * columns + c], dialect);
+        if (r < rows || dialect.final_line_end) text += dialect.line_end;
+    }
+    const CsvTable table = parse(dialect.mark + text);
+    RC_ASSERT(table.names() ==
+              std::vector<std::string>(cells.begin(), cells.begin() + static_cast<std::ptrdiff_t>(columns)));
+    RC_ASSERT(table.rows() == static_cast<Index>(rows));
+    for (std::size_t r = 0; r < rows; ++r) {
+        RC_ASSERT(table.line(static_cast<Index>(r)) == lines[r + 1]);
+        for (std::size_t c = 0; c < columns; ++c)
+            RC_ASSERT(table.field(static_cast<Index>(r), static_cast<Index>(c)) == cells[(r + 1) * columns + c]);
+    }
+}
+
+RC_GTEST_PROP(CsvProperty, WrittenTablesReadBackBitForBit, ()) {
+    const TemporaryDirectory directory;
+    const auto names = *rc::gen::unique<std::vector<std::string>>(nasty_text());
+    RC_PRE(!names.empty() && names.size() < 8);
+    const auto rows = *rc::gen::inRange<std::size_t>(1, 10);
+    const auto finite = rc::gen::suchThat(rc::gen::map(rc::gen::arbitrary<std::uint64_t>(),
+                                                       [](std::uint64_t bits) { return std::bit_cast<double>(bits); }),
+                                          [](double value) { return std::isfinite(value); });
+    std::vector<Doubles> columns;
+    for (std::size_t c = 0; c < names.size(); ++c) columns.push_back(*rc::gen::container<Doubles>(rows, finite));
+    std::vector<CsvColumn> out;
+    for (std::size_t c = 0; c < names.size(); ++c) out.push_back({names[c], columns[c]});
+    write_csv(directory.path("table.csv"), out);
+    const NumericTable back = read_csv(directory.path("table.csv")).numbers(names, NaPolicy::error);
+    RC_ASSERT(back.columns == columns);
+}
+
+RC_GTEST_PROP(CsvProperty, AnyBytesGiveATableOrAnErrorOfOneLine, ()) {
+    const auto text = *rc::gen::container<std::string>(
+        rc::gen::oneOf(rc::gen::elementOf(std::string("\"\"\",;\n\n\r1")), rc::gen::arbitrary<char>()));
+    try {
+        const CsvTable table = parse_csv(text, "bytes.csv");
+        RC_ASSERT(table.rows() > 0);
+        for (Index r = 0; r < table.rows(); ++r)
+            for (Index c = 0; c < static_cast<Index>(table.names().size()); ++c) (void)table.field(r, c);
+    } catch (const Error& error) {
+        RC_ASSERT(std::string(error.what()).find('\n') == std::string::npos);
+    }
+}
+
+}  // namespace
+}  // namespace tesela
