@@ -1,6 +1,6 @@
+#include "tesela/algs/solve.hpp"
 #include "tesela/algs/cholesky.hpp"
 #include "tesela/algs/elementwise.hpp"
-#include "tesela/algs/solve.hpp"
 #include "tesela/dist/families.hpp"
 #include "tesela/starpu/engine.hpp"
 

@@ -195,7 +195,9 @@ Runtime::Runtime(const StarpuOptions& options) {
     }
     if (parallel.active()) register_tile_datatype();
     if (options.idle_microseconds > 0)
-        starpu_idle_hook_register(sleep_when_idle, reinterpret_cast<void*>(std::intptr_t{options.idle_microseconds}));
+        starpu_idle_hook_register(
+            sleep_when_idle,  // NOLINTNEXTLINE(performance-no-int-to-ptr): a number, not an address
+            reinterpret_cast<void*>(std::intptr_t{options.idle_microseconds}));
     describe(find_cores());
 }
 

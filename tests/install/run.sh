@@ -12,7 +12,7 @@ cmake --install "$build" --prefix "$work/prefix" >/dev/null
 # The example of the README is the one that is built here.
 example=$work/example.cpp
 awk '/^```cpp/{on=1; next} /^```/{on=0} on' "$source/README.md" > "$example"
-[ -s "$example" ]
+diff "$example" "$source/examples/solve.cpp"
 
 cmake -S "$source/tests/install" -B "$work/cmake" -DEXAMPLE="$example" -DCMAKE_PREFIX_PATH="$work/prefix" >/dev/null
 cmake --build "$work/cmake" >/dev/null
