@@ -1,6 +1,8 @@
 // `tesela-bench`, run by `tesela bench …`: measures Tesela beside what it is compared with, in one interleaved run.
 
+#include "distributions/distributions_bench.hpp"
 #include "factorisation_bench.hpp"
+#include "matern_bench.hpp"
 #include "overhead_bench.hpp"
 
 #include "tesela/base/version.hpp"
@@ -8,6 +10,7 @@
 #include "tesela/cli/run_options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include <map>
 #include <memory>
@@ -62,6 +65,62 @@ void add_overhead(CLI::App& app, int& exit_code) {
     });
 }
 
+/// Prints checks of the form {"bar", "value", "limit", "met"}; says whether all are met.
+bool print_checks(const nlohmann::ordered_json& result, bool as_json) {
+    bool met = true;
+    for (const auto& check : result.at("checks")) met = met && check.at("met").get<bool>();
+    if (as_json) {
+        fmt::print("{}\n", result.dump(2));
+        return met;
+    }
+    for (const auto& check : result.at("checks"))
+        fmt::print("{}  {} (limit {}): {}\n", check.at("met").get<bool>() ? "met   " : "NOT MET",
+                   check.at("value").dump(), check.at("limit").dump(), check.at("bar").get<std::string>());
+    return met;
+}
+
+void add_distributions(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<bench::DistributionsBenchOptions>();
+    auto run = std::make_shared<cli::RunOptions>();
+    CLI::App* command = app.add_subcommand("distributions", "Tables and pictures of docs/tables about distributions");
+    command->add_option("--seeds", options->seeds, "Matrices drawn for each case")->capture_default_str();
+    command->add_option("--folder", options->folder, "Where the files go")->capture_default_str();
+    cli::add_json_option(*command, *run);
+    command->callback([=, &exit_code] {
+        exit_code = cli::run_guarded("tesela bench", [&] {
+            return print_checks(bench::distributions_benchmark(*options), run->json) ? cli::success : cli::failed;
+        });
+    });
+}
+
+void add_matern(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<MaternBenchOptions>();
+    auto run = std::make_shared<cli::RunOptions>();
+    CLI::App* command = app.add_subcommand("matern", "Speed and error of the tabulated Matérn covariance beside GSL's");
+    command->add_option("--smoothness", options->smoothness, "Values to measure")
+        ->delimiter(',')
+        ->capture_default_str();
+    command->add_option("--tile", options->tile, "Rows of the tile")->capture_default_str();
+    command->add_option("--repetitions", options->repetitions, "Best of so many")->capture_default_str();
+    cli::add_json_option(*command, *run);
+    command->callback([=, &exit_code] {
+        exit_code = cli::run_guarded("tesela bench", [&] {
+            const nlohmann::json result = matern_benchmark(*options);
+            if (run->json) {
+                fmt::print("{}\n", result.dump(2));
+                return cli::success;
+            }
+            fmt::print("smoothness  Mcovariances/s  GSL Mcov/s  largest relative error\n");
+            for (const auto& row : result.at("results"))
+                fmt::print("{:>10}  {:>14.1f}  {:>10.2f}  {:>22.2g}\n", row.at("smoothness").get<double>(),
+                           1e-6 * row.at("covariances_per_second").get<double>(),
+                           1e-6 * row.at("gsl_covariances_per_second").get<double>(),
+                           row.at("max_relative_error").get<double>());
+            return cli::success;
+        });
+    });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -72,6 +131,8 @@ int main(int argc, char** argv) {
     add_factorisation(app, bench::Factorisation::cholesky, exit_code);
     add_factorisation(app, bench::Factorisation::lu, exit_code);
     add_overhead(app, exit_code);
+    add_distributions(app, exit_code);
+    add_matern(app, exit_code);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

@@ -2,19 +2,12 @@
 
 #include "tesela/algs/tile_size.hpp"
 #include "tesela/base/error.hpp"
-#include "tesela/dist/families.hpp"
-#include "tesela/io/json_file.hpp"
+#include "tesela/dist/catalogue.hpp"
 
 #include <charconv>
 #include <cstdio>
 
 namespace tesela::cli {
-namespace {
-
-bool is_json_file(const std::string& text) { return text.ends_with(".json"); }
-
-}  // namespace
-
 void add_engine_options(CLI::App& command, RunOptions& options) {
     command.add_option("--workers", options.workers, "Workers per node (0: the cores divided among the nodes here)")
         ->capture_default_str();
@@ -28,7 +21,9 @@ void add_engine_options(CLI::App& command, RunOptions& options) {
 void add_tiling_options(CLI::App& command, RunOptions& options) {
     command.add_option("--tile", options.tile, "Tile size, or auto")->capture_default_str();
     command
-        .add_option("--dist", options.distribution, "Distribution: block_cyclic[:PxQ], random[:SEED] or a JSON file")
+        .add_option(
+            "--dist", options.distribution,
+            "Distribution: a family such as block_cyclic:2x3, 1d1d or sbc (see tesela dist --help), or a JSON file")
         ->capture_default_str();
 }
 
@@ -59,12 +54,7 @@ Index tile_size(const RunOptions& options, Index n, const Engine& engine) {
 }
 
 Distribution distribution(const RunOptions& options, GridSize tiles, const Engine& engine) {
-    if (!is_json_file(options.distribution)) return make_distribution(options.distribution, tiles, engine.node_count());
-    const auto distribution = read_json_file(options.distribution).get<Distribution>();
-    if (distribution.grid() != tiles)
-        throw Error("{} is for {}x{} tiles; this matrix has {}x{}", options.distribution, distribution.grid().rows,
-                    distribution.grid().cols, tiles.rows, tiles.cols);
-    return distribution;
+    return make_distribution(options.distribution, tiles, engine.node_count());
 }
 
 }  // namespace tesela::cli

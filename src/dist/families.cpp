@@ -3,8 +3,6 @@
 #include "tesela/base/error.hpp"
 #include "tesela/base/random.hpp"
 
-#include <charconv>
-#include <string>
 #include <utility>
 
 namespace tesela {
@@ -24,25 +22,6 @@ Index squarest_divisor(Index nodes) {
     for (Index d = 1; d * d <= nodes; ++d)
         if (nodes % d == 0) p = d;
     return p;
-}
-
-Index parse_index(std::string_view text, std::string_view whole) {
-    Index value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size())
-        throw Error("\"{}\" in the distribution \"{}\" is not a whole number", text, whole);
-    return value;
-}
-
-BlockCyclic parse_grid(std::string_view arguments, std::string_view whole, Index nodes) {
-    const auto cross = arguments.find('x');
-    if (cross == std::string_view::npos)
-        throw Error("the distribution \"{}\" needs a grid such as block_cyclic:2x3", whole);
-    const BlockCyclic grid{.p = parse_index(arguments.substr(0, cross), whole),
-                           .q = parse_index(arguments.substr(cross + 1), whole)};
-    if (grid.p * grid.q != nodes)
-        throw Error("the grid of \"{}\" has {} nodes; this run has {}", whole, grid.p * grid.q, nodes);
-    return grid;
 }
 
 }  // namespace
@@ -76,20 +55,6 @@ Distribution along_diagonal(const Distribution& matrix, Index cols) {
     if (grid.rows != grid.cols)
         throw Error("a grid of {}x{} tiles has no diagonal to follow: it must be square", grid.rows, grid.cols);
     return tabulate({grid.rows, cols}, matrix.nodes(), [&](Index i, Index) { return matrix.owner({i, i}).number(); });
-}
-
-Distribution make_distribution(std::string_view text, GridSize tiles, Index nodes) {
-    const auto colon = text.find(':');
-    const std::string_view family = text.substr(0, colon);
-    const std::string_view arguments = colon == std::string_view::npos ? "" : text.substr(colon + 1);
-    if (family == "block_cyclic")
-        return arguments.empty() ? squarest_block_cyclic(tiles, nodes)
-                                 : block_cyclic(tiles, parse_grid(arguments, text, nodes));
-    if (family == "random") {
-        const Index seed = arguments.empty() ? 0 : parse_index(arguments, text);
-        return random_distribution(tiles, nodes, static_cast<std::uint64_t>(seed));
-    }
-    throw Error("\"{}\" is not a distribution; known are block_cyclic[:PxQ] and random[:SEED]", text);
 }
 
 }  // namespace tesela

@@ -3,7 +3,6 @@
 #include "tesela/dist/distribution.hpp"
 
 #include <cstdint>
-#include <string_view>
 
 namespace tesela {
 
@@ -23,9 +22,5 @@ struct BlockCyclic {
 [[nodiscard]] Distribution random_distribution(GridSize tiles, Index nodes, std::uint64_t seed);
 /// A column of tiles that follows the diagonal of a square grid: where right-hand sides of a solve live.
 [[nodiscard]] Distribution along_diagonal(const Distribution& matrix, Index cols);
-
-/// What `--dist` takes: "block_cyclic", "block_cyclic:2x3", "random:SEED". Throws Error for an unknown family or a
-/// grid that is not of `nodes` nodes.
-[[nodiscard]] Distribution make_distribution(std::string_view text, GridSize tiles, Index nodes);
 
 }  // namespace tesela

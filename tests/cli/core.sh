@@ -68,7 +68,7 @@ expect 2 "tile of zero" "$tesela" bench cholesky --n 20 --tile 0
 expect 2 "unknown distribution" "$tesela" bench cholesky --n 20 --dist hexagonal
 holds "unknown distribution" err "hexagonal"
 expect 2 "distribution for other nodes" "$tesela" bench cholesky --n 20 --dist block_cyclic:2x3
-holds "distribution for other nodes" err "has 6 nodes; this run has 1"
+holds "distribution for other nodes" err "has 6 nodes; 1 are wanted"
 expect 2 "distribution file that is missing" "$tesela" bench cholesky --n 20 --dist "$work/none.json"
 expect 2 "a matrix larger than memory" "$tesela" bench cholesky --n 10000000 --tile 100000 --no-compare
 holds "a matrix larger than memory" err "does not fit: node 0 needs"

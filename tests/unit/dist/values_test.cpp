@@ -1,4 +1,5 @@
 #include "tesela/base/error.hpp"
+#include "tesela/dist/catalogue.hpp"
 #include "tesela/dist/distribution.hpp"
 #include "tesela/dist/families.hpp"
 #include "tesela/dist/tiling.hpp"

@@ -1,0 +1,337 @@
+#include "distributions_bench.hpp"
+
+#include "dot_plot.hpp"
+
+#include "tesela/algs/recorded_operation.hpp"
+#include "tesela/base/error.hpp"
+#include "tesela/dist/band.hpp"
+#include "tesela/dist/catalogue.hpp"
+#include "tesela/dist/extended_block_cyclic.hpp"
+#include "tesela/dist/families.hpp"
+#include "tesela/dist/metrics.hpp"
+#include "tesela/io/output_file.hpp"
+#include "tesela/report/owner_map.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <functional>
+#include <utility>
+
+namespace tesela::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// What is collected on the way: files written and bars checked.
+struct Report {
+    std::string folder;
+    Json checks = Json::array();
+    Json files = Json::array();
+
+    void write(const std::string& name, const std::string& text) {
+        write_file(folder + "/" + name, text);
+        files.push_back(folder + "/" + name);
+    }
+    void at_most(const std::string& bar, double value, double limit) {
+        checks.push_back({{"bar", bar}, {"value", value}, {"limit", limit}, {"met", value <= limit}});
+    }
+    void above(const std::string& bar, double value, double limit) {
+        checks.push_back({{"bar", bar}, {"value", value}, {"limit", limit}, {"met", value > limit}});
+    }
+};
+
+std::string name_of(Operation operation) {
+    switch (operation) {
+        case Operation::product: return "gemm";
+        case Operation::lu: return "lu";
+        case Operation::cholesky: return "cholesky";
+    }
+    return "";
+}
+
+struct Case {
+    Operation operation = Operation::product;
+    Index tiles = 0;
+    Index nodes = 0;
+    double alpha = 1;
+    double deviation = 0.05;
+    std::string family;
+};
+
+/// One case over all seeds: means, and for the load the extremes.
+struct Outcome {
+    double least_load = 1e300, mean_load = 0, most_load = 0;
+    double step_imbalance = 0;
+    double dispersion = 0;
+    double virtual_dispersion = 0;  // of the cells of the pattern, for the families that have one
+    Index nodes_per_line = 0;
+};
+
+/// The pattern that the family repeats, or nothing.
+std::optional<Distribution> pattern_of(const Case& c, const TileMap& weights) {
+    if (c.family == "block_cyclic:rule") {
+        Index cols = 1;
+        while (cols * (cols + 1) <= c.nodes) ++cols;
+        return rule_block_cyclic({std::max<Index>(cols - 1, 1), cols}, c.nodes);
+    }
+    if (c.family == "bce") return extended_pattern(weights, {.nodes = c.nodes, .alpha = c.alpha});
+    return std::nullopt;
+}
+
+Outcome run_case(const Case& c, Index seeds) {
+    Outcome outcome;
+    for (Index seed = 0; seed < seeds; ++seed) {
+        const auto number = static_cast<std::uint64_t>(seed);
+        const DistributionRequest request{
+            .workload = {.operation = c.operation,
+                         .density = synthetic_density(c.tiles, {.deviation = c.deviation, .seed = number})},
+            .nodes = c.nodes,
+            .alpha = c.alpha,
+            .seed = number};
+        const TileMap weights = tile_weights(request.workload);
+        const Distribution d = make_family(c.family, request);
+        const LoadSummary load = summarise_loads(node_loads(d, weights));
+        const auto share = 1 / static_cast<double>(seeds);
+        outcome.least_load = std::min(outcome.least_load, load.max_over_ideal);
+        outcome.most_load = std::max(outcome.most_load, load.max_over_ideal);
+        outcome.mean_load += share * load.max_over_ideal;
+        outcome.dispersion += share * load.dispersion;
+        outcome.step_imbalance += share * step_imbalance(d, request.workload);
+        if (const auto pattern = pattern_of(c, weights))
+            outcome.virtual_dispersion += share * dispersion(pattern_loads(weights, pattern->grid()));
+        outcome.nodes_per_line = std::max(
+            {outcome.nodes_per_line, std::ranges::max(nodes_per_row(d)), std::ranges::max(nodes_per_column(d))});
+    }
+    return outcome;
+}
+
+std::string csv_header() {
+    return "kernel,tiles,nodes,alpha,deviation,family,max_load_mean,max_load_worst,step_imbalance,dispersion,"
+           "virtual_dispersion,nodes_per_line\n";
+}
+
+std::string csv_row(const Case& c, const Outcome& o) {
+    return fmt::format("{},{},{},{},{},{},{:.5f},{:.5f},{:.4f},{:.5f},{},{}\n", name_of(c.operation), c.tiles, c.nodes,
+                       c.alpha, c.deviation, c.family, o.mean_load, o.most_load, o.step_imbalance, o.dispersion,
+                       o.virtual_dispersion > 0 ? fmt::format("{:.5f}", o.virtual_dispersion) : "", o.nodes_per_line);
+}
+
+constexpr std::array<Index, 3> sizes{30, 60, 90};
+constexpr std::array<Index, 3> node_counts{12, 30, 90};
+constexpr std::array<double, 3> alphas{1, 2, 3};
+const std::vector<std::string> families{"block_cyclic:rule", "bce", "rs", "hybrid"};
+
+/// Figures 4 to 7 of paper 001, for both readings of its N(0, 1/20): deviation 0.05, and variance (0.2236).
+void paper001_loads(Report& report, Index seeds) {
+    std::string csv = csv_header();
+    double worst_rs = 0, worst_bce = 0;
+    for (const auto operation : {Operation::product, Operation::lu}) {
+        DotPlot plot{.title = fmt::format(
+                         "Paper 001, {}: largest load over ideal, mean of the seeds (hollow: above the picture)",
+                         name_of(operation)),
+                     .y_label = "max load / ideal",
+                     .series = families,
+                     .places = {"N = 30", "N = 60", "N = 90"},
+                     .panels = {}};
+        for (const Index nodes : node_counts)
+            for (const double alpha : alphas) {
+                DotPanel panel{.title = fmt::format("P = {}, alpha = {}", nodes, alpha), .dots = {}};
+                for (int n = 0; n < static_cast<int>(sizes.size()); ++n)
+                    for (int f = 0; f < static_cast<int>(families.size()); ++f)
+                        for (const double deviation : {0.05, 0.2236}) {
+                            const Case c{.operation = operation,
+                                         .tiles = sizes[static_cast<std::size_t>(n)],
+                                         .nodes = nodes,
+                                         .alpha = alpha,
+                                         .deviation = deviation,
+                                         .family = families[static_cast<std::size_t>(f)]};
+                            const Outcome o = run_case(c, seeds);
+                            csv += csv_row(c, o);
+                            if (deviation != 0.05) continue;
+                            panel.dots.push_back({n, f, o.mean_load});
+                            const bool large = c.tiles * c.tiles >= 100 * nodes;
+                            if (operation == Operation::product && c.family == "rs" && alpha == 3 && large)
+                                worst_rs = std::max(worst_rs, o.most_load);
+                            if (operation == Operation::lu && c.family == "bce" && alpha == 3)
+                                worst_bce = std::max(worst_bce, o.most_load);
+                        }
+                plot.panels.push_back(std::move(panel));
+            }
+        report.write(fmt::format("paper001_loads_{}.svg", name_of(operation)), draw_dots(plot));
+    }
+    report.write("paper001_loads.csv", csv);
+    report.at_most("rs, product, alpha = 3, N^2/P >= 100: worst load over ideal", worst_rs, 1.001);
+    report.at_most("bce, LU, alpha = 3: worst load over ideal", worst_bce, 1.015);
+}
+
+void paper001_figure8(Report& report, Index seeds) {
+    std::string csv = csv_header();
+    double worst_rs = 0, best_bce = 1e300;
+    for (const auto operation : {Operation::product, Operation::lu})
+        for (const Index tiles : sizes)
+            for (const auto* family : {"bce:10x12", "bce:12x11", "bce:12x12", "bce", "rs", "hybrid"}) {
+                const Case c{.operation = operation, .tiles = tiles, .nodes = 34, .alpha = 2, .family = family};
+                const Outcome o = run_case(c, seeds);
+                csv += csv_row(c, o);
+                if (c.family == "rs") worst_rs = std::max(worst_rs, o.most_load);
+                if (c.family.starts_with("bce")) best_bce = std::min(best_bce, o.least_load);
+            }
+    report.write("paper001_figure8.csv", csv);
+    report.at_most("34 nodes, alpha = 2: worst load of rs over ideal", worst_rs, 1.01);
+    report.above("34 nodes, alpha = 2: best load of bce with any pattern over ideal", best_bce, 1.01);
+}
+
+/// Numbers of nodes that are not c(c-1) and have no squarish grid.
+void hybrid_table(Report& report, Index seeds) {
+    const std::vector<std::string> three{"bce", "rs", "hybrid"};
+    const std::vector<std::pair<std::string, Index>> counts{{"34", 34}, {"37", 37}, {"41", 41}, {"53", 53}};
+    std::string csv = csv_header();
+    DotPlot plot{.title = "LU on numbers of nodes that fit no grid: load (upper row) and step imbalance (lower row)",
+                 .y_label = "over ideal",
+                 .series = three,
+                 .places = {"P = 34", "P = 37", "P = 41", "P = 53"},
+                 .panels = {},
+                 .columns = 4,
+                 .top = 1.25};
+    std::vector<DotPanel> loads, steps;
+    double excess_load = -1, excess_steps = -1;
+    for (const Index tiles : {60, 90})
+        for (const double alpha : {2.0, 3.0}) {
+            DotPanel load{.title = fmt::format("N = {}, alpha = {}: load", tiles, alpha), .dots = {}};
+            DotPanel step{.title = fmt::format("N = {}, alpha = {}: steps", tiles, alpha), .dots = {}};
+            for (int place = 0; place < 4; ++place) {
+                std::array<Outcome, 3> outcomes;
+                for (int f = 0; f < 3; ++f) {
+                    const Case c{.operation = Operation::lu,
+                                 .tiles = tiles,
+                                 .nodes = counts[static_cast<std::size_t>(place)].second,
+                                 .alpha = alpha,
+                                 .family = three[static_cast<std::size_t>(f)]};
+                    auto& o = outcomes[static_cast<std::size_t>(f)] = run_case(c, seeds);
+                    csv += csv_row(c, o);
+                    load.dots.push_back({place, f, o.mean_load});
+                    step.dots.push_back({place, f, o.step_imbalance});
+                }
+                excess_load = std::max(excess_load, outcomes[2].most_load - outcomes[1].most_load);
+                excess_steps = std::max(excess_steps, outcomes[2].step_imbalance - outcomes[0].step_imbalance);
+            }
+            loads.push_back(std::move(load));
+            steps.push_back(std::move(step));
+        }
+    plot.panels = std::move(loads);
+    plot.panels.insert(plot.panels.end(), steps.begin(), steps.end());
+    report.write("hybrid.svg", draw_dots(plot));
+    report.write("hybrid.csv", csv);
+    report.at_most("hybrid, LU, alpha >= 2: worst load above that of rs", excess_load, 0.005);
+    report.at_most("hybrid, LU, alpha >= 2: mean step imbalance above that of bce", excess_steps, 0.002);
+}
+
+void sbc_transfers(Report& report) {
+    std::string csv = "nodes,family,transfers,max_load\n";
+    double worst = 0;
+    for (const Index nodes : {15, 21, 28}) {
+        const RecordedOperation cholesky(Operation::cholesky, {.tiles = 60, .nodes = nodes});
+        const DistributionRequest request{
+            .workload = {.operation = Operation::cholesky, .density = full_density({60, 60})}, .nodes = nodes};
+        const TileMap weights = tile_weights(request.workload);
+        Index of_sbc = 0, of_grid = 0;
+        for (const auto& family : families_for(request)) {
+            const Distribution d = make_family(family, request);
+            const Index messages = cholesky.transfers(d).messages;
+            csv += fmt::format("{},{},{},{:.4f}\n", nodes, family, messages,
+                               summarise_loads(node_loads(d, weights)).max_over_ideal);
+            if (family == "sbc") of_sbc = messages;
+            if (family == "block_cyclic") of_grid = messages;
+        }
+        worst = std::max(worst, static_cast<double>(of_sbc) / static_cast<double>(of_grid));
+    }
+    report.write("sbc_transfers.csv", csv);
+    report.at_most("sbc, Cholesky, N = 60, P = 15, 21, 28: transfers over the squarest grid's", worst, 0.999);
+}
+
+/// Mean memory of the diagonal tiles, over the nodes that hold any, in 10^9 bytes.
+double diagonal_gigabytes(const Distribution& distribution, const Tiling& tiling) {
+    const GridSize grid = tiling.grid();
+    std::vector<Index> ranks(static_cast<std::size_t>(grid.count()));
+    for (Index i = 0; i < grid.rows; ++i) ranks[static_cast<std::size_t>(i * grid.cols + i)] = -1;
+    double sum = 0, holders = 0;
+    for (const double bytes : node_memory(distribution, {.tiling = tiling, .ranks = ranks, .stored = TileSet::lower})) {
+        sum += bytes;
+        holders += bytes > 0 ? 1 : 0;
+    }
+    return sum / holders / 1e9;
+}
+
+void band_memory(Report& report) {
+    struct Row {
+        Index nodes, size;
+        double paper;
+    };
+    std::string csv = "nodes,matrix,saved_gb,paper_gb\n";
+    double worst = 0;
+    for (const auto& [nodes, size, paper] :
+         {Row{16, 1080000, 4.374}, Row{16, 2160000, 8.748}, Row{16, 4320000, 17.496}, Row{64, 2160000, 5.103},
+          Row{64, 4320000, 10.206}, Row{64, 6480000, 20.412}}) {
+        const Tiling tiling = Tiling::square(size, 2700);
+        const double saved = diagonal_gigabytes(squarest_block_cyclic(tiling.grid(), nodes), tiling) -
+                             diagonal_gigabytes(band_hybrid(tiling.grid(), nodes), tiling);
+        csv += fmt::format("{},{},{:.3f},{:.3f}\n", nodes, size, saved, paper);
+        if (size != 6480000) worst = std::max(worst, std::abs(saved - paper));
+    }
+    report.write("band_memory.csv", csv);
+    report.at_most("band, table I of paper 004, first five rows: largest difference in GB", worst, 0.0005);
+}
+
+void times(Report& report) {
+    std::string csv = "kernel,alpha,family,seconds,max_load\n";
+    double slowest = 0;
+    for (const double alpha : {1.5, 3.0}) {
+        const DistributionRequest request{
+            .workload = {.operation = Operation::lu, .density = synthetic_density(500, {})},
+            .nodes = 200,
+            .alpha = alpha};
+        const TileMap weights = tile_weights(request.workload);
+        for (const auto& family : families_for(request)) {
+            const auto start = std::chrono::steady_clock::now();
+            const Distribution d = make_family(family, request);
+            const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+            slowest = std::max(slowest, seconds);
+            csv += fmt::format("lu,{},{},{:.3f},{:.4f}\n", alpha, family, seconds,
+                               summarise_loads(node_loads(d, weights)).max_over_ideal);
+        }
+    }
+    report.write("distribution_times.csv", csv);
+    report.at_most("N = 500, P = 200: seconds of the slowest family", slowest, 10);
+}
+
+void figure3(Report& report) {
+    const std::vector<double> powers{1, 1, 2, 4, 4, 6};
+    for (const auto& [name, shuffle] : {std::pair{"blocks", Shuffle::none}, std::pair{"shuffled", Shuffle::cyclic}}) {
+        OwnerMap map{.title = fmt::format("1D-1D for powers 1, 1, 2, 4, 4, 6: {}", name),
+                     .distribution = one_d_one_d({18, 18}, powers, shuffle)};
+        const auto counts = tile_counts(map.distribution, TileSet::all);
+        map.loads.assign(counts.begin(), counts.end());
+        for (const double power : powers) map.ideal.push_back(18 * power);
+        report.write(fmt::format("figure3_{}.svg", name), draw_owner_map(map));
+    }
+}
+
+}  // namespace
+
+Json distributions_benchmark(const DistributionsBenchOptions& options) {
+    if (options.seeds < 1) throw Error("the tables need at least one seed; there are {}", options.seeds);
+    Report report{.folder = options.folder};
+    figure3(report);
+    band_memory(report);
+    sbc_transfers(report);
+    times(report);
+    paper001_figure8(report, options.seeds);
+    hybrid_table(report, options.seeds);
+    paper001_loads(report, options.seeds);
+    return {{"checks", report.checks}, {"files", report.files}};
+}
+
+}  // namespace tesela::bench

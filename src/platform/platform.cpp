@@ -1,0 +1,267 @@
+#include "tesela/platform/platform.hpp"
+
+#include "tesela/base/error.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <set>
+
+namespace tesela {
+namespace {
+
+/// Straight line through two points of (log tile, log seconds).
+double log_log(const TilePoint& a, const TilePoint& b, Index tile) {
+    const double slope =
+        std::log(b.value / a.value) / std::log(static_cast<double>(b.tile) / static_cast<double>(a.tile));
+    return a.value * std::pow(static_cast<double>(tile) / static_cast<double>(a.tile), slope);
+}
+
+double timed_seconds(const std::vector<TilePoint>& points, Index tile) {
+    if (points.size() == 1)
+        return points[0].value * std::pow(static_cast<double>(tile) / static_cast<double>(points[0].tile), 3);
+    std::size_t right = 1;
+    while (right + 1 < points.size() && points[right].tile < tile) ++right;
+    return log_log(points[right - 1], points[right], tile);
+}
+
+double efficiency_at(const std::vector<TilePoint>& points, Index tile) {
+    if (points.empty()) return 1;
+    if (tile <= points.front().tile) return points.front().value;
+    for (std::size_t right = 1; right < points.size(); ++right) {
+        const auto &a = points[right - 1], &b = points[right];
+        if (tile <= b.tile)
+            return a.value +
+                   (b.value - a.value) * static_cast<double>(tile - a.tile) / static_cast<double>(b.tile - a.tile);
+    }
+    return points.back().value;
+}
+
+double amount(const KernelWork& work, RateUnit unit) {
+    switch (unit) {
+        case RateUnit::flops: return work.flops;
+        case RateUnit::bytes: return work.bytes;
+        case RateUnit::elements: return static_cast<double>(work.tile) * static_cast<double>(work.tile);
+    }
+    return 0;
+}
+
+struct SecondsOf {
+    const KernelWork& work;
+    std::optional<double> operator()(const TimedKernel& timed) const { return timed_seconds(timed.seconds, work.tile); }
+    std::optional<double> operator()(const RatedKernel& rated) const {
+        return amount(work, rated.unit) / (rated.rate * efficiency_at(rated.efficiency, work.tile));
+    }
+    std::optional<double> operator()(const UnavailableKernel&) const { return std::nullopt; }
+};
+
+void require_positive(double value, const std::string& path) {
+    if (!(value > 0) || !std::isfinite(value)) throw Error("{} must be greater than 0; it is {}", path, value);
+}
+
+void require_at_least_one(Index value, const std::string& path) {
+    if (value < 1) throw Error("{} must be at least 1; it is {}", path, value);
+}
+
+void require_not_negative(double value, const std::string& path) {
+    if (!(value >= 0) || !std::isfinite(value)) throw Error("{} must not be negative; it is {}", path, value);
+}
+
+void check_link(const Link& link, const std::string& path) {
+    require_positive(link.bandwidth, path + ".bandwidth");
+    require_not_negative(link.latency, path + ".latency");
+}
+
+void check_points(const std::vector<TilePoint>& points, const std::string& path) {
+    for (std::size_t n = 0; n < points.size(); ++n) {
+        const std::string point = fmt::format("{}[{}]", path, n);
+        require_at_least_one(points[n].tile, point + ".tile");
+        require_positive(points[n].value, point + ".value");
+        if (n > 0 && points[n].tile <= points[n - 1].tile)
+            throw Error("{}.tile must be larger than the one before; it is {}", point, points[n].tile);
+    }
+}
+
+void check_kernel(const KernelTime& kernel, const std::string& path) {
+    if (kernel.kernel.empty()) throw Error("{}.kernel must not be empty", path);
+    if (const auto* timed = std::get_if<TimedKernel>(&kernel.time)) {
+        if (timed->seconds.empty()) throw Error("{}.seconds needs at least one tile size", path);
+        check_points(timed->seconds, path + ".seconds");
+    }
+    if (const auto* rated = std::get_if<RatedKernel>(&kernel.time)) {
+        require_positive(rated->rate, path + ".rate");
+        check_points(rated->efficiency, path + ".efficiency");
+    }
+}
+
+void check_group(const WorkerGroup& group, const std::string& path) {
+    require_at_least_one(group.count, path + ".count");
+    require_at_least_one(group.streams, path + ".streams");
+    require_not_negative(group.memory, path + ".memory");
+    if (group.processor == Processor::gpu) {
+        require_positive(group.memory, path + ".memory");
+        require_positive(group.memory_bandwidth, path + ".memory_bandwidth");
+        require_positive(group.host_bandwidth, path + ".host_bandwidth");
+    }
+    std::set<std::string_view> seen;
+    for (std::size_t n = 0; n < group.kernels.size(); ++n) {
+        const std::string kernel = fmt::format("{}.kernels[{}]", path, n);
+        check_kernel(group.kernels[n], kernel);
+        if (!seen.insert(group.kernels[n].kernel).second)
+            throw Error("{}.kernel repeats \"{}\"; keep one entry", kernel, group.kernels[n].kernel);
+    }
+}
+
+const Subnet* find_subnet(const Platform& platform, std::string_view name) {
+    const auto found = std::ranges::find(platform.subnets, name, &Subnet::name);
+    return found == platform.subnets.end() ? nullptr : &*found;
+}
+
+void check_node_type(const Platform& platform, const NodeType& type, const std::string& path) {
+    if (type.name.empty()) throw Error("{}.name must not be empty", path);
+    require_at_least_one(type.count, path + ".count");
+    require_positive(type.memory, path + ".memory");
+    require_positive(type.memory_bandwidth, path + ".memory_bandwidth");
+    check_link(type.nic, path + ".nic");
+    if (platform.subnets.empty() != type.subnet.empty() ||
+        (!type.subnet.empty() && !find_subnet(platform, type.subnet)))
+        throw Error("{}.subnet is \"{}\", which is none of the {} subnets of the topology", path, type.subnet,
+                    platform.subnets.size());
+    if (type.workers.empty()) throw Error("{}.workers needs at least one group", path);
+    for (std::size_t n = 0; n < type.workers.size(); ++n)
+        check_group(type.workers[n], fmt::format("{}.workers[{}]", path, n));
+    for (const auto& [name, count] : type.limits) require_at_least_one(count, path + ".limits." + name);
+}
+
+/// Every subnet reaches the top switch: following parents ends.
+void check_subnets(const Platform& platform) {
+    for (std::size_t n = 0; n < platform.subnets.size(); ++n) {
+        const std::string path = fmt::format("topology.subnets[{}]", n);
+        const Subnet* at = &platform.subnets[n];
+        if (at->name.empty() || find_subnet(platform, at->name) != at)
+            throw Error("{}.name must be new and not empty; it is \"{}\"", path, at->name);
+        check_link(at->uplink, path + ".uplink");
+        for (std::size_t steps = 0; !at->parent.empty(); ++steps) {
+            const Subnet* above = find_subnet(platform, at->parent);
+            if (!above) throw Error("{}.parent is \"{}\", which is not a subnet", path, at->parent);
+            if (steps == platform.subnets.size())
+                throw Error("{}.parent goes round in a circle: \"{}\" is above itself", path, at->name);
+            at = above;
+        }
+    }
+}
+
+struct KernelUse {
+    bool can_run = false;
+    std::string path;
+};
+
+/// A kernel that is unavailable on every worker that mentions it could never be scheduled.
+void check_kernels_run(const Platform& platform) {
+    std::map<std::string, KernelUse> uses;
+    for (std::size_t t = 0; t < platform.node_types.size(); ++t) {
+        const auto& groups = platform.node_types[t].workers;
+        for (std::size_t g = 0; g < groups.size(); ++g)
+            for (std::size_t k = 0; k < groups[g].kernels.size(); ++k) {
+                const auto& kernel = groups[g].kernels[k];
+                auto& use = uses[kernel.kernel];
+                use.can_run |= !std::holds_alternative<UnavailableKernel>(kernel.time);
+                use.path = fmt::format("node_types[{}].workers[{}].kernels[{}]", t, g, k);
+            }
+    }
+    for (const auto& [name, use] : uses)
+        if (!use.can_run) throw Error("{}: no worker of the platform can run the kernel \"{}\"", use.path, name);
+}
+
+struct Choice {
+    Index count = 0;
+    std::string_view type;
+};
+
+Choice parse_choice(std::string_view term, std::string_view whole) {
+    Choice choice;
+    const auto [end, error] = std::from_chars(term.data(), term.data() + term.size(), choice.count);
+    choice.type = term.substr(static_cast<std::size_t>(end - term.data()));
+    if (error != std::errc{} || choice.count < 1 || choice.type.empty())
+        throw Error("\"{}\" in the choice of nodes \"{}\" is not a number and a node type, as in 6che+6chi", term,
+                    whole);
+    return choice;
+}
+
+std::string known_types(const Platform& platform) {
+    std::string names;
+    for (const auto& type : platform.node_types)
+        names += fmt::format("{}{} {}", names.empty() ? "" : ", ", type.count, type.name);
+    return names;
+}
+
+}  // namespace
+
+void check_platform(const Platform& platform) {
+    if (platform.node_types.empty()) throw Error("node_types needs at least one node type");
+    check_subnets(platform);
+    std::set<std::string_view> names;
+    for (std::size_t n = 0; n < platform.node_types.size(); ++n) {
+        const std::string path = fmt::format("node_types[{}]", n);
+        check_node_type(platform, platform.node_types[n], path);
+        if (!names.insert(platform.node_types[n].name).second)
+            throw Error("{}.name repeats \"{}\"", path, platform.node_types[n].name);
+    }
+    check_kernels_run(platform);
+}
+
+Index node_count(const Platform& platform) {
+    Index count = 0;
+    for (const auto& type : platform.node_types) count += type.count;
+    return count;
+}
+
+const NodeType& node_type(const Platform& platform, NodeId node) {
+    Index first = 0;
+    for (const auto& type : platform.node_types) {
+        first += type.count;
+        if (node.number() >= 0 && node.number() < first) return type;
+    }
+    throw Error("node {} is not one of the {} nodes of the platform", node.number(), first);
+}
+
+std::optional<double> kernel_seconds(const WorkerGroup& group, std::string_view kernel, const KernelWork& work) {
+    const auto found = std::ranges::find(group.kernels, kernel, &KernelTime::kernel);
+    if (found == group.kernels.end()) return std::nullopt;
+    return std::visit(SecondsOf{work}, found->time);
+}
+
+double node_power(const NodeType& type, std::string_view kernel, const KernelWork& work) {
+    double calls_per_second = 0;
+    for (const auto& group : type.workers)
+        if (const auto seconds = kernel_seconds(group, kernel, work))
+            calls_per_second += static_cast<double>(group.count) / *seconds;
+    return calls_per_second;
+}
+
+std::vector<double> node_powers(const Platform& platform, std::string_view kernel, const KernelWork& work) {
+    std::vector<double> powers;
+    for (const auto& type : platform.node_types)
+        powers.insert(powers.end(), static_cast<std::size_t>(type.count), node_power(type, kernel, work));
+    return powers;
+}
+
+Platform choose_nodes(const Platform& platform, std::string_view choice) {
+    Platform chosen{.name = platform.name, .node_types = {}, .subnets = platform.subnets};
+    for (std::string_view rest = choice;;) {
+        const auto plus = rest.find('+');
+        const auto [count, name] = parse_choice(rest.substr(0, plus), choice);
+        const auto found = std::ranges::find(platform.node_types, name, &NodeType::name);
+        if (found == platform.node_types.end() || count > found->count)
+            throw Error("the platform \"{}\" does not have {} nodes \"{}\"; it has {}", platform.name, count, name,
+                        known_types(platform));
+        if (std::ranges::find(chosen.node_types, name, &NodeType::name) != chosen.node_types.end())
+            throw Error("the choice of nodes \"{}\" names \"{}\" twice", choice, name);
+        chosen.node_types.push_back(*found);
+        chosen.node_types.back().count = count;
+        if (plus == std::string_view::npos) return chosen;
+        rest.remove_prefix(plus + 1);
+    }
+}
+
+}  // namespace tesela

@@ -1,0 +1,300 @@
+#include "tesela/platform/platform.hpp"
+
+#include "tesela/base/error.hpp"
+#include "tesela/platform/quantity.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
+
+namespace tesela {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* format_name = "tesela-platform";
+constexpr int format_version = 1;
+
+/// A value of the file together with its path, so that every complaint can name it.
+class Field {
+public:
+    Field(const json& value, std::string path) : value_(value), path_(std::move(path)) {}
+
+    [[nodiscard]] const std::string& path() const { return path_; }
+
+    [[nodiscard]] bool has(const char* name) const { return value_.contains(name); }
+    [[nodiscard]] Field at(const char* name) const {
+        const std::string path = path_.empty() ? name : path_ + "." + name;
+        if (!has(name)) throw Error("the platform has no \"{}\"", path);
+        return {value_.at(name), path};
+    }
+    [[nodiscard]] std::vector<Field> items() const {
+        if (!value_.is_array()) throw Error("{} must be a list", path_);
+        std::vector<Field> items;
+        for (std::size_t n = 0; n < value_.size(); ++n) items.emplace_back(value_[n], fmt::format("{}[{}]", path_, n));
+        return items;
+    }
+    [[nodiscard]] std::string text() const {
+        if (!value_.is_string()) throw Error("{} must be text", path_);
+        return value_.get<std::string>();
+    }
+    [[nodiscard]] Index integer() const {
+        if (!value_.is_number_integer()) throw Error("{} must be a whole number", path_);
+        return value_.get<Index>();
+    }
+    [[nodiscard]] bool is_number() const { return value_.is_number(); }
+    [[nodiscard]] double number() const {
+        if (!value_.is_number()) throw Error("{} must be a number", path_);
+        return value_.get<double>();
+    }
+    /// A number in the base unit, or text with a unit.
+    [[nodiscard]] double quantity(Dimension dimension) const {
+        if (value_.is_number()) return value_.get<double>();
+        if (!value_.is_string()) throw Error("{} must be a number or text with a unit", path_);
+        try {
+            return parse_quantity(value_.get<std::string>(), dimension);
+        } catch (const Error& error) {
+            throw Error("{}: {}", path_, error.what());
+        }
+    }
+    [[nodiscard]] double quantity_or_zero(const char* name, Dimension dimension) const {
+        return has(name) ? at(name).quantity(dimension) : 0;
+    }
+    [[nodiscard]] std::map<std::string, Index> counts() const {
+        require_object();
+        std::map<std::string, Index> counts;
+        for (const auto& [name, value] : value_.items()) counts[name] = Field(value, path_ + "." + name).integer();
+        return counts;
+    }
+    /// A misspelt field is an error, not a default.
+    void allow_only(std::initializer_list<std::string_view> names) const {
+        require_object();
+        for (const auto& [name, value] : value_.items())
+            if (std::find(names.begin(), names.end(), name) == names.end())
+                throw Error("{}{}{} is not a field of a platform", path_, path_.empty() ? "" : ".", name);
+    }
+
+private:
+    void require_object() const {
+        if (!value_.is_object()) throw Error("{} must be an object", path_.empty() ? "the platform" : path_);
+    }
+    const json& value_;
+    std::string path_;
+};
+
+template <class Enum>
+struct Named {
+    const char* name;
+    Enum value;
+};
+
+constexpr std::initializer_list<Named<Source>> sources{{"measured", Source::measured}, {"derived", Source::derived}};
+constexpr std::initializer_list<Named<Processor>> processors{{"cpu", Processor::cpu}, {"gpu", Processor::gpu}};
+
+template <class Enum>
+Enum read_named(const Field& field, std::initializer_list<Named<Enum>> names) {
+    const std::string text = field.text();
+    std::string known;
+    for (const auto& [name, value] : names) {
+        if (text == name) return value;
+        known += fmt::format("{}\"{}\"", known.empty() ? "" : " or ", name);
+    }
+    throw Error("{} must be {}; it is \"{}\"", field.path(), known, text);
+}
+
+template <class Enum>
+const char* name_of(Enum value, std::initializer_list<Named<Enum>> names) {
+    for (const auto& named : names)
+        if (named.value == value) return named.name;
+    return "";
+}
+
+std::vector<TilePoint> read_points(const Field& field, Dimension dimension) {
+    std::vector<TilePoint> points;
+    for (const auto& item : field.items()) {
+        item.allow_only({"tile", "value"});
+        points.push_back({item.at("tile").integer(), item.at("value").quantity(dimension)});
+    }
+    return points;
+}
+
+/// An efficiency is one number for every tile size or a list of points.
+std::vector<TilePoint> read_efficiency(const Field& field) {
+    if (field.is_number()) return {{1, field.number()}};
+    std::vector<TilePoint> points;
+    for (const auto& item : field.items()) {
+        item.allow_only({"tile", "value"});
+        points.push_back({item.at("tile").integer(), item.at("value").number()});
+    }
+    return points;
+}
+
+struct RateField {
+    const char* name;
+    RateUnit unit;
+    Dimension dimension;
+};
+constexpr std::initializer_list<RateField> rate_fields{
+    {"flops", RateUnit::flops, Dimension::flops_per_second},
+    {"bytes", RateUnit::bytes, Dimension::bytes_per_second},
+    {"elements", RateUnit::elements, Dimension::elements_per_second}};
+
+/// Exactly one of "seconds", "flops", "bytes", "elements" and "unavailable" says how long the kernel takes.
+KernelTime read_kernel(const Field& field) {
+    field.allow_only({"kernel", "source", "seconds", "flops", "bytes", "elements", "efficiency", "unavailable"});
+    KernelTime kernel{.kernel = field.at("kernel").text(), .time = UnavailableKernel{}};
+    int ways = 0;
+    if (field.has("unavailable")) ++ways;
+    if (field.has("seconds")) {
+        ++ways;
+        kernel.time = TimedKernel{read_points(field.at("seconds"), Dimension::seconds)};
+    }
+    for (const auto& [name, unit, dimension] : rate_fields) {
+        if (!field.has(name)) continue;
+        ++ways;
+        kernel.time = RatedKernel{
+            .rate = field.at(name).quantity(dimension),
+            .unit = unit,
+            .efficiency = field.has("efficiency") ? read_efficiency(field.at("efficiency")) : std::vector<TilePoint>{}};
+    }
+    if (ways != 1)
+        throw Error("{} needs one of \"seconds\", \"flops\", \"bytes\", \"elements\" and \"unavailable\"; it has {}",
+                    field.path(), ways);
+    if (!field.has("unavailable")) kernel.source = read_named(field.at("source"), sources);
+    return kernel;
+}
+
+WorkerGroup read_group(const Field& field) {
+    field.allow_only(
+        {"name", "processor", "count", "streams", "memory", "memory_bandwidth", "host_bandwidth", "kernels"});
+    WorkerGroup group{.name = field.at("name").text(),
+                      .processor = read_named(field.at("processor"), processors),
+                      .count = field.at("count").integer(),
+                      .streams = field.has("streams") ? field.at("streams").integer() : 1,
+                      .memory = field.quantity_or_zero("memory", Dimension::bytes),
+                      .memory_bandwidth = field.quantity_or_zero("memory_bandwidth", Dimension::bytes_per_second),
+                      .host_bandwidth = field.quantity_or_zero("host_bandwidth", Dimension::bytes_per_second)};
+    for (const auto& kernel : field.at("kernels").items()) group.kernels.push_back(read_kernel(kernel));
+    return group;
+}
+
+Link read_link(const Field& field) {
+    field.allow_only({"bandwidth", "latency"});
+    return {.bandwidth = field.at("bandwidth").quantity(Dimension::bytes_per_second),
+            .latency = field.at("latency").quantity(Dimension::seconds)};
+}
+
+NodeType read_node_type(const Field& field) {
+    field.allow_only({"name", "count", "memory", "memory_bandwidth", "nic", "subnet", "workers", "limits"});
+    NodeType type{.name = field.at("name").text(),
+                  .count = field.at("count").integer(),
+                  .memory = field.at("memory").quantity(Dimension::bytes),
+                  .memory_bandwidth = field.at("memory_bandwidth").quantity(Dimension::bytes_per_second),
+                  .nic = read_link(field.at("nic")),
+                  .subnet = field.has("subnet") ? field.at("subnet").text() : ""};
+    for (const auto& group : field.at("workers").items()) type.workers.push_back(read_group(group));
+    if (field.has("limits")) type.limits = field.at("limits").counts();
+    return type;
+}
+
+std::vector<Subnet> read_topology(const Field& field) {
+    field.allow_only({"kind", "subnets"});
+    const std::string kind = field.at("kind").text();
+    if (kind == "flat") return {};
+    if (kind != "subnets") throw Error("{}.kind must be \"flat\" or \"subnets\"; it is \"{}\"", field.path(), kind);
+    std::vector<Subnet> subnets;
+    for (const auto& item : field.at("subnets").items()) {
+        item.allow_only({"name", "uplink", "parent"});
+        subnets.push_back({.name = item.at("name").text(),
+                           .uplink = read_link(item.at("uplink")),
+                           .parent = item.has("parent") ? item.at("parent").text() : ""});
+    }
+    if (subnets.empty()) throw Error("{}.subnets needs at least one subnet", field.path());
+    return subnets;
+}
+
+json write_points(const std::vector<TilePoint>& points) {
+    auto list = json::array();
+    for (const auto& point : points) list.push_back({{"tile", point.tile}, {"value", point.value}});
+    return list;
+}
+
+json write_kernel(const KernelTime& kernel) {
+    json result{{"kernel", kernel.kernel}};
+    if (std::holds_alternative<UnavailableKernel>(kernel.time)) {
+        result["unavailable"] = true;
+        return result;
+    }
+    result["source"] = name_of(kernel.source, sources);
+    if (const auto* timed = std::get_if<TimedKernel>(&kernel.time)) result["seconds"] = write_points(timed->seconds);
+    if (const auto* rated = std::get_if<RatedKernel>(&kernel.time)) {
+        for (const auto& [name, unit, dimension] : rate_fields)
+            if (unit == rated->unit) result[name] = rated->rate;
+        if (!rated->efficiency.empty()) result["efficiency"] = write_points(rated->efficiency);
+    }
+    return result;
+}
+
+json write_group(const WorkerGroup& group) {
+    json result{{"name", group.name},
+                {"processor", name_of(group.processor, processors)},
+                {"count", group.count},
+                {"streams", group.streams},
+                {"kernels", json::array()}};
+    if (group.memory > 0) result["memory"] = group.memory;
+    if (group.memory_bandwidth > 0) result["memory_bandwidth"] = group.memory_bandwidth;
+    if (group.host_bandwidth > 0) result["host_bandwidth"] = group.host_bandwidth;
+    for (const auto& kernel : group.kernels) result["kernels"].push_back(write_kernel(kernel));
+    return result;
+}
+
+json write_link(const Link& link) { return {{"bandwidth", link.bandwidth}, {"latency", link.latency}}; }
+
+json write_node_type(const NodeType& type) {
+    json result{{"name", type.name},           {"count", type.count},
+                {"memory", type.memory},       {"memory_bandwidth", type.memory_bandwidth},
+                {"nic", write_link(type.nic)}, {"workers", json::array()}};
+    if (!type.subnet.empty()) result["subnet"] = type.subnet;
+    for (const auto& group : type.workers) result["workers"].push_back(write_group(group));
+    if (!type.limits.empty()) result["limits"] = type.limits;
+    return result;
+}
+
+json write_topology(const std::vector<Subnet>& subnets) {
+    if (subnets.empty()) return {{"kind", "flat"}};
+    json result{{"kind", "subnets"}, {"subnets", json::array()}};
+    for (const auto& subnet : subnets) {
+        json item{{"name", subnet.name}, {"uplink", write_link(subnet.uplink)}};
+        if (!subnet.parent.empty()) item["parent"] = subnet.parent;
+        result["subnets"].push_back(std::move(item));
+    }
+    return result;
+}
+
+}  // namespace
+
+void to_json(json& result, const Platform& platform) {
+    result = {{"format", format_name},
+              {"version", format_version},
+              {"name", platform.name},
+              {"node_types", json::array()},
+              {"topology", write_topology(platform.subnets)}};
+    for (const auto& type : platform.node_types) result["node_types"].push_back(write_node_type(type));
+}
+
+void from_json(const json& value, Platform& platform) {
+    const Field file(value, "");
+    file.allow_only({"format", "version", "name", "description", "node_types", "topology"});
+    if (file.at("format").text() != format_name)
+        throw Error("this is not a platform: \"format\" must be \"{}\"", format_name);
+    if (const Index version = file.at("version").integer(); version != format_version)
+        throw Error("platform version {} is not known; this program reads version {}", version, format_version);
+    Platform result{.name = file.at("name").text(), .node_types = {}, .subnets = read_topology(file.at("topology"))};
+    for (const auto& type : file.at("node_types").items()) result.node_types.push_back(read_node_type(type));
+    check_platform(result);
+    platform = std::move(result);
+}
+
+}  // namespace tesela

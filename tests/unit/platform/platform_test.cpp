@@ -1,0 +1,189 @@
+#include "tesela/platform/platform.hpp"
+
+#include "tesela/base/error.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace tesela {
+namespace {
+
+using nlohmann::json;
+
+json example() {
+    return json::parse(R"({
+      "format": "tesela-platform", "version": 1, "name": "example",
+      "node_types": [
+        {"name": "slow", "count": 3, "memory": "64 GiB", "memory_bandwidth": "40 GB/s", "subnet": "a",
+         "nic": {"bandwidth": "10 Gb/s", "latency": "20 us"}, "limits": {"reader": 5},
+         "workers": [
+           {"name": "cores", "processor": "cpu", "count": 10, "kernels": [
+             {"kernel": "gemm", "flops": "20 GFLOP/s", "source": "derived",
+              "efficiency": [{"tile": 100, "value": 0.5}, {"tile": 300, "value": 1}]},
+             {"kernel": "geadd", "bytes": "6 GB/s", "source": "derived"},
+             {"kernel": "matern", "elements": "3 Melement/s", "source": "derived", "efficiency": 0.5}]}]},
+        {"name": "fast", "count": 2, "memory": "128 GB", "memory_bandwidth": 8e10, "subnet": "b",
+         "nic": {"bandwidth": "25 Gb/s", "latency": 2e-6},
+         "workers": [
+           {"name": "cores", "processor": "cpu", "count": 4, "kernels": [
+             {"kernel": "gemm", "source": "measured",
+              "seconds": [{"tile": 100, "value": "1 ms"}, {"tile": 200, "value": "8 ms"}]}]},
+           {"name": "gpus", "processor": "gpu", "count": 2, "streams": 4, "memory": "16 GiB",
+            "memory_bandwidth": "700 GB/s", "host_bandwidth": "12 GB/s", "kernels": [
+             {"kernel": "gemm", "source": "measured", "seconds": [{"tile": 100, "value": "0.1 ms"}]},
+             {"kernel": "matern", "unavailable": true}]}]}],
+      "topology": {"kind": "subnets", "subnets": [
+        {"name": "a", "uplink": {"bandwidth": "50 Gb/s", "latency": "5 us"}},
+        {"name": "b", "uplink": {"bandwidth": "50 Gb/s", "latency": "5 us"}, "parent": "a"}]}
+    })");
+}
+
+Platform example_platform() { return example().get<Platform>(); }
+
+KernelWork gemm_work(Index tile) {
+    const auto n = static_cast<double>(tile);
+    return {.tile = tile, .flops = 2 * n * n * n, .bytes = 32 * n * n};
+}
+
+TEST(Platform, ReadsQuantitiesInBaseUnits) {
+    const Platform platform = example_platform();
+    const NodeType& slow = platform.node_types.at(0);
+    EXPECT_DOUBLE_EQ(slow.memory, 64.0 * 1024 * 1024 * 1024);
+    EXPECT_DOUBLE_EQ(slow.nic.bandwidth, 1.25e9);
+    EXPECT_DOUBLE_EQ(slow.nic.latency, 20e-6);
+    EXPECT_EQ(slow.limits.at("reader"), 5);
+    EXPECT_DOUBLE_EQ(platform.node_types.at(1).memory, 128e9);
+    EXPECT_EQ(platform.node_types.at(1).workers.at(1).streams, 4);
+    EXPECT_EQ(platform.subnets.at(1).parent, "a");
+}
+
+TEST(Platform, SurvivesWritingAndReading) {
+    const Platform platform = example_platform();
+    EXPECT_EQ(json(platform).get<Platform>(), platform);
+    Platform flat = platform;
+    flat.subnets.clear();
+    for (auto& type : flat.node_types) type.subnet.clear();
+    EXPECT_EQ(json(flat).get<Platform>(), flat);
+}
+
+TEST(Platform, NumbersNodesTypeByType) {
+    const Platform platform = example_platform();
+    EXPECT_EQ(node_count(platform), 5);
+    EXPECT_EQ(node_type(platform, NodeId{2}).name, "slow");
+    EXPECT_EQ(node_type(platform, NodeId{3}).name, "fast");
+    EXPECT_THROW((void)node_type(platform, NodeId{5}), Error);
+}
+
+TEST(KernelSeconds, OfARateIsWorkOverRateTimesEfficiency) {
+    const WorkerGroup cores = example_platform().node_types.at(0).workers.at(0);
+    EXPECT_DOUBLE_EQ(*kernel_seconds(cores, "gemm", gemm_work(50)), 2 * 50.0 * 50 * 50 / 10e9);
+    EXPECT_DOUBLE_EQ(*kernel_seconds(cores, "gemm", gemm_work(200)), 2 * 8e6 / 15e9);
+    EXPECT_DOUBLE_EQ(*kernel_seconds(cores, "gemm", gemm_work(1000)), 2e9 / 20e9);
+    EXPECT_DOUBLE_EQ(*kernel_seconds(cores, "geadd", gemm_work(100)), 32e4 / 6e9);
+    EXPECT_DOUBLE_EQ(*kernel_seconds(cores, "matern", {.tile = 960}), 960.0 * 960 / 1.5e6);
+}
+
+TEST(KernelSeconds, OfMeasurementsFollowsAPowerLaw) {
+    const NodeType fast = example_platform().node_types.at(1);
+    // 1 ms at 100 and 8 ms at 200 is a cubic law; one point alone is taken as cubic.
+    for (const Index tile : {50, 100, 141, 200, 400}) {
+        const double cube = std::pow(static_cast<double>(tile) / 100, 3);
+        EXPECT_NEAR(*kernel_seconds(fast.workers[0], "gemm", gemm_work(tile)), 1e-3 * cube, 1e-12 * cube);
+        EXPECT_NEAR(*kernel_seconds(fast.workers[1], "gemm", gemm_work(tile)), 1e-4 * cube, 1e-12 * cube);
+    }
+}
+
+TEST(KernelSeconds, IsNothingWhereTheKernelCannotRun) {
+    const NodeType fast = example_platform().node_types.at(1);
+    EXPECT_FALSE(kernel_seconds(fast.workers[1], "matern", gemm_work(100)));
+    EXPECT_FALSE(kernel_seconds(fast.workers[0], "unheard", gemm_work(100)));
+}
+
+TEST(NodePowers, AddTheWorkersOfANode) {
+    const auto powers = node_powers(example_platform(), "gemm", gemm_work(100));
+    ASSERT_EQ(powers.size(), 5U);
+    EXPECT_NEAR(powers[0], 10 / (2e6 / 10e9), 1e-6);
+    EXPECT_DOUBLE_EQ(powers[0], powers[2]);
+    EXPECT_NEAR(powers[3], 4 / 1e-3 + 2 / 1e-4, 1e-6);
+    EXPECT_EQ(node_powers(example_platform(), "matern", {.tile = 100})[4], 0);
+}
+
+TEST(ChooseNodes, KeepsTheNamedCounts) {
+    const Platform chosen = choose_nodes(example_platform(), "2fast+1slow");
+    EXPECT_EQ(node_count(chosen), 3);
+    EXPECT_EQ(node_type(chosen, NodeId{0}).name, "fast");
+    EXPECT_EQ(node_type(chosen, NodeId{2}).name, "slow");
+    for (const char* bad : {"", "2", "fast", "4slow", "1slow+1slow", "1slow+", "1medium", "0slow"})
+        EXPECT_THROW((void)choose_nodes(example_platform(), bad), Error) << bad;
+}
+
+struct BadFile {
+    const char* pointer;
+    json value;
+    const char* named;  ///< what the message must contain
+};
+
+TEST(Platform, ErrorsNameTheField) {
+    const std::vector<BadFile> files{
+        {"/format", "other", "format"},
+        {"/version", 9, "version 9"},
+        {"/node_types/1/workers/0/count", 0, "node_types[1].workers[0].count"},
+        {"/node_types/1/workers/0/count", "many", "node_types[1].workers[0].count"},
+        {"/node_types/0/nic/bandwidth", 0, "node_types[0].nic.bandwidth"},
+        {"/node_types/0/nic/bandwidth", "10 Gbps", "node_types[0].nic.bandwidth"},
+        {"/node_types/0/nic/bandwidth", "10 Gbps", "unknown unit"},
+        {"/node_types/0/nic/latency", -1, "node_types[0].nic.latency"},
+        {"/node_types/0/memory", "lots", "node_types[0].memory"},
+        {"/node_types/0/subnet", "c", "node_types[0].subnet"},
+        {"/node_types/0/name", "fast", "node_types[1].name"},
+        {"/node_types/0/colour", "red", "node_types[0].colour"},
+        {"/node_types/1/workers/1/host_bandwidth", 0, "node_types[1].workers[1].host_bandwidth"},
+        {"/node_types/1/workers/1/processor", "fpga", "node_types[1].workers[1].processor"},
+        {"/node_types/1/workers/0/kernels/0/seconds/1/tile", 100,
+         "node_types[1].workers[0].kernels[0].seconds[1].tile"},
+        {"/node_types/1/workers/0/kernels/0/source", "guessed", "node_types[1].workers[0].kernels[0].source"},
+        {"/node_types/0/workers/0/kernels/0/bytes", 1, "node_types[0].workers[0].kernels[0]"},
+        {"/topology/subnets/0/parent", "b", "circle"},
+        {"/topology/subnets/0/parent", "z", "topology.subnets[0].parent"},
+        {"/topology/kind", "torus", "topology.kind"},
+        {"/node_types", json::array(), "node_types"},
+    };
+    for (const auto& [pointer, value, named] : files) {
+        json file = example();
+        file[json::json_pointer(pointer)] = value;
+        try {
+            (void)file.get<Platform>();
+            ADD_FAILURE() << pointer << " = " << value << " was accepted";
+        } catch (const Error& error) {
+            EXPECT_NE(std::string(error.what()).find(named), std::string::npos) << pointer << ": " << error.what();
+        }
+    }
+}
+
+TEST(Platform, RefusesAKernelThatNoWorkerCanRun) {
+    json file = example();
+    file["node_types"][0]["workers"][0]["kernels"][2] = {{"kernel", "matern"}, {"unavailable", true}};
+    try {
+        (void)file.get<Platform>();
+        ADD_FAILURE() << "accepted";
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("\"matern\""), std::string::npos) << error.what();
+    }
+}
+
+TEST(Platform, NeedsEveryRequiredField) {
+    for (const char* pointer : {"/name", "/topology", "/node_types/0/nic", "/node_types/0/memory",
+                                "/node_types/0/workers/0/kernels/0/source"}) {
+        json file = example();
+        const json::json_pointer at(pointer);
+        file[at.parent_pointer()].erase(at.back());
+        EXPECT_THROW((void)file.get<Platform>(), Error) << pointer;
+    }
+}
+
+}  // namespace
+}  // namespace tesela
