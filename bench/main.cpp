@@ -2,6 +2,8 @@
 
 #include "distributions/distributions_bench.hpp"
 #include "factorisation_bench.hpp"
+#include "geo_bench.hpp"
+#include "geo_recovery.hpp"
 #include "matern_bench.hpp"
 #include "overhead_bench.hpp"
 
@@ -9,8 +11,8 @@
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/run_options.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <map>
 #include <memory>
@@ -121,6 +123,53 @@ void add_matern(CLI::App& app, int& exit_code) {
     });
 }
 
+void add_geo(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<bench::GeoBenchOptions>();
+    auto overlap = std::make_shared<std::string>(geo::name(options->overlap));
+    CLI::App* command = app.add_subcommand(
+        "geo", "One likelihood evaluation beside its Cholesky alone, LAPACK's and GSL's Bessel function");
+    command->add_option("--n", options->n, "Observations")->capture_default_str();
+    command->add_option("--smoothness", options->smoothness, "Smoothness of the Matérn covariance")
+        ->capture_default_str();
+    command->add_option("--repetitions", options->repetitions, "Best of so many")->capture_default_str();
+    command
+        ->add_option("--overlap", *overlap,
+                     "sync, async, solve, memory, priorities, order or oversubscribe: steps of paper 000")
+        ->capture_default_str();
+    cli::add_tiling_options(*command, options->run);
+    cli::add_engine_options(*command, options->run);
+    cli::add_json_option(*command, options->run);
+    command->callback([=, &exit_code] {
+        exit_code = cli::run_guarded("tesela bench", [&] {
+            options->overlap = geo::parse_overlap(*overlap);
+            options->run.critical_worker |= options->overlap == geo::Overlap::oversubscribe;
+            const auto engine = cli::start_engine(options->run);
+            cli::print_results(*engine, bench::geo_benchmark(*engine, *options), options->run.json);
+            return cli::success;
+        });
+    });
+}
+
+void add_recovery(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<bench::RecoveryOptions>();
+    auto run = std::make_shared<cli::RunOptions>();
+    CLI::App* command =
+        app.add_subcommand("recovery", "Sample fields, fit them, and compare the estimates with the truth");
+    command->add_option("--n", options->n, "Points of a field")->capture_default_str();
+    command->add_option("--seeds", options->seeds, "Fields")->capture_default_str();
+    command->add_option("--table", options->table, "CSV file for the estimates of each seed");
+    cli::add_engine_options(*command, *run);
+    cli::add_json_option(*command, *run);
+    command->callback([=, &exit_code] {
+        exit_code = cli::run_guarded("tesela bench", [&] {
+            const auto engine = cli::start_engine(*run);
+            const auto result = bench::recovery_benchmark(*engine, *options);
+            cli::print_results(*engine, result, run->json);
+            return result.at("recovered").get<bool>() ? cli::success : cli::failed;
+        });
+    });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -133,6 +182,8 @@ int main(int argc, char** argv) {
     add_overhead(app, exit_code);
     add_distributions(app, exit_code);
     add_matern(app, exit_code);
+    add_geo(app, exit_code);
+    add_recovery(app, exit_code);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

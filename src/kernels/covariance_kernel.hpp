@@ -5,8 +5,8 @@
 
 namespace tesela {
 
-/// Arguments of a kernel that writes a tile of a covariance matrix; what they point to outlives the task. `first` is the
-/// global row and column of the tile's first element: numbers of observations in `rows` and `cols`.
+/// Arguments of a kernel that writes a tile of a covariance matrix; what they point to outlives the task. `first` is
+/// the global row and column of the tile's first element: numbers of observations in `rows` and `cols`.
 struct CovarianceArguments {
     const Covariance* covariance = nullptr;
     const PointSet* rows = nullptr;

@@ -3,6 +3,7 @@
 
 #include "tesela/base/version.hpp"
 #include "tesela/cli/dist_command.hpp"
+#include "tesela/cli/geo_commands.hpp"
 #include "tesela/cli/info_command.hpp"
 #include "tesela/cli/output.hpp"
 
@@ -44,6 +45,7 @@ int main(int argc, char** argv) {
     app.footer(
         "tesela COMMAND --help explains a command. Under mpirun or srun the same commands run on several nodes.");
     int exit_code = tesela::cli::success;
+    tesela::cli::add_geo_commands(app, exit_code);
     tesela::cli::add_dist_command(app, exit_code);
     tesela::cli::add_info_command(app, exit_code);
     app.add_subcommand("bench", "Measure Tesela beside what it is compared with (see tesela bench --help)");

@@ -1,0 +1,99 @@
+#include "geo_recovery.hpp"
+
+#include "timing.hpp"
+
+#include "tesela/apps/geo/fit.hpp"
+#include "tesela/apps/geo/sample.hpp"
+#include "tesela/base/error.hpp"
+#include "tesela/io/csv.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace tesela::bench {
+namespace {
+
+using geo::Parameter;
+
+/// One row of the table.
+struct Recovered {
+    double seed = 0;
+    geo::FitResult fit;
+};
+
+Recovered recover(Stream& stream, const RecoveryOptions& options, std::uint64_t seed) {
+    geo::Observations data{.coordinates = geo::random_points(options.n, seed), .values = {}};
+    data.values = geo::sample(stream, {.theta = options.truth}, data.coordinates, {.seed = seed});
+    // The field was sampled with mean 0, and that is known.
+    geo::Likelihood likelihood(stream, data, {.trend = geo::Trend::none});
+    return {static_cast<double>(seed), geo::fit(likelihood)};
+}
+
+std::vector<double> column(const std::vector<Recovered>& rows, const auto& value) {
+    std::vector<double> values;
+    for (const Recovered& row : rows) values.push_back(value(row));
+    return values;
+}
+
+nlohmann::ordered_json summarise(const std::vector<double>& estimates, double truth) {
+    const auto count = static_cast<double>(estimates.size());
+    double mean = 0;
+    double squares = 0;
+    double worst = 0;
+    for (const double e : estimates) mean += e / count;
+    for (const double e : estimates) squares += (e - mean) * (e - mean);
+    const double spread = std::sqrt(squares / (count - 1));
+    for (const double e : estimates) worst = std::max(worst, std::abs(e - truth) / spread);
+    const double of_mean = std::abs(mean - truth) / spread;
+    return {{"truth", truth},
+            {"mean", mean},
+            {"spread", spread},
+            {"mean_error_in_spreads", of_mean},
+            {"worst_error_in_spreads", worst},
+            {"recovered", of_mean <= 0.5 && worst <= 3}};
+}
+
+void write_table(const std::string& path, const std::vector<Recovered>& rows) {
+    std::vector<std::vector<double>> columns;
+    std::vector<std::string> names{"seed"};
+    columns.push_back(column(rows, [](const Recovered& r) { return r.seed; }));
+    for (const Parameter p : geo::all_parameters) {
+        names.emplace_back(name(p));
+        columns.push_back(column(rows, [p](const Recovered& r) { return geo::value_of(r.fit.theta, p); }));
+    }
+    names.insert(names.end(), {"loglik", "evaluations"});
+    columns.push_back(column(rows, [](const Recovered& r) { return r.fit.log_likelihood; }));
+    columns.push_back(column(rows, [](const Recovered& r) { return static_cast<double>(r.fit.evaluations); }));
+    std::vector<CsvColumn> table;
+    for (std::size_t c = 0; c < columns.size(); ++c) table.push_back({names[c], columns[c]});
+    write_csv(path, table);
+}
+
+}  // namespace
+
+nlohmann::ordered_json recovery_benchmark(StarpuEngine& engine, const RecoveryOptions& options) {
+    if (options.seeds < 2) throw Error("--seeds must be at least 2, for a spread");
+    std::vector<Recovered> rows;
+    const double seconds = seconds_of([&] {
+        for (Index seed = 1; seed <= options.seeds; ++seed) {
+            Stream stream(engine);
+            rows.push_back(recover(stream, options, static_cast<std::uint64_t>(seed)));
+        }
+    });
+    if (!options.table.empty() && engine.this_node() == NodeId{0}) write_table(options.table, rows);
+    nlohmann::ordered_json result{{"n", options.n}, {"seeds", options.seeds}, {"seconds", seconds}};
+    bool all = true;
+    for (const Parameter p : geo::all_parameters) {
+        const auto summary = summarise(column(rows, [p](const Recovered& r) { return geo::value_of(r.fit.theta, p); }),
+                                       geo::value_of(options.truth, p));
+        all = all && summary.at("recovered").get<bool>();
+        result[std::string(name(p))] = summary;
+    }
+    result["recovered"] = all;
+    return result;
+}
+
+}  // namespace tesela::bench

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "tesela/kernels/covariance.hpp"
+#include "tesela/starpu/engine.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace tesela::bench {
+
+struct RecoveryOptions {
+    Index n = 1600;
+    Index seeds = 20;
+    CovarianceParameters truth{.sigma2 = 1, .range = 0.1, .smoothness = 1, .nugget = 0.1};
+    /// Where the estimates of each seed go, as CSV; nowhere if empty.
+    std::string table;
+};
+
+/// Samples a Matérn field for each seed, fits all four parameters to it, and compares the estimates with the truth: per
+/// parameter the mean and the spread (standard deviation) over the seeds, the error of the mean and the largest error
+/// of a seed in units of the spread, and whether they stay within 0.5 and 3 (`recovered`).
+[[nodiscard]] nlohmann::ordered_json recovery_benchmark(StarpuEngine& engine, const RecoveryOptions& options);
+
+}  // namespace tesela::bench

@@ -1,0 +1,127 @@
+#pragma once
+
+#include "tesela/algs/priorities.hpp"
+#include "tesela/apps/geo/overlap.hpp"
+#include "tesela/apps/geo/trend.hpp"
+#include "tesela/base/error.hpp"
+#include "tesela/flow/matrix.hpp"
+#include "tesela/kernels/covariance_kernel.hpp"
+
+#include <optional>
+#include <string>
+
+namespace tesela::geo {
+
+struct LikelihoodOptions {
+    /// Rows of a tile; 0 means automatic_tile_size() for as many workers on every node as this one has.
+    Index tile = 0;
+    /// Owners of the tiles of the covariance matrix; none: block-cyclic over the squarest grid of nodes.
+    std::optional<Distribution> distribution{};
+    Overlap overlap = Overlap::order;
+    /// What writes a tile of the covariance matrix; takes CovarianceArguments.
+    const Kernel* generator = &covariance_kernel;
+};
+
+/// What one evaluation gives. Numbers mean something only if the status is good.
+struct LikelihoodValue {
+    Status status{};
+    double log_likelihood = 0;
+    double log_determinant = 0;
+    /// Coefficients of the trend in its own basis, and the quadratic form of the residual.
+    LeastSquares fit{};
+    TrendEstimate trend{};
+};
+
+/// The Gaussian log-likelihood of observations as a function of the covariance's parameters (paper 000, equation 1),
+///     −½ (n·log 2π + log det Σ + (z − Xβ)ᵀΣ⁻¹(z − Xβ)),  β by generalised least squares,
+/// evaluated as one asynchronous stream: generation, Cholesky, determinant, solve of [z X], Gram matrix. Holds the
+/// matrices from one evaluation to the next, so it is made once for many. Every node of a parallel run makes its own,
+/// from the same data, and gets the same values.
+class Likelihood {
+public:
+    /// Throws Error where observations, model or options make no sense, and where the matrix does not fit.
+    Likelihood(Stream& stream, Observations observations, Model model, LikelihoodOptions options = {});
+    ~Likelihood() = default;
+    Likelihood(const Likelihood&) = delete;
+    Likelihood& operator=(const Likelihood&) = delete;
+    Likelihood(Likelihood&&) = delete;
+    Likelihood& operator=(Likelihood&&) = delete;
+
+    /// Throws Error if the parameters are not ones that the family and the metric admit. A covariance matrix that is
+    /// not positive definite is the status of the value.
+    LikelihoodValue evaluate(const CovarianceParameters& theta);
+
+    /// What to tell a person about an evaluation that failed.
+    [[nodiscard]] std::string explain(const Status& status, const CovarianceParameters& theta) const;
+
+    [[nodiscard]] const Observations& observations() const { return observations_; }
+    [[nodiscard]] const Model& model() const { return model_; }
+    [[nodiscard]] const PointSet& points() const { return points_; }
+    [[nodiscard]] const TrendBasis& basis() const { return basis_; }
+    [[nodiscard]] const LikelihoodOptions& options() const { return options_; }
+    [[nodiscard]] Stream& stream() const { return stream_; }
+
+    /// What is subtracted from the values before all else; part of the first coefficient of a trend, where there is
+    /// one.
+    [[nodiscard]] double offset() const { return offset_; }
+
+    /// After a good evaluation, until the next: L of Σ = L·Lᵀ, and L⁻¹·[z X].
+    [[nodiscard]] MatrixView<double> factor() const { return matrices_->sigma.lower(); }
+    [[nodiscard]] MatrixView<double> whitened() const { return matrices_->right.view(); }
+
+private:
+    struct Matrices {
+        Matrix<double> sigma;
+        Matrix<double> right;
+        Matrix<double> gram;
+        Matrix<double> determinant;
+    };
+    [[nodiscard]] Matrices make_matrices() const;
+    [[nodiscard]] Priorities priorities() const;
+    void generate();
+    void submit_tile(TileIndex tile);
+    void factorise();
+    void determinant();
+    void solve();
+    void gram();
+    [[nodiscard]] LikelihoodValue collect();
+
+    Stream& stream_;
+    Observations observations_;
+    Model model_;
+    LikelihoodOptions options_;
+    PointSet points_;
+    TrendBasis basis_;
+    double offset_ = 0;
+    double max_distance_ = 0;
+    std::optional<Covariance> covariance_;
+    std::optional<Matrices> matrices_;
+};
+
+/// What fit, predict and sample throw where an evaluation alone would return a status: a numerical failure, not a fault
+/// of the input.
+class NotPositiveDefinite : public Error {
+public:
+    using Error::Error;
+};
+
+/// Observations and their points in a metric.
+struct Located {
+    const Observations& observations;
+    const PointSet& points;
+};
+/// One line for a person: the parameters, the pivot, the two points that are closest together, what to do.
+[[nodiscard]] std::string explain_not_positive_definite(const Status& status, const Located& at,
+                                                        CovarianceFamily family, const CovarianceParameters& theta);
+
+/// log det Σ and the quadratic form to the log-likelihood of n values.
+[[nodiscard]] double gaussian_log_likelihood(Index n, double log_determinant, double quadratic);
+
+/// Dense storage and operations of one evaluation, for estimates before a run.
+struct EvaluationCost {
+    double flops = 0;
+    std::vector<double> bytes_per_node;
+};
+[[nodiscard]] EvaluationCost evaluation_cost(Index n, Index tile, const Distribution& distribution);
+
+}  // namespace tesela::geo

@@ -1,0 +1,130 @@
+#include "tesela/apps/geo/model.hpp"
+
+#include "tesela/base/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tesela::geo {
+namespace {
+
+constexpr std::array<std::string_view, 3> trend_names{"none", "constant", "linear"};
+constexpr std::array<std::string_view, 4> parameter_names{"sigma2", "range", "smoothness", "nugget"};
+
+template <class Enum, std::size_t N>
+Enum find(const std::array<std::string_view, N>& names, std::string_view text, std::string_view what) {
+    std::string known;
+    for (std::size_t i = 0; i < N; ++i) {
+        if (names[i] == text) return static_cast<Enum>(i);
+        known.append(known.empty() ? "" : ", ").append(names[i]);
+    }
+    throw Error("\"{}\" is not a {}; there are {}", text, what, known);
+}
+
+// Parameters are searched on a log scale, so only a fixed nugget may be 0.
+void require_positive(Parameter p, std::string_view what, const std::optional<double>& value) {
+    if (value && !(std::isfinite(*value) && *value > 0))
+        throw Error("the {} of {} is {}; it must be a positive number{}", what, name(p), *value,
+                    p == Parameter::nugget ? " (to have no nugget, fix it at 0)" : "");
+}
+
+void validate_choice(Parameter p, const ParameterChoice& choice) {
+    if (choice.fixed && (choice.bounded() || choice.start))
+        throw Error("{} is fixed, so it can have no start and no bounds", name(p));
+    if (p == Parameter::nugget && choice.fixed && (!std::isfinite(*choice.fixed) || *choice.fixed < 0))
+        throw Error("the nugget is fixed at {}; it must not be negative", *choice.fixed);
+    if (p != Parameter::nugget) require_positive(p, "fixed value", choice.fixed);
+    require_positive(p, "start", choice.start);
+    require_positive(p, "lower bound", choice.lower);
+    require_positive(p, "upper bound", choice.upper);
+    if (choice.lower && choice.upper && *choice.lower >= *choice.upper)
+        throw Error("the lower bound {} of {} is not below its upper bound {}", *choice.lower, name(p), *choice.upper);
+    if (choice.start &&
+        ((choice.lower && *choice.start < *choice.lower) || (choice.upper && *choice.start > *choice.upper)))
+        throw Error("the start {} of {} is outside its bounds", *choice.start, name(p));
+}
+
+bool all_equal(const std::vector<double>& values) {
+    return std::all_of(values.begin(), values.end(), [&](double v) { return v == values.front(); });
+}
+
+}  // namespace
+
+std::string_view name(Trend trend) { return trend_names[static_cast<std::size_t>(trend)]; }
+std::string_view name(Parameter parameter) { return parameter_names[static_cast<std::size_t>(parameter)]; }
+Trend parse_trend(std::string_view text) { return find<Trend>(trend_names, text, "trend"); }
+Parameter parse_parameter(std::string_view text) { return find<Parameter>(parameter_names, text, "parameter"); }
+
+bool uses(CovarianceFamily family, Parameter parameter) {
+    return parameter != Parameter::smoothness || family == CovarianceFamily::matern ||
+           family == CovarianceFamily::powered_exponential;
+}
+
+double& value_of(CovarianceParameters& theta, Parameter parameter) {
+    switch (parameter) {
+        case Parameter::sigma2: return theta.sigma2;
+        case Parameter::range: return theta.range;
+        case Parameter::smoothness: return theta.smoothness;
+        case Parameter::nugget: break;
+    }
+    return theta.nugget;
+}
+
+double value_of(const CovarianceParameters& theta, Parameter parameter) {
+    CovarianceParameters copy = theta;
+    return value_of(copy, parameter);
+}
+
+std::string describe(CovarianceFamily family, const CovarianceParameters& theta) {
+    std::string text;
+    for (const Parameter p : all_parameters)
+        if (uses(family, p)) text += fmt::format("{}{} {:.6g}", text.empty() ? "" : ", ", name(p), value_of(theta, p));
+    return text;
+}
+
+void validate(const Model& model) {
+    for (const Parameter p : all_parameters) {
+        validate_choice(p, model.choice(p));
+        const ParameterChoice& c = model.choice(p);
+        if (!uses(model.family, p) && (c.fixed || c.start || c.bounded()))
+            throw Error("the family {} has no {}", name(model.family), name(p));
+    }
+    if (!std::isfinite(model.jitter) || model.jitter < 0)
+        throw Error("the jitter is {}; it must be a number that is not negative", model.jitter);
+    if (model.center != 0 && model.trend != Trend::none)
+        throw Error("a known mean is for a model without a trend; this one has a {} trend", name(model.trend));
+    if (!std::isfinite(model.center)) throw Error("the mean to subtract is {}; it must be finite", model.center);
+}
+
+std::string Observations::where(Index observation) const {
+    const auto i = static_cast<std::size_t>(observation);
+    if (lines.empty()) return fmt::format("point {} (counted from 0)", observation);
+    return fmt::format("line {} of {}", lines[i], file);
+}
+
+std::string Observations::coordinate_name(std::size_t dimension) const {
+    return dimension < coordinate_names.size() ? coordinate_names[dimension] : fmt::format("x{}", dimension + 1);
+}
+
+void validate(const Observations& observations) {
+    const std::string& file = observations.file;
+    const std::string prefix = file.empty() ? "" : file + ": ";
+    if (observations.coordinates.empty()) throw Error("{}observations have no coordinates", prefix);
+    for (const auto& column : observations.coordinates)
+        if (column.size() != observations.values.size())
+            throw Error("{}there are {} values at {} points", prefix, observations.values.size(), column.size());
+    if (observations.size() < 2)
+        throw Error("{}{} observation{}: at least two are needed", prefix, observations.size(),
+                    observations.size() == 1 ? "" : "s");
+    for (Index i = 0; i < observations.size(); ++i)
+        if (!std::isfinite(observations.values[static_cast<std::size_t>(i)]))
+            throw Error("the value of {} at {} is {}; it must be finite", observations.value_name,
+                        observations.where(i), observations.values[static_cast<std::size_t>(i)]);
+    if (std::all_of(observations.coordinates.begin(), observations.coordinates.end(), all_equal))
+        throw Error("{}all {} points are equal; a covariance needs distances", prefix, observations.size());
+    if (all_equal(observations.values))
+        throw Error("{}all {} values of {} are equal; there is nothing to model", prefix, observations.size(),
+                    observations.value_name);
+}
+
+}  // namespace tesela::geo

@@ -1,0 +1,212 @@
+#include "tesela/apps/geo/model_file.hpp"
+
+#include "tesela/base/error.hpp"
+#include "tesela/io/json_file.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace tesela::geo {
+namespace {
+
+using Json = nlohmann::json;
+using Ordered = nlohmann::ordered_json;
+
+constexpr std::string_view format_name = "tesela-model";
+constexpr int format_version = 1;
+
+/// A part of the file and what it is called in messages.
+struct Part {
+    const Json& json;
+    std::string path;
+
+    [[nodiscard]] Part operator[](const std::string& key) const {
+        const std::string inner = path.empty() ? key : path + "." + key;
+        if (!json.is_object() || !json.contains(key)) throw Error("the field {} is missing", inner);
+        return {json.at(key), inner};
+    }
+    [[nodiscard]] bool has(const std::string& key) const { return json.is_object() && json.contains(key); }
+
+    template <class T>
+    [[nodiscard]] T as(std::string_view what) const {
+        try {
+            return json.get<T>();
+        } catch (const Json::exception&) {
+            throw Error("the field {} must be {}", path, what);
+        }
+    }
+    [[nodiscard]] double number() const {
+        if (!json.is_number()) throw Error("the field {} must be a number", path);
+        return json.get<double>();
+    }
+    [[nodiscard]] std::string text() const { return as<std::string>("text"); }
+    [[nodiscard]] std::vector<double> numbers() const { return as<std::vector<double>>("a list of numbers"); }
+    [[nodiscard]] std::vector<std::string> texts() const { return as<std::vector<std::string>>("a list of texts"); }
+    /// A name that a parser knows; its message with the field before it.
+    template <class Parse>
+    [[nodiscard]] auto named(Parse parse) const {
+        try {
+            return parse(text());
+        } catch (const Error& error) {
+            throw Error("the field {}: {}", path, error.what());
+        }
+    }
+};
+
+Ordered parameter_json(const FittedModel& fitted, Parameter p) {
+    const ParameterChoice& choice = fitted.model.choice(p);
+    Ordered json{{"value", value_of(fitted.result.theta, p)}, {"role", choice.fixed ? "fixed" : "free"}};
+    if (choice.fixed) return json;
+    const FitResult::Bounds& bounds = fitted.result.bounds[static_cast<std::size_t>(p)];
+    const bool profiled = profiles_sigma2(fitted.model);
+    if (p == Parameter::sigma2 && profiled) return json;
+    const double unit = p == Parameter::nugget && profiled ? fitted.result.theta.sigma2 : 1;
+    json["lower"] = bounds.lower * unit;
+    json["upper"] = bounds.upper * unit;
+    return json;
+}
+
+Ordered by_name(const std::vector<std::string>& names, const std::vector<double>& values) {
+    Ordered json = Ordered::object();
+    for (std::size_t k = 0; k < names.size(); ++k) json[names[k]] = values[k];
+    return json;
+}
+
+void read_parameters(const Part& parameters, FittedModel& fitted) {
+    for (const Parameter p : all_parameters) {
+        if (!uses(fitted.model.family, p)) continue;
+        const Part part = parameters[std::string(name(p))];
+        const double value = part["value"].number();
+        value_of(fitted.result.theta, p) = value;
+        const std::string role = part["role"].text();
+        if (role != "fixed" && role != "free")
+            throw Error("the field {}.role must be \"fixed\" or \"free\"; it is \"{}\"", part.path, role);
+        if (role == "fixed") fitted.model.choice(p).fixed = value;
+    }
+}
+
+Observations read_observations(const Part& root) {
+    const Part data = root["observations"];
+    Observations result{.coordinates = data["coordinates"].as<std::vector<std::vector<double>>>("lists of numbers"),
+                        .values = data["values"].numbers(),
+                        .coordinate_names = root["columns"]["coordinates"].texts(),
+                        .value_name = root["columns"]["value"].text(),
+                        .file = root["source"].text()};
+    if (result.coordinate_names.size() != result.coordinates.size())
+        throw Error("the fields columns.coordinates and observations.coordinates have {} and {} columns",
+                    result.coordinate_names.size(), result.coordinates.size());
+    return result;
+}
+
+StopReason parse_stop_reason(const std::string& text) {
+    for (const StopReason reason :
+         {StopReason::converged, StopReason::max_evaluations, StopReason::time_limit, StopReason::roundoff_limited})
+        if (name(reason) == text) return reason;
+    throw Error("\"{}\" is not a reason to stop", text);
+}
+
+void read_trend(const Part& trend, FittedModel& fitted) {
+    fitted.model.trend = trend["kind"].named(parse_trend);
+    const Part coefficients = trend["coefficients"];
+    const Part errors = trend["standard_errors"];
+    if (!coefficients.json.is_object()) throw Error("the field {} must be an object", coefficients.path);
+    std::vector<std::string> names{"intercept"};
+    names.insert(names.end(), fitted.observations.coordinate_names.begin(), fitted.observations.coordinate_names.end());
+    for (const std::string& name : names) {
+        if (!coefficients.has(name)) continue;
+        fitted.result.trend.names.push_back(name);
+        fitted.result.trend.coefficients.push_back(coefficients[name].number());
+        fitted.result.trend.standard_errors.push_back(errors[name].number());
+    }
+}
+
+void check_format(const Part& root) {
+    if (root["format"].text() != format_name)
+        throw Error("the field format is \"{}\", not \"{}\"", root["format"].text(), format_name);
+    if (const int version = root["version"].as<int>("a number"); version != format_version)
+        throw Error("the field version is {}; this program reads version {}", version, format_version);
+}
+
+}  // namespace
+
+Ordered theta_json(CovarianceFamily family, const CovarianceParameters& theta) {
+    Ordered json = Ordered::object();
+    for (const Parameter p : all_parameters)
+        if (uses(family, p)) json[std::string(name(p))] = value_of(theta, p);
+    return json;
+}
+
+Ordered trend_json(Trend trend, const TrendEstimate& estimate) {
+    return {{"kind", name(trend)},
+            {"coefficients", by_name(estimate.names, estimate.coefficients)},
+            {"standard_errors", by_name(estimate.names, estimate.standard_errors)}};
+}
+
+Ordered to_json(const FittedModel& fitted) {
+    const Model& model = fitted.model;
+    const FitResult& result = fitted.result;
+    Ordered parameters = Ordered::object();
+    for (const Parameter p : all_parameters)
+        if (uses(model.family, p)) parameters[std::string(name(p))] = parameter_json(fitted, p);
+    std::vector<std::string> warnings;
+    for (const FitWarning& warning : result.warnings) warnings.push_back(warning.text);
+    std::vector<std::string> names;
+    for (std::size_t d = 0; d < fitted.observations.coordinates.size(); ++d)
+        names.push_back(fitted.observations.coordinate_name(d));
+    return {
+        {"format", format_name},
+        {"version", format_version},
+        {"program", fitted.program},
+        {"family", name(model.family)},
+        {"convention", convention(model.family)},
+        {"metric", name(model.metric)},
+        {"theta", theta_json(model.family, result.theta)},
+        {"parameters", std::move(parameters)},
+        {"trend", trend_json(model.trend, result.trend)},
+        {"center", model.center},
+        {"jitter", model.jitter},
+        {"loglik", result.log_likelihood},
+        {"evaluations", result.evaluations},
+        {"seconds", result.seconds},
+        {"stop_reason", name(result.stop_reason)},
+        {"warnings", std::move(warnings)},
+        {"columns", {{"coordinates", std::move(names)}, {"value", fitted.observations.value_name}}},
+        {"source", fitted.observations.file},
+        {"configuration", fitted.configuration},
+        {"observations", {{"coordinates", fitted.observations.coordinates}, {"values", fitted.observations.values}}}};
+}
+
+FittedModel model_from_json(const Json& json) {
+    const Part root{json, ""};
+    check_format(root);
+    FittedModel fitted;
+    fitted.program = root["program"].text();
+    fitted.model.family = root["family"].named(parse_covariance_family);
+    fitted.model.metric = root["metric"].named(parse_metric);
+    read_parameters(root["parameters"], fitted);
+    fitted.observations = read_observations(root);
+    read_trend(root["trend"], fitted);
+    fitted.model.center = root["center"].number();
+    fitted.model.jitter = root["jitter"].number();
+    fitted.result.log_likelihood = root["loglik"].number();
+    fitted.result.evaluations = root["evaluations"].as<Index>("a whole number");
+    fitted.result.seconds = root["seconds"].number();
+    fitted.result.stop_reason = root["stop_reason"].named(parse_stop_reason);
+    if (root.has("configuration")) fitted.configuration = json.at("configuration");
+    return fitted;
+}
+
+FittedModel read_model(const std::string& path) {
+    const Json json = read_json_file(path);
+    try {
+        FittedModel fitted = model_from_json(json);
+        validate(fitted.observations);
+        validate(fitted.model);
+        tesela::validate(fitted.model.family, fitted.result.theta, fitted.model.metric);
+        return fitted;
+    } catch (const Error& error) {
+        throw Error("{} is not a model that tesela fit wrote: {}", path, error.what());
+    }
+}
+
+}  // namespace tesela::geo

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "tesela/apps/geo/fit.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace tesela::geo {
+
+/// A fitted model with everything that prediction needs and how it came about.
+struct FittedModel {
+    Model model;
+    Observations observations;
+    FitResult result;
+    /// Name and version of the program that made it, and its options with defaults filled in.
+    std::string program;
+    nlohmann::ordered_json configuration = nlohmann::ordered_json::object();
+};
+
+/// The parameters that the family has, by name.
+[[nodiscard]] nlohmann::ordered_json theta_json(CovarianceFamily family, const CovarianceParameters& theta);
+/// {"kind", "coefficients": {name: value, …}, "standard_errors": {…}}
+[[nodiscard]] nlohmann::ordered_json trend_json(Trend trend, const TrendEstimate& estimate);
+
+/// {"format": "tesela-model", "version": 1, …}; docs/geo.md lists the fields.
+[[nodiscard]] nlohmann::ordered_json to_json(const FittedModel& fitted);
+/// Throws Error naming the field that is missing or wrong.
+[[nodiscard]] FittedModel model_from_json(const nlohmann::json& json);
+
+/// The same from a file; errors name it too.
+[[nodiscard]] FittedModel read_model(const std::string& path);
+
+}  // namespace tesela::geo

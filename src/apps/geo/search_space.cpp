@@ -1,0 +1,111 @@
+#include "tesela/apps/geo/search_space.hpp"
+
+#include "tesela/apps/geo/geometry.hpp"
+#include "tesela/base/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace tesela::geo {
+namespace {
+
+double sample_variance(const std::vector<double>& values) {
+    const auto n = static_cast<double>(values.size());
+    const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+    double sum = 0;
+    for (const double v : values) sum += (v - mean) * (v - mean);
+    return sum / (n - 1);
+}
+
+}  // namespace
+
+SearchSpace::SearchSpace(const Likelihood& likelihood)
+    : model_(likelihood.model()),
+      profiled_(profiles_sigma2(likelihood.model())) {
+    for (const Parameter p : all_parameters)
+        if (const auto& fixed = model_.choice(p).fixed) value_of(base_, p) = *fixed;
+    if (profiled_) base_.sigma2 = 1;
+    add_range(likelihood);
+    add_smoothness();
+    add_variances(sample_variance(likelihood.observations().values));
+}
+
+void SearchSpace::add(Parameter parameter, Variable defaults) {
+    const ParameterChoice& choice = model_.choice(parameter);
+    Variable v = std::move(defaults);
+    v.parameter = parameter;
+    v.lower = choice.lower.value_or(std::min(v.lower, choice.upper.value_or(v.upper) / 100));
+    v.upper = choice.upper.value_or(std::max(v.upper, v.lower * 100));
+    if (choice.start) {
+        v.start = *choice.start;
+        v.scan.clear();
+        v.lower = std::min(v.lower, v.start);
+        v.upper = std::max(v.upper, v.start);
+    }
+    v.start = std::clamp(v.start, v.lower, v.upper);
+    for (double& value : v.scan) value = std::clamp(value, v.lower, v.upper);
+    value_of(base_, parameter) = v.start;
+    variables_.push_back(std::move(v));
+}
+
+/// At √(8ν)·β the Matérn correlation has fallen to about 0.14 whatever the smoothness (Lindgren, Rue and Lindström,
+/// J. R. Stat. Soc. B 73 (2011) 423): starts are chosen by that distance.
+double SearchSpace::scan_unit() const {
+    const double smoothness = model_.choice(Parameter::smoothness).fixed.value_or(0.5);
+    return model_.family == CovarianceFamily::matern ? 1 / std::sqrt(8 * smoothness) : 0.5;
+}
+
+void SearchSpace::add_range(const Likelihood& likelihood) {
+    if (model_.choice(Parameter::range).fixed) return;
+    const double diameter = likelihood.points().diameter_bound();
+    const double unit = scan_unit() * diameter;
+    add(Parameter::range, {.start = 0.2 * unit,
+                           .lower = 0.02 * typical_spacing(likelihood.points()),
+                           .upper = 20 * diameter,
+                           .scan = {0.05 * unit, 0.1 * unit, 0.4 * unit, 0.8 * unit}});
+}
+
+void SearchSpace::add_smoothness() {
+    if (!uses(model_.family, Parameter::smoothness) || model_.choice(Parameter::smoothness).fixed) return;
+    const bool matern = model_.family == CovarianceFamily::matern;
+    const bool on_sphere = model_.metric == Metric::great_circle;  // see validate(CovarianceFamily, …)
+    const double upper = matern ? (on_sphere ? 0.5 : 5) : (on_sphere ? 1 : 2);
+    add(Parameter::smoothness,
+        {.start = 0.5, .lower = 0.05, .upper = upper, .step = 0.3, .scan = {matern ? 1.0 : 1.5}});
+    Variable& v = variables_.back();
+    if (v.upper > upper && (on_sphere || !matern))
+        throw Error("the upper bound {} of smoothness is above {}, the largest that {} admits with {} distances",
+                    v.upper, upper, name(model_.family), name(model_.metric));
+}
+
+void SearchSpace::add_variances(double variance) {
+    const double unit = profiled_ ? 1 : variance;
+    if (!profiled_ && !model_.choice(Parameter::sigma2).fixed)
+        add(Parameter::sigma2, {.start = unit, .lower = 1e-4 * unit, .upper = 1e4 * unit});
+    if (model_.choice(Parameter::nugget).fixed) return;
+    add(Parameter::nugget,
+        {.start = 0.1 * unit, .lower = 1e-6 * unit, .upper = 1e3 * unit, .step = 1, .scan = {0.01 * unit, unit}});
+    if (!profiled_ || !model_.choice(Parameter::nugget).start) return;
+    // A start of the user is a variance, the variable a multiple of sigma2.
+    Variable& v = variables_.back();
+    v.start = std::clamp(v.start / model_.choice(Parameter::sigma2).start.value_or(variance), 1e-6, 1e3);
+    v.lower = 1e-6;
+    v.upper = 1e3;
+    base_.nugget = v.start;
+}
+
+CovarianceParameters SearchSpace::at(const std::vector<double>& values) const {
+    CovarianceParameters theta = base_;
+    for (std::size_t k = 0; k < variables_.size(); ++k)
+        value_of(theta, variables_[k].parameter) = std::clamp(values[k], variables_[k].lower, variables_[k].upper);
+    return theta;
+}
+
+std::vector<double> SearchSpace::start() const {
+    std::vector<double> values;
+    for (const Variable& v : variables_) values.push_back(v.start);
+    return values;
+}
+
+}  // namespace tesela::geo

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "tesela/apps/geo/fit.hpp"
+
+#include <vector>
+
+namespace tesela::geo {
+
+/// One number that the search varies, between bounds and on a log scale.
+struct Variable {
+    Parameter parameter = Parameter::range;
+    double start = 1;
+    double lower = 0;
+    double upper = 0;
+    /// The first step of the search, of the logarithm.
+    double step = 0.5;
+    /// Other values to try for a start; none where the user gave one.
+    std::vector<double> scan{};
+};
+
+/// The free parameters of a model as variables of a search, with starts and bounds from the data where the user gave
+/// none, and the way back. With sigma2 profiled out, points have sigma2 = 1 and a nugget relative to it.
+class SearchSpace {
+public:
+    explicit SearchSpace(const Likelihood& likelihood);
+
+    [[nodiscard]] bool profiled() const { return profiled_; }
+    [[nodiscard]] const std::vector<Variable>& variables() const { return variables_; }
+    /// The parameters at values of the variables; those that are fixed as they are.
+    [[nodiscard]] CovarianceParameters at(const std::vector<double>& values) const;
+    [[nodiscard]] std::vector<double> start() const;
+
+private:
+    void add(Parameter parameter, Variable defaults);
+    void add_range(const Likelihood& likelihood);
+    void add_smoothness();
+    void add_variances(double variance);
+    [[nodiscard]] double scan_unit() const;
+
+    const Model& model_;
+    bool profiled_;
+    CovarianceParameters base_{};
+    std::vector<Variable> variables_;
+};
+
+}  // namespace tesela::geo

@@ -1,0 +1,455 @@
+#include "tesela/cli/geo_commands.hpp"
+
+#include "tesela/apps/geo/model_file.hpp"
+#include "tesela/apps/geo/predict.hpp"
+#include "tesela/apps/geo/prediction_map.hpp"
+#include "tesela/apps/geo/sample.hpp"
+#include "tesela/base/error.hpp"
+#include "tesela/base/units.hpp"
+#include "tesela/base/version.hpp"
+#include "tesela/cli/geo_options.hpp"
+#include "tesela/io/json_file.hpp"
+#include "tesela/io/output_file.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <memory>
+
+namespace tesela::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using geo::Parameter;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+bool is_first(const Engine& engine) { return engine.this_node() == NodeId{0}; }
+
+/// One line on a terminal that each call writes anew; nothing in a pipe.
+class ProgressLine {
+public:
+    explicit ProgressLine(const Engine& engine, const RunOptions& options)
+        : active_(is_first(engine) && !options.quiet && isatty(STDERR_FILENO) != 0) {}
+    ~ProgressLine() {
+        if (written_) fmt::print(stderr, "\r\033[K");
+    }
+    ProgressLine(const ProgressLine&) = delete;
+    ProgressLine& operator=(const ProgressLine&) = delete;
+    ProgressLine(ProgressLine&&) = delete;
+    ProgressLine& operator=(ProgressLine&&) = delete;
+
+    void show(const std::function<std::string()>& text) {
+        if (!active_) return;
+        fmt::print(stderr, "\r\033[K{}", text());
+        std::fflush(stderr);
+        written_ = true;
+    }
+
+private:
+    bool active_;
+    bool written_ = false;
+};
+
+/// Runs a command; a matrix that is not positive definite is a numerical failure, all other errors are bad input.
+int run_geo(const char* program, const std::function<int()>& command) {
+    return run_guarded(program, [&] {
+        try {
+            return command();
+        } catch (const geo::NotPositiveDefinite& error) {
+            fmt::print(stderr, "{}: {}\n", program, error.what());
+            return static_cast<int>(failed);
+        }
+    });
+}
+
+// --- what is printed -------------------------------------------------------------------------------------------------
+
+std::string unit_of(Parameter parameter, const geo::Model& model, const geo::Observations& data) {
+    if (parameter == Parameter::smoothness) return "";
+    if (parameter != Parameter::range) return fmt::format("({})²", data.value_name);
+    if (model.metric != Metric::euclidean) return "km";
+    std::string names;
+    for (std::size_t d = 0; d < data.coordinates.size(); ++d) names += (d == 0 ? "" : ", ") + data.coordinate_name(d);
+    return "unit of " + names;
+}
+
+void print_theta(const geo::Model& model, const geo::Observations& data, const CovarianceParameters& theta) {
+    for (const Parameter p : geo::all_parameters)
+        if (geo::uses(model.family, p))
+            fmt::print("  {:<12} {:<12.6g} {}{}\n", name(p), geo::value_of(theta, p), unit_of(p, model, data),
+                       model.choice(p).fixed ? " (fixed)" : "");
+}
+
+void print_trend(const geo::TrendEstimate& trend) {
+    for (std::size_t k = 0; k < trend.names.size(); ++k)
+        fmt::print("  {:<12} {:<12.6g} ± {:.3g}\n", trend.names[k], trend.coefficients[k], trend.standard_errors[k]);
+}
+
+void print_fit(const geo::FittedModel& fitted, const std::string& output) {
+    const geo::FitResult& result = fitted.result;
+    fmt::print("{} observations of {}, covariance {}, trend {}\n", fitted.observations.size(),
+               fitted.observations.value_name, name(fitted.model.family), geo::name(fitted.model.trend));
+    print_theta(fitted.model, fitted.observations, result.theta);
+    print_trend(result.trend);
+    fmt::print("  {:<12} {:.10g}\n", "loglik", result.log_likelihood);
+    fmt::print("{}: {} evaluations in {}; model in {}\n", geo::name(result.stop_reason), result.evaluations,
+               format_seconds(result.seconds), output);
+}
+
+/// The model file without the data, for --json.
+Json brief(Json model, const std::string& output) {
+    model.erase("observations");
+    model["output"] = output;
+    return model;
+}
+
+// --- dry run ---------------------------------------------------------------------------------------------------------
+
+/// Operations per second of one core in products of tiles, from about a tenth of a second of them.
+double product_rate(Index tile) {
+    const auto elements = static_cast<std::size_t>(tile * tile);
+    std::vector<double> a(elements, 1e-3);
+    std::vector<double> b(elements, 1e-3);
+    std::vector<double> c(elements, 0);
+    const auto as_tile = [tile](std::vector<double>& v) { return Tile{v.data(), {tile, tile}, tile}; };
+    const std::array<Tile, 3> tiles{as_tile(a), as_tile(b), as_tile(c)};
+    const GemmArguments arguments{.op_b = Op::transpose, .beta = 0};
+    const auto start = Clock::now();
+    Index products = 0;
+    do {
+        Dense<double>::gemm.cpu({tiles, &arguments});
+        ++products;
+    } while (seconds_since(start) < 0.1);
+    return static_cast<double>(products) * 2 * static_cast<double>(tile * tile * tile) / seconds_since(start);
+}
+
+void dry_run(const GeoOptions& options, Index n, StarpuEngine& engine) {
+    // What a Cholesky factorisation reaches of the speed of products when its tiles are many.
+    constexpr double efficiency = 0.9;
+    constexpr double usual_evaluations = 100;
+    const geo::LikelihoodOptions resolved = likelihood_options(options, n, engine);
+    const geo::EvaluationCost cost = geo::evaluation_cost(n, resolved.tile, *resolved.distribution);
+    const double rate = -engine.max_over_nodes(-product_rate(resolved.tile));  // of the slowest node
+    const double workers = static_cast<double>(engine.worker_count() * engine.node_count());
+    const double seconds = cost.flops / (efficiency * rate * workers);
+    Json results{{"n", n}, {"tile", resolved.tile}, {"nodes", engine.node_count()}, {"workers", engine.worker_count()}};
+    if (options.run.json) {
+        results.update(Json{{"bytes_per_node", cost.bytes_per_node},
+                            {"flops", cost.flops},
+                            {"gemm_flops_per_second", rate},
+                            {"seconds_per_evaluation", seconds},
+                            {"seconds", usual_evaluations * seconds}});
+    } else {
+        for (std::size_t node = 0; node < cost.bytes_per_node.size(); ++node)
+            results[fmt::format("memory of node {}", node)] = format_bytes(cost.bytes_per_node[node]);
+        results["flops of an evaluation"] = cost.flops;
+        results["speed of products per core"] = format_flops(rate);
+        results["expected time of an evaluation"] = format_seconds(seconds);
+        results["expected time of a fit"] =
+            fmt::format("{} for {} evaluations", format_seconds(usual_evaluations * seconds), usual_evaluations);
+    }
+    print_results(engine, results, options.run.json);
+}
+
+// --- fit -------------------------------------------------------------------------------------------------------------
+
+struct FitCommand {
+    GeoOptions geo;
+    geo::FitOptions search;
+    bool dry_run = false;
+};
+
+geo::FitResult search(const FitCommand& options, geo::Likelihood& likelihood) {
+    ProgressLine line(likelihood.stream().engine(), options.geo.run);
+    geo::FitOptions with_progress = options.search;
+    with_progress.progress = [&](const geo::FitProgress& p) {
+        line.show([&] {
+            return fmt::format("{} evaluations, {} each, best loglik {:.6f}; {}: {:.6f}", p.evaluation,
+                               format_seconds(p.seconds / static_cast<double>(p.evaluation)), p.best,
+                               geo::describe(likelihood.model().family, p.theta), p.log_likelihood);
+        });
+    };
+    return geo::fit(likelihood, with_progress);
+}
+
+void report_fit(const FitCommand& options, const geo::FittedModel& fitted) {
+    const std::string& output = options.geo.output;
+    const Json json = to_json(fitted);
+    write_json_file(output, json);
+    for (const geo::FitWarning& warning : fitted.result.warnings) fmt::print(stderr, "warning: {}\n", warning.text);
+    if (output == "-") return;
+    if (options.geo.run.json)
+        fmt::print("{}\n", brief(json, output).dump(2));
+    else
+        print_fit(fitted, output);
+}
+
+int run_fit(const FitCommand& options) {
+    Notes notes;
+    geo::FittedModel fitted{.model = {},
+                            .observations = read_observations(options.geo.data, notes),
+                            .result = {},
+                            .program = std::string("tesela ") + version};
+    fitted.model = model_of(options.geo.model, fitted.observations);
+    if (std::string twins = geo::check_duplicates(fitted.observations, fitted.model); !twins.empty())
+        notes.push_back(std::move(twins));
+    if (!options.dry_run) require_writable(options.geo.output);
+    const auto engine = start_geo_engine(options.geo);
+    print_notes(*engine, notes);
+    if (options.dry_run) {
+        dry_run(options.geo, fitted.observations.size(), *engine);
+        return success;
+    }
+    Stream stream(*engine);
+    geo::Likelihood likelihood(stream, fitted.observations, fitted.model,
+                               likelihood_options(options.geo, fitted.observations.size(), *engine));
+    fitted.result = search(options, likelihood);
+    fitted.configuration = configuration_json(options.geo, likelihood.options(), *engine);
+    if (is_first(*engine)) report_fit(options, fitted);
+    return success;
+}
+
+void add_fit(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<FitCommand>();
+    options->geo.output = "model.json";
+    CLI::App* command = app.add_subcommand("fit", "Fit a Gaussian process to observations by maximum likelihood");
+    add_data_options(*command, options->geo.data, Reads::observations);
+    add_covariance_options(*command, options->geo.model);
+    add_mean_options(*command, options->geo.model, "constant");
+    add_choice_options(*command, options->geo.model);
+    command->add_option("-o,--output", options->geo.output, "Where the model goes; - is standard output")
+        ->capture_default_str();
+    command->add_option("--max-evaluations", options->search.max_evaluations, "End the search after so many")
+        ->capture_default_str();
+    command->add_option("--max-seconds", options->search.max_seconds, "End the search after this time (0: no limit)")
+        ->capture_default_str();
+    command->add_option("--tolerance", options->search.tolerance, "Relative precision of the parameters")
+        ->capture_default_str();
+    command->add_flag("--dry-run", options->dry_run, "Print memory, operations and expected time, and do nothing");
+    add_run_options(*command, options->geo);
+    command->callback([=, &exit_code] { exit_code = run_geo("tesela fit", [&] { return run_fit(*options); }); });
+}
+
+// --- loglik ----------------------------------------------------------------------------------------------------------
+
+int run_loglik(const GeoOptions& options) {
+    Notes notes;
+    const geo::Observations observations = read_observations(options.data, notes);
+    const geo::Model model = model_of(options.model, observations);
+    const CovarianceParameters theta = theta_of(options.model);
+    const auto engine = start_geo_engine(options);
+    print_notes(*engine, notes);
+    Stream stream(*engine);
+    geo::Likelihood likelihood(stream, observations, model, likelihood_options(options, observations.size(), *engine));
+    const auto start = Clock::now();
+    const geo::LikelihoodValue value = likelihood.evaluate(theta);
+    if (!value.status.ok()) throw geo::NotPositiveDefinite(likelihood.explain(value.status, theta));
+    const Json results{{"loglik", value.log_likelihood},
+                       {"theta", geo::theta_json(model.family, theta)},
+                       {"trend", geo::trend_json(model.trend, value.trend)},
+                       {"log_determinant", value.log_determinant},
+                       {"quadratic", value.fit.quadratic},
+                       {"center", model.center},
+                       {"n", observations.size()},
+                       {"tile", likelihood.options().tile},
+                       {"nodes", engine->node_count()},
+                       {"evaluations", 1},
+                       {"seconds", seconds_since(start)}};
+    if (options.run.json || !is_first(*engine)) {
+        print_results(*engine, results, options.run.json);
+        return success;
+    }
+    fmt::print("loglik of {} observations of {}, covariance {}, trend {}: {:.13g}\n", observations.size(),
+               observations.value_name, name(model.family), geo::name(model.trend), value.log_likelihood);
+    print_theta(model, observations, theta);
+    print_trend(value.trend);
+    return success;
+}
+
+void add_loglik(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<GeoOptions>();
+    CLI::App* command = app.add_subcommand("loglik", "Gaussian log-likelihood of observations at given parameters");
+    add_data_options(*command, options->data, Reads::observations);
+    add_theta_option(*command, options->model);
+    add_covariance_options(*command, options->model);
+    add_mean_options(*command, options->model, "none");
+    add_run_options(*command, *options);
+    command->callback([=, &exit_code] { exit_code = run_geo("tesela loglik", [&] { return run_loglik(*options); }); });
+}
+
+// --- predict ---------------------------------------------------------------------------------------------------------
+
+struct PredictCommand {
+    GeoOptions geo;
+    std::string model;
+    std::string variance = "observation";
+    std::string map;
+    Index block = 0;
+};
+
+geo::PredictionOf prediction_of(const std::string& text) {
+    if (text == "observation") return geo::PredictionOf::observation;
+    if (text == "signal") return geo::PredictionOf::signal;
+    throw Error("--variance takes observation or signal, not \"{}\"", text);
+}
+
+void report_predictions(const PredictCommand& options, const geo::FittedModel& fitted,
+                        const std::vector<std::vector<double>>& points, const geo::Predictions& predictions) {
+    std::vector<CsvColumn> columns;
+    for (std::size_t d = 0; d < points.size(); ++d)
+        columns.push_back({fitted.observations.coordinate_name(d), points[d]});
+    columns.push_back({"mean", predictions.mean});
+    columns.push_back({"variance", predictions.variance});
+    write_csv(options.geo.output, columns);
+    if (!options.map.empty())
+        write_file(options.map, geo::draw_predictions(fitted.observations, fitted.model.metric, points, predictions));
+}
+
+int run_predict(PredictCommand options) {
+    const geo::FittedModel fitted = geo::read_model(options.model);
+    if (options.geo.data.coordinates.empty()) options.geo.data.coordinates = fitted.observations.coordinate_names;
+    Notes notes;
+    const auto points = read_points(options.geo.data, notes);
+    if (points.front().empty()) throw Error("{} has no points", options.geo.data.file);
+    const geo::PredictionOf of = prediction_of(options.variance);
+    require_writable(options.geo.output);
+    if (!options.map.empty()) require_writable(options.map);
+    const auto engine = start_geo_engine(options.geo);
+    print_notes(*engine, notes);
+    const auto start = Clock::now();
+    Stream stream(*engine);
+    geo::Likelihood likelihood(stream, fitted.observations, fitted.model,
+                               likelihood_options(options.geo, fitted.observations.size(), *engine));
+    ProgressLine line(*engine, options.geo.run);
+    const auto progress = [&](Index done) {
+        line.show([&] {
+            return fmt::format("{} of {} points, {}", done, points.front().size(),
+                               format_seconds(seconds_since(start)));
+        });
+    };
+    const geo::Predictions predictions =
+        geo::predict(likelihood, fitted.result.theta, points, {.of = of, .block = options.block, .progress = progress});
+    if (!is_first(*engine)) return success;
+    report_predictions(options, fitted, points, predictions);
+    if (options.geo.output == "-") return success;
+    Json results{
+        {"points", predictions.mean.size()}, {"seconds", seconds_since(start)}, {"output", options.geo.output}};
+    if (!options.map.empty()) results["map"] = options.map;
+    print_results(*engine, results, options.geo.run.json);
+    return success;
+}
+
+void add_predict(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<PredictCommand>();
+    options->geo.output = "-";
+    CLI::App* command = app.add_subcommand("predict", "Kriging mean and variance at new points, from a fitted model");
+    command->add_option("model", options->model, "Model that tesela fit wrote")->required();
+    add_data_options(*command, options->geo.data, Reads::points);
+    command->get_option("--coords")
+        ->required(false)
+        ->description("Columns of the coordinates (default: as in the model)");
+    command->add_option("-o,--output", options->geo.output, "CSV file to write; - is standard output")
+        ->capture_default_str();
+    command
+        ->add_option("--variance", options->variance,
+                     "Of a new observation, noise included, or of the signal without it: observation or signal")
+        ->capture_default_str();
+    command->add_option("--map", options->map, "Also draw mean and standard deviation into this SVG file");
+    command->add_option("--block", options->block, "Points computed together (0: as many as keep memory small)")
+        ->capture_default_str();
+    add_run_options(*command, options->geo);
+    command->callback(
+        [=, &exit_code] { exit_code = run_geo("tesela predict", [&] { return run_predict(*options); }); });
+}
+
+// --- sample ----------------------------------------------------------------------------------------------------------
+
+struct SampleCommand {
+    GeoOptions geo;
+    Index n = 0;
+    std::uint64_t seed = 1;
+    double mean = 0;
+    std::string name = "z";
+};
+
+std::vector<std::vector<double>> sample_points(SampleCommand& options, Notes& notes) {
+    DataOptions& data = options.geo.data;
+    if (data.file.empty() == (options.n == 0)) throw Error("say where to sample: --n N or --points FILE, one of them");
+    if (!data.file.empty()) {
+        if (data.coordinates.empty()) data.coordinates = {"x", "y"};
+        return read_points(data, notes);
+    }
+    if (options.n < 1) throw Error("--n is {}; it must be at least 1", options.n);
+    if (parse_metric(options.geo.model.metric) != Metric::euclidean)
+        throw Error("--n draws points of the unit square; give --points for {} distances", options.geo.model.metric);
+    data.coordinates = {"x", "y"};
+    return geo::random_points(options.n, options.seed);
+}
+
+int run_sample(SampleCommand options) {
+    const geo::Field field{.family = parse_covariance_family(options.geo.model.family),
+                           .theta = theta_of(options.geo.model),
+                           .metric = parse_metric(options.geo.model.metric),
+                           .mean = options.mean,
+                           .jitter = options.geo.model.jitter};
+    Notes notes;
+    const auto points = sample_points(options, notes);
+    require_writable(options.geo.output);
+    const auto engine = start_geo_engine(options.geo);
+    print_notes(*engine, notes);
+    const auto start = Clock::now();
+    Stream stream(*engine);
+    const geo::LikelihoodOptions tiling =
+        likelihood_options(options.geo, static_cast<Index>(points.front().size()), *engine);
+    const std::vector<double> values = geo::sample(
+        stream, field, points, {.seed = options.seed, .tile = tiling.tile, .distribution = tiling.distribution});
+    if (!is_first(*engine)) return success;
+    std::vector<CsvColumn> columns;
+    for (std::size_t d = 0; d < points.size(); ++d) columns.push_back({options.geo.data.coordinates[d], points[d]});
+    columns.push_back({options.name, values});
+    write_csv(options.geo.output, columns);
+    if (options.geo.output == "-") return success;
+    print_results(*engine,
+                  {{"points", values.size()},
+                   {"theta", geo::theta_json(field.family, field.theta)},
+                   {"seed", options.seed},
+                   {"seconds", seconds_since(start)},
+                   {"output", options.geo.output}},
+                  options.geo.run.json);
+    return success;
+}
+
+void add_sample(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<SampleCommand>();
+    options->geo.output = "-";
+    CLI::App* command = app.add_subcommand("sample", "Draw a Gaussian field with known parameters");
+    command->add_option("--n", options->n, "Draw so many points uniformly from the unit square");
+    command->add_option("--points", options->geo.data.file, "Or take the points of a CSV file");
+    command->add_option("--coords", options->geo.data.coordinates, "Columns of its coordinates (default: x,y)")
+        ->delimiter(',');
+    add_theta_option(*command, options->geo.model);
+    add_covariance_options(*command, options->geo.model);
+    command->add_option("--mean", options->mean, "Mean of the field")->capture_default_str();
+    command->add_option("--seed", options->seed, "Of the points and of the field")->capture_default_str();
+    command->add_option("--name", options->name, "Column of the values")->capture_default_str();
+    command->add_option("-o,--output", options->geo.output, "CSV file to write; - is standard output")
+        ->capture_default_str();
+    add_run_options(*command, options->geo);
+    command->callback([=, &exit_code] { exit_code = run_geo("tesela sample", [&] { return run_sample(*options); }); });
+}
+
+}  // namespace
+
+void add_geo_commands(CLI::App& app, int& exit_code) {
+    add_fit(app, exit_code);
+    add_loglik(app, exit_code);
+    add_predict(app, exit_code);
+    add_sample(app, exit_code);
+}
+
+}  // namespace tesela::cli

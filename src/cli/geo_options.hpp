@@ -1,0 +1,85 @@
+#pragma once
+
+#include "tesela/apps/geo/fit.hpp"
+#include "tesela/cli/output.hpp"
+#include "tesela/cli/run_options.hpp"
+#include "tesela/io/csv.hpp"
+
+#include <string>
+#include <vector>
+
+namespace tesela::cli {
+
+/// Where observations or points come from.
+struct DataOptions {
+    std::string file;
+    std::vector<std::string> coordinates;
+    std::string value;
+    std::string na = "error";
+};
+
+/// Which model, as the user writes it.
+struct ModelOptions {
+    std::string family = "matern";
+    std::string metric = "euclidean";
+    std::string trend;
+    std::string center = "none";
+    std::vector<std::string> theta;
+    std::vector<std::string> fix;
+    std::vector<std::string> lower;
+    std::vector<std::string> upper;
+    std::vector<std::string> start;
+    double jitter = 0;
+};
+
+/// What the commands on Gaussian processes share.
+struct GeoOptions {
+    RunOptions run;
+    DataOptions data;
+    ModelOptions model;
+    std::string overlap = "oversubscribe";
+    std::string output;
+};
+
+/// Whether a file's values are wanted beside its coordinates.
+enum class Reads : std::uint8_t { points, observations };
+/// Adds the file, --coords, --na and, for observations, --value.
+void add_data_options(CLI::App& command, DataOptions& options, Reads what);
+/// Adds --family, --metric and --jitter.
+void add_covariance_options(CLI::App& command, ModelOptions& options);
+/// Adds --trend and --center.
+void add_mean_options(CLI::App& command, ModelOptions& options, const std::string& default_trend);
+/// Adds --theta.
+void add_theta_option(CLI::App& command, ModelOptions& options);
+/// Adds --fix, --start, --lower and --upper.
+void add_choice_options(CLI::App& command, ModelOptions& options);
+/// Adds --tile, --dist, --overlap, --json and the options of the engine.
+void add_run_options(CLI::App& command, GeoOptions& options);
+
+/// The engine that the options ask for, with the critical worker that the last step of --overlap means.
+[[nodiscard]] std::unique_ptr<StarpuEngine> start_geo_engine(const GeoOptions& options);
+/// Tile size, distribution and overlap for n observations.
+[[nodiscard]] geo::LikelihoodOptions likelihood_options(const GeoOptions& options, Index n, const Engine& engine);
+
+/// What to tell the user on stderr when it is known which node speaks.
+using Notes = std::vector<std::string>;
+void print_notes(const Engine& engine, const Notes& notes);
+
+/// The observations of a file; notes say how many rows were dropped for missing values.
+[[nodiscard]] geo::Observations read_observations(const DataOptions& options, Notes& notes);
+/// The coordinates of a file's points.
+[[nodiscard]] std::vector<std::vector<double>> read_points(const DataOptions& options, Notes& notes);
+
+/// Family, metric, trend, choices of parameters and known mean.
+[[nodiscard]] geo::Model model_of(const ModelOptions& options, const geo::Observations& observations);
+/// The parameters of --theta. Throws Error naming those that are missing; the nugget is 0 unless given.
+[[nodiscard]] CovarianceParameters theta_of(const ModelOptions& options);
+
+/// The options as they were resolved, for model files.
+[[nodiscard]] Json configuration_json(const GeoOptions& options, const geo::LikelihoodOptions& resolved,
+                                      const Engine& engine);
+
+/// Throws Error now if a file could not be written later.
+void require_writable(const std::string& path);
+
+}  // namespace tesela::cli

@@ -1,0 +1,148 @@
+#!/usr/bin/env bash
+# Gaussian processes as a user types them: fit, loglik, predict, sample; bad input; several nodes.
+#   geo.sh BUILD_DIR DATA_DIR
+set -uo pipefail
+tesela=$(realpath "$1/tesela") data=$(realpath "$2")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+passed=0 failed=0
+
+# expect CODE NAME COMMAND…: runs it, keeps stdout in $work/out and stderr in $work/err, checks the exit code.
+expect() {
+    local code=$1 name=$2
+    shift 2
+    "$@" >"$work/out" 2>"$work/err"
+    local got=$?
+    check "$name: exit $got instead of $code" [ "$got" = "$code" ]
+}
+# check NAME COMMAND…: the command succeeds.
+check() {
+    local name=$1
+    shift
+    if "$@"; then passed=$((passed + 1)); else
+        failed=$((failed + 1))
+        echo "FAILED $name"
+        head -5 "$work/out" "$work/err"
+    fi
+}
+# holds NAME FILE TEXT: the file holds the text.
+holds() { check "$1: no '$3' in $2" grep -qF -- "$3" "$work/$2"; }
+# json NAME EXPRESSION: a Python expression over the JSON in stdout is true.
+json() { check "$1: $2" python3 -c "import json,sys; d=json.load(open('$work/out')); sys.exit(0 if ($2) else 1)"; }
+# bad NAME TEXT COMMAND…: exit code 2, one line on stderr that holds the text, nothing on stdout, no new file.
+bad() {
+    local name=$1 text=$2 before
+    shift 2
+    before=$(ls -A "$work" | sort)
+    expect 2 "$name" "$@" --quiet
+    holds "$name" err "$text"
+    check "$name: more than one line" [ "$(wc -l <"$work/err")" = 1 ]
+    check "$name: prints results" [ ! -s "$work/out" ]
+    check "$name: leaves files" [ "$(ls -A "$work" | sort)" = "$before" ]
+}
+mpirun=(mpirun --oversubscribe --bind-to none)
+touch out err
+meuse=("$data/meuse.csv" --coords x,y --value log_zinc)
+
+# What the reference says (R 4.2: nlme, gstat).
+expect 0 loglik "$tesela" loglik "${meuse[@]}" --theta sigma2=0.6,range=180,smoothness=0.9,nugget=0.05 --center mean --json
+json loglik "abs(d['loglik'] + 110.3180188026) < 1e-9 * 110 and d['theta']['range'] == 180"
+expect 0 fit "$tesela" fit "${meuse[@]}" --fix smoothness=0.5 -o model.json --json
+json fit "abs(d['loglik'] + 99.12877762) < 1e-5 and abs(d['theta']['range'] / 2144.92 - 1) < 0.01"
+json fit "d['stop_reason'] == 'converged' and d['evaluations'] > 10 and d['seconds'] < 2 and d['trend']['kind'] == 'constant'"
+expect 0 "fit for people" "$tesela" fit "${meuse[@]}" --fix smoothness=0.5 -o model.json
+holds "fit for people" out "range        2144.9"
+holds "fit for people" out "(log_zinc)²"
+expect 0 predict "$tesela" predict model.json "$data/meuse_grid.csv" -o predictions.csv --map map.svg
+check predict [ "$(head -1 predictions.csv)" = "x,y,mean,variance" ]
+check predict [ "$(wc -l <predictions.csv)" = 3104 ]
+check "the map" grep -q "</svg>" map.svg
+cat >kriging.py <<'PY'
+import json
+m = json.load(open("model.json"))
+for name, value in {"sigma2": 0.55, "range": 250, "smoothness": 0.5, "nugget": 0.05}.items():
+    m["parameters"][name]["value"] = value
+json.dump(m, open("known.json", "w"))
+PY
+python3 kriging.py
+expect 0 "predict as gstat" "$tesela" predict known.json "$data/meuse_grid.csv" -o gstat.csv
+check "predict as gstat" python3 -c "
+rows = [list(map(float, line.split(','))) for line in open('gstat.csv').readlines()[1:4]]
+mean, variance = [6.353014824, 6.492734048, 6.39134395], [0.450965329, 0.376215721, 0.4038648316]
+assert all(abs(r[2] - m) < 1e-7 and abs(r[3] - v) < 1e-7 for r, m, v in zip(rows, mean, variance))"
+expect 0 "dry run" "$tesela" fit "${meuse[@]}" --dry-run --json -o dry.json
+json "dry run" "d['flops'] > 0 and d['bytes_per_node'][0] > 0 and d['seconds_per_evaluation'] > 0"
+check "dry run writes nothing" [ ! -e dry.json ]
+expect 0 help "$tesela" fit --help
+holds help out "K_ν(r/β)"
+
+# Samples do not depend on tiles and nodes.
+theta=sigma2=2,range=0.1,smoothness=1.2,nugget=0.1
+expect 0 sample "$tesela" sample --n 300 --theta $theta --seed 5 -o a.csv --tile 300
+expect 0 "sample on four nodes" "${mpirun[@]}" -n 4 "$tesela" sample --n 300 --theta $theta --seed 5 -o b.csv --tile 40
+check "samples agree" python3 -c "
+a, b = ([list(map(float, line.split(','))) for line in open(f).readlines()[1:]] for f in ('a.csv', 'b.csv'))
+assert len(a) == len(b) == 300 and all(abs(x - y) < 1e-12 for r, s in zip(a, b) for x, y in zip(r, s))"
+expect 0 "sample at points" "$tesela" sample --points a.csv --coords x,y --theta $theta -o -
+holds "sample at points" out "x,y,z"
+
+# Four nodes.
+expect 0 "fit on four nodes" "${mpirun[@]}" -n 4 "$tesela" fit "${meuse[@]}" --fix smoothness=1.5 --tile 16 -o four.json --json
+json "fit on four nodes" "abs(d['loglik'] + 97.37727068) < 1e-5 and abs(d['theta']['sigma2'] / 1.413927 - 1) < 0.01"
+expect 0 "predict on four nodes" "${mpirun[@]}" -n 4 "$tesela" predict model.json "$data/meuse_grid.csv" -o four.csv --tile 30
+check "predictions agree" python3 -c "
+a, b = ([list(map(float, line.split(','))) for line in open(f).readlines()[1:]] for f in ('predictions.csv', 'four.csv'))
+assert len(a) == len(b) == 3103 and all(abs(x - y) < 1e-9 for r, s in zip(a, b) for x, y in zip(r, s))"
+for step in sync async solve memory priorities order oversubscribe; do
+    expect 0 "overlap $step" "$tesela" loglik "${meuse[@]}" --theta sigma2=0.6,range=200,smoothness=0.5 --center mean --overlap $step --tile 16 --json
+    json "overlap $step" "abs(d['loglik'] + 117.9845698762) < 1e-9 * 117"
+done
+
+# Missing values, duplicates.
+printf 'lon,lat,t\n5.1,52.0,3\n5.2,52.1,4\n5.3,,4.5\n5.4,52.3,NA\n5.5,52.2,6\n' >missing.csv
+sphere=(--coords lon,lat --value t --metric chordal --theta sigma2=1,range=30,smoothness=0.5)
+expect 0 "rows dropped" "$tesela" loglik missing.csv "${sphere[@]}" --na drop --json
+json "rows dropped" "d['n'] == 3"
+holds "rows dropped" err "2 of 5 rows dropped for missing values (1 in lat, 1 in t)"
+bad "missing value" "'missing.csv', line 4, column 'lat'" "$tesela" loglik missing.csv "${sphere[@]}"
+printf 'x,y,z\n0,0,1\n1,0,2\n0,0,3\n1,1,4\n' >twins.csv
+twins=(twins.csv --coords x,y --value z --family exponential)
+bad "duplicates without noise" "1 of 4 points lie on another one, at 1 place; the first is line 4 of twins.csv, on line 2" "$tesela" fit "${twins[@]}" --fix nugget=0 -o twins.json
+expect 0 "duplicates with noise" "$tesela" fit "${twins[@]}" --fix range=1,nugget=0.5 -o twins.json
+holds "duplicates with noise" err "note: 1 of 4 points"
+expect 1 "not positive definite" "$tesela" loglik twins.csv --coords x,y --value z --theta sigma2=1,range=1,smoothness=1.5
+holds "not positive definite" err "not positive definite at sigma2 1, range 1, smoothness 1.5, nugget 0"
+holds "not positive definite" err "line 2 of twins.csv and line 4 of twins.csv"
+expect 0 "jitter" "$tesela" loglik twins.csv --coords x,y --value z --theta sigma2=1,range=1,smoothness=1.5 --jitter 1e-6
+
+# Bad input: one line that says where, exit code 2, no file.
+bad "missing column" "no column 'zink'; did you mean 'zinc'" "$tesela" fit "$data/meuse.csv" --coords x,y --value zink -o bad.json
+printf 'x,y,z\n0,0,1\n1,zero,2\n2,1,4\n' >text.csv
+bad "text in a number" "'text.csv', line 3, column 'y'" "$tesela" fit text.csv --coords x,y --value z -o bad.json
+printf 'x,y,z\n0,0,1\n1,nan,2\n2,1,4\n' >nan.csv
+bad "not a number" "'nan.csv', line 3, column 'y'" "$tesela" fit nan.csv --coords x,y --value z -o bad.json
+printf 'x,y,z\n0,0,1\n' >one.csv
+bad "one point" "one.csv: 1 observation: at least two" "$tesela" fit one.csv --coords x,y --value z -o bad.json
+printf 'x,y,z\n5,5,1\n5,5,2\n5,5,4\n' >equal.csv
+bad "all points equal" "equal.csv: all 3 points are equal" "$tesela" fit equal.csv --coords x,y --value z -o bad.json
+bad "negative parameter" "sigma2 is -1" "$tesela" loglik "${meuse[@]}" --theta sigma2=-1,range=200,smoothness=0.5
+bad "negative fixed parameter" "fixed value of range is -3" "$tesela" fit "${meuse[@]}" --fix range=-3 -o bad.json
+bad "parameter that does not exist" '"rang" is not a parameter' "$tesela" fit "${meuse[@]}" --fix rang=3 -o bad.json
+bad "theta that is no number" "--theta takes NAME=NUMBER" "$tesela" loglik "${meuse[@]}" --theta sigma2=one,range=2
+bad "theta without range" "--theta lacks range" "$tesela" loglik "${meuse[@]}" --theta sigma2=1,smoothness=0.5
+bad "missing file" "none.csv" "$tesela" fit none.csv --coords x,y --value z -o bad.json
+bad "a directory" "$work" "$tesela" fit "$work" --coords x,y --value z -o bad.json
+bad "output in no directory" "nowhere/m.json" "$tesela" fit "${meuse[@]}" -o nowhere/m.json
+bad "disk full" "/dev/full" "$tesela" fit "${meuse[@]}" --fix smoothness=0.5 -o /dev/full
+bad "disk full of predictions" "/dev/full" "$tesela" predict model.json "$data/meuse_grid.csv" -o /dev/full
+bad "smooth great circles" "use chordal distances" "$tesela" loglik twins.csv --coords x,y --value z --metric great_circle --theta sigma2=1,range=30,smoothness=1
+bad "a model that is none" "twins.csv" "$tesela" predict twins.csv "$data/meuse_grid.csv" -o bad.csv
+echo '{"format": "tesela-model", "version": 1}' >empty.json
+bad "a model without fields" "empty.json is not a model that tesela fit wrote: the field program is missing" "$tesela" predict empty.json "$data/meuse_grid.csv" -o bad.csv
+bad "neither points nor number" "--n N or --points FILE" "$tesela" sample --theta $theta -o bad.csv
+bad "unknown overlap" '"all" is not a step of overlap' "$tesela" fit "${meuse[@]}" --overlap all -o bad.json
+expect 2 "bad input on four nodes" "${mpirun[@]}" -n 4 "$tesela" fit none.csv --coords x,y --value z -o bad.json
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

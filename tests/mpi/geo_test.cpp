@@ -1,0 +1,132 @@
+#include "support/shared_engine.hpp"
+#include "tesela/apps/geo/fit.hpp"
+#include "tesela/apps/geo/predict.hpp"
+#include "tesela/apps/geo/sample.hpp"
+#include "tesela/dist/families.hpp"
+#include "tesela/flow/inline_engine.hpp"
+#include "unit/apps/meuse.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace tesela::geo {
+namespace {
+
+using tesela::testing::engine;
+using tesela::testing::meuse;
+
+constexpr std::array<Index, 3> tiles{16, 50, 200};
+constexpr std::array all_steps{Overlap::sync,       Overlap::async, Overlap::solve,        Overlap::memory,
+                               Overlap::priorities, Overlap::order, Overlap::oversubscribe};
+
+Model about_the_mean() { return {.trend = Trend::none, .center = tesela::testing::mean_of_meuse()}; }
+
+TEST(Geo, LogLikelihoodsEqualTheReference) {
+    for (const Index tile : tiles) {
+        Stream s(engine());
+        Likelihood likelihood(s, meuse(), about_the_mean(), {.tile = tile});
+        for (const auto& [theta, expected] : tesela::testing::meuse_log_likelihoods())
+            EXPECT_NEAR(likelihood.evaluate(theta).log_likelihood, expected, 1e-9 * std::abs(expected));
+    }
+}
+
+TEST(Geo, EveryStepOfOverlapGivesTheSameValue) {
+    const auto [theta, expected] = tesela::testing::meuse_log_likelihoods().back();
+    for (const Overlap overlap : all_steps) {
+        Stream s(engine());
+        const GridSize grid = Tiling::square(155, 16).grid();
+        Likelihood likelihood(
+            s, meuse(), about_the_mean(),
+            {.tile = 16, .distribution = random_distribution(grid, engine().node_count(), 6), .overlap = overlap});
+        for (int i = 0; i < 3; ++i)
+            EXPECT_NEAR(likelihood.evaluate(theta).log_likelihood, expected, 1e-9 * std::abs(expected))
+                << name(overlap);
+    }
+}
+
+TEST(Geo, FitsReachTheReference) {
+    for (const auto& reference : tesela::testing::meuse_fits())
+        for (const Index tile : tiles) {
+            Stream s(engine());
+            Model model;
+            model.choice(Parameter::smoothness).fixed = reference.theta.smoothness;
+            Likelihood likelihood(s, meuse(), model, {.tile = tile});
+            const FitResult result = fit(likelihood);
+            EXPECT_EQ(result.stop_reason, StopReason::converged);
+            EXPECT_NEAR(result.log_likelihood, reference.log_likelihood, 1e-5);
+            for (const Parameter p : all_parameters)
+                EXPECT_NEAR(value_of(result.theta, p), value_of(reference.theta, p),
+                            0.01 * value_of(reference.theta, p));
+        }
+}
+
+TEST(Geo, KrigingEqualsGstat) {
+    for (const Index tile : tiles) {
+        Stream s(engine());
+        Likelihood ordinary(s, meuse(), {}, {.tile = tile});
+        const Predictions got = predict(ordinary, tesela::testing::meuse_kriging_theta, tesela::testing::meuse_grid(3));
+        Likelihood simple(s, meuse(), about_the_mean(), {.tile = tile});
+        const Predictions about_mean =
+            predict(simple, tesela::testing::meuse_kriging_theta, tesela::testing::meuse_grid(3));
+        for (std::size_t i = 0; i < 3; ++i) {
+            EXPECT_NEAR(got.mean[i], tesela::testing::meuse_ordinary.mean[i], 1e-7);
+            EXPECT_NEAR(got.variance[i], tesela::testing::meuse_ordinary.variance[i], 1e-7);
+            EXPECT_NEAR(about_mean.mean[i], tesela::testing::meuse_simple.mean[i], 1e-7);
+            EXPECT_NEAR(about_mean.variance[i], tesela::testing::meuse_simple.variance[i], 1e-7);
+        }
+    }
+}
+
+TEST(Geo, ManyBlocksOfPredictionsEqualTheInlineEngine) {
+    const auto points = tesela::testing::meuse_grid(700);
+    const Model model{.trend = Trend::linear};
+    Stream s(engine());
+    Likelihood likelihood(s, meuse(), model, {.tile = 32});
+    const Predictions got = predict(likelihood, tesela::testing::meuse_kriging_theta, points, {.block = 150});
+    InlineEngine oracle;
+    Stream t(oracle);
+    Likelihood whole(t, meuse(), model, {.tile = 155});
+    const Predictions expected = predict(whole, tesela::testing::meuse_kriging_theta, points, {.block = 700});
+    for (std::size_t i = 0; i < expected.mean.size(); ++i) {
+        ASSERT_NEAR(got.mean[i], expected.mean[i], 1e-10);
+        ASSERT_NEAR(got.variance[i], expected.variance[i], 1e-10);
+    }
+}
+
+TEST(Geo, SamplesEqualTheInlineEngine) {
+    const Field field{.theta = {.sigma2 = 2, .range = 0.1, .smoothness = 1.2, .nugget = 0.2}, .mean = 3};
+    const auto points = random_points(300, 12);
+    InlineEngine oracle;
+    Stream t(oracle);
+    const auto expected = sample(t, field, points, {.seed = 12, .tile = 300});
+    for (const Index tile : {37, 100}) {
+        Stream s(engine());
+        const auto got = sample(s, field, points, {.seed = 12, .tile = tile});
+        ASSERT_EQ(got.size(), expected.size());
+        for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], expected[i], 1e-12);
+    }
+}
+
+TEST(Geo, AllNodesLearnOfASingularMatrixAndGoOn) {
+    Stream s(engine());
+    Likelihood likelihood(s, meuse(), {.family = CovarianceFamily::squared_exponential}, {.tile = 16});
+    // Without a nugget and with a range far beyond the data the matrix has a rank of a few in double precision.
+    const CovarianceParameters singular{.sigma2 = 0.6, .range = 1e5, .nugget = 0};
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(likelihood.evaluate(singular).status.failure, Failure::not_positive_definite);
+        EXPECT_TRUE(likelihood.evaluate(tesela::testing::meuse_kriging_theta).status.ok());
+    }
+}
+
+TEST(Geo, ATimeLimitStopsAllNodesAtTheSameEvaluation) {
+    Stream s(engine());
+    Likelihood likelihood(s, meuse(), {}, {.tile = 50});
+    const FitResult result = fit(likelihood, {.max_seconds = 0.02});
+    EXPECT_TRUE(result.stop_reason == StopReason::time_limit || result.stop_reason == StopReason::converged);
+    // Nodes that had gone different ways would not agree on this.
+    EXPECT_NEAR(likelihood.evaluate(result.theta).log_likelihood, result.log_likelihood, 1e-9);
+}
+
+}  // namespace
+}  // namespace tesela::geo
