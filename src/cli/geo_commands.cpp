@@ -79,10 +79,13 @@ std::string unit_of(Parameter parameter, const geo::Model& model, const geo::Obs
 }
 
 void print_theta(const geo::Model& model, const geo::Observations& data, const CovarianceParameters& theta) {
-    for (const Parameter p : geo::all_parameters)
-        if (geo::uses(model.family, p))
-            fmt::print("  {:<12} {:<12.6g} {}{}\n", name(p), geo::value_of(theta, p), unit_of(p, model, data),
-                       model.choice(p).fixed ? " (fixed)" : "");
+    for (const Parameter p : geo::all_parameters) {
+        if (!geo::uses(model.family, p)) continue;
+        std::string line = fmt::format("  {:<12} {:<12.6g}", name(p), geo::value_of(theta, p));
+        if (const std::string unit = unit_of(p, model, data); !unit.empty()) line += " " + unit;
+        if (model.choice(p).fixed) line += " (fixed)";
+        fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
+    }
 }
 
 void print_trend(const geo::TrendEstimate& trend) {

@@ -2,40 +2,9 @@
 # The command as a user types it: what it prints, how it fails, and on several nodes.
 #   core.sh BUILD_DIR
 set -uo pipefail
-tesela=$1/tesela
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-passed=0 failed=0
-
-# expect CODE NAME COMMAND…: runs it, keeps stdout in $work/out and stderr in $work/err, checks the exit code.
-expect() {
-    local code=$1 name=$2
-    shift 2
-    "$@" >"$work/out" 2>"$work/err"
-    local got=$?
-    if [ "$got" = "$code" ]; then passed=$((passed + 1)); else
-        failed=$((failed + 1))
-        echo "FAILED $name: exit $got instead of $code"
-        head -5 "$work/out" "$work/err"
-    fi
-}
-# holds NAME FILE TEXT: the file holds the text.
-holds() {
-    if grep -qF -- "$3" "$work/$2"; then passed=$((passed + 1)); else
-        failed=$((failed + 1))
-        echo "FAILED $1: no '$3' in $2:"
-        head -5 "$work/$2"
-    fi
-}
-# json NAME EXPRESSION: a Python expression over the JSON in stdout is true.
-json() {
-    if python3 -c "import json,sys; d=json.load(open('$work/out')); sys.exit(0 if ($2) else 1)"; then passed=$((passed + 1)); else
-        failed=$((failed + 1))
-        echo "FAILED $1: $2"
-        head -20 "$work/out"
-    fi
-}
-mpirun=(mpirun --oversubscribe --bind-to none)
+tesela=$(realpath "$1/tesela")
+# shellcheck source=support.sh
+source "$(dirname "$(realpath "$0")")/support.sh"
 
 expect 0 version "$tesela" --version
 holds version out "tesela 0."
@@ -84,5 +53,4 @@ json "four nodes, random" "d['correct']"
 expect 0 "info on two nodes" "${mpirun[@]}" -n 2 "$tesela" info
 holds "info on two nodes" out "node 1 of 2"
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -3,46 +3,8 @@
 #   geo.sh BUILD_DIR DATA_DIR
 set -uo pipefail
 tesela=$(realpath "$1/tesela") data=$(realpath "$2")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-passed=0 failed=0
-
-# expect CODE NAME COMMAND…: runs it, keeps stdout in $work/out and stderr in $work/err, checks the exit code.
-expect() {
-    local code=$1 name=$2
-    shift 2
-    "$@" >"$work/out" 2>"$work/err"
-    local got=$?
-    check "$name: exit $got instead of $code" [ "$got" = "$code" ]
-}
-# check NAME COMMAND…: the command succeeds.
-check() {
-    local name=$1
-    shift
-    if "$@"; then passed=$((passed + 1)); else
-        failed=$((failed + 1))
-        echo "FAILED $name"
-        head -5 "$work/out" "$work/err"
-    fi
-}
-# holds NAME FILE TEXT: the file holds the text.
-holds() { check "$1: no '$3' in $2" grep -qF -- "$3" "$work/$2"; }
-# json NAME EXPRESSION: a Python expression over the JSON in stdout is true.
-json() { check "$1: $2" python3 -c "import json,sys; d=json.load(open('$work/out')); sys.exit(0 if ($2) else 1)"; }
-# bad NAME TEXT COMMAND…: exit code 2, one line on stderr that holds the text, nothing on stdout, no new file.
-bad() {
-    local name=$1 text=$2 before
-    shift 2
-    before=$(ls -A "$work" | sort)
-    expect 2 "$name" "$@" --quiet
-    holds "$name" err "$text"
-    check "$name: more than one line" [ "$(wc -l <"$work/err")" = 1 ]
-    check "$name: prints results" [ ! -s "$work/out" ]
-    check "$name: leaves files" [ "$(ls -A "$work" | sort)" = "$before" ]
-}
-mpirun=(mpirun --oversubscribe --bind-to none)
-touch out err
+# shellcheck source=support.sh
+source "$(dirname "$(realpath "$0")")/support.sh"
 meuse=("$data/meuse.csv" --coords x,y --value log_zinc)
 
 # What the reference says (R 4.2: nlme, gstat).
@@ -144,5 +106,4 @@ bad "neither points nor number" "--n N or --points FILE" "$tesela" sample --thet
 bad "unknown overlap" '"all" is not a step of overlap' "$tesela" fit "${meuse[@]}" --overlap all -o bad.json
 expect 2 "bad input on four nodes" "${mpirun[@]}" -n 4 "$tesela" fit none.csv --coords x,y --value z -o bad.json
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

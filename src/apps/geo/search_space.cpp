@@ -73,7 +73,7 @@ void SearchSpace::add_smoothness() {
     const double upper = matern ? (on_sphere ? 0.5 : 5) : (on_sphere ? 1 : 2);
     add(Parameter::smoothness,
         {.start = 0.5, .lower = 0.05, .upper = upper, .step = 0.3, .scan = {matern ? 1.0 : 1.5}});
-    Variable& v = variables_.back();
+    const Variable& v = variables_.back();
     if (v.upper > upper && (on_sphere || !matern))
         throw Error("the upper bound {} of smoothness is above {}, the largest that {} admits with {} distances",
                     v.upper, upper, name(model_.family), name(model_.metric));

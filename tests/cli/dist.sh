@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Distributions as a user types them: make, compare, moves, show, and what goes wrong.
+#   dist.sh BUILD_DIR
+set -uo pipefail
+tesela=$(realpath "$1/tesela")
+# shellcheck source=support.sh
+source "$(dirname "$(realpath "$0")")/support.sh"
+
+for family in block_cyclic block_cyclic:2x3 block_cyclic:rule bce bce:2 rs rs:3 hybrid best 1d 1d1d band band:2 sbc random:7; do
+    expect 0 "make $family" "$tesela" dist make "$family" --tiles 12 --count 6 -o "d.json"
+    check "make $family" python3 -c "
+import json
+d = json.load(open('$work/d.json'))
+assert d['format'] == 'tesela-distribution' and d['rows'] == d['cols'] == 12 and d['nodes'] == 6
+assert all(0 <= owner < 6 for row in d['owners'] for owner in row)"
+done
+expect 0 "a distribution made is one that runs" "${mpirun[@]}" -n 2 "$tesela" bench cholesky --n 240 --tile 20 --dist rs --check --repetitions 1 --json
+json "a distribution made is one that runs" "d['correct'] and d['nodes'] == 2"
+
+expect 0 compare "$tesela" dist compare --tiles 60 --count 30 --alpha 2 --kernel cholesky --density synthetic:8 --seed 3 --json
+json compare "{r['family'] for r in d} >= {'block_cyclic', 'bce', 'rs', 'hybrid', '1d1d', 'band', 'random'}"
+json compare "all(k in r for r in d for k in ('family', 'max_load', 'dispersion', 'max_nodes_per_row', 'max_nodes_per_column', 'transfers', 'seconds'))"
+json compare "all(r['max_load'] >= 1 - 1e-12 and r['transfers'] > 0 for r in d)"
+json compare "all(r['max_nodes_per_row'] <= 11 for r in d if r['family'] in ('bce', 'rs', 'hybrid'))"
+expect 0 "compare for people" "$tesela" dist compare --tiles 20 --count 6 --kernel gemm
+holds "compare for people" out "max_load"
+
+expect 0 "powers" "$tesela" dist make 1d1d --tiles 50 --powers 60,60,565,590 -o a.json
+expect 0 "grid" "$tesela" dist make block_cyclic:2x2 --tiles 50 --count 4 -o b.json
+expect 0 moves "$tesela" dist moves a.json b.json --json
+json moves "d['moved'] >= d['minimum'] > 0"
+expect 0 "moves to itself" "$tesela" dist moves a.json a.json --json
+json "moves to itself" "d['moved'] == d['minimum'] == 0"
+expect 0 "show in the terminal" "$tesela" dist show a.json
+check "show in the terminal" [ -s "$work/out" ]
+expect 0 "show as a picture" "$tesela" dist show a.json -o a.svg
+check "show as a picture" grep -q "</svg>" a.svg
+
+bad_dist() { # NAME TEXT ARGUMENTS…
+    local name=$1 text=$2
+    shift 2
+    expect 2 "$name" "$tesela" dist "$@"
+    holds "$name" err "$text"
+}
+bad_dist "unknown family" "hexagonal" make hexagonal --tiles 4 --count 2
+bad_dist "no nodes" "--count" make bce --tiles 4 --count 0
+bad_dist "a grid of other nodes" "6 nodes" make block_cyclic:2x3 --tiles 4 --count 4
+bad_dist "sbc on 7 nodes" "7" make sbc --tiles 4 --count 7
+bad_dist "negative power" "power" make 1d1d --tiles 4 --powers 1,-1
+bad_dist "a missing file" "none.json" show none.json
+echo "[]" > empty.json
+bad_dist "another format" "format" show empty.json
+bad_dist "different grids" "tiles" moves a.json d.json
+bad_dist "an unwritable folder" "nowhere" make bce --tiles 4 --count 2 -o nowhere/d.json
+finish
