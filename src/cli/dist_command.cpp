@@ -65,20 +65,22 @@ struct ProblemOptions {
 };
 
 void add_problem_options(CLI::App& command, ProblemOptions& options) {
-    command.add_option("--tiles", options.tiles, "tile rows (and columns) of the matrix")->required();
-    auto* count = command.add_option("--count", options.count, "number of equal nodes");
+    command.add_option("--tiles", options.tiles, "Tile rows (and columns) of the matrix")->required();
+    auto* count = command.add_option("--count", options.count, "Number of equal nodes");
     command
-        .add_option("--alpha", options.alpha, "at most ceil(alpha*sqrt(P)) nodes per row and column (bce, rs, hybrid)")
+        .add_option("--alpha", options.alpha, "At most ceil(alpha*sqrt(P)) nodes per row and column (bce, rs, hybrid)")
         ->capture_default_str();
     add_kernel_option(command, options.kernel, "what the tiles weigh: the work on each in a gemm, lu or cholesky");
-    command.add_option("--density", options.density, "dense, or synthetic:DELTA (paper 001's low-rank generator)")
+    command
+        .add_option("--density", options.density,
+                    "What the tiles hold: dense, or synthetic:DELTA (paper 001's low-rank generator)")
         ->capture_default_str();
-    command.add_option("--seed", options.seed, "of the density and of random families")->capture_default_str();
+    command.add_option("--seed", options.seed, "Of the density and of random families")->capture_default_str();
     auto* powers =
-        command.add_option("--powers", options.powers, "power of each node, instead of --count")->delimiter(',');
-    auto* platform = command.add_option("--platform", options.platform, "a platform file, instead of --count");
-    command.add_option("--nodes", options.nodes, "a choice from the platform, as 6che+6chi")->needs(platform);
-    command.add_option("--tile", options.tile, "tile size, for the platform's powers and for the bytes of transfers")
+        command.add_option("--powers", options.powers, "Power of each node, instead of --count")->delimiter(',');
+    auto* platform = command.add_option("--platform", options.platform, "A platform file, instead of --count");
+    command.add_option("--nodes", options.nodes, "A choice from the platform, as 6che+6chi")->needs(platform);
+    command.add_option("--tile", options.tile, "Tile size, for the platform's powers and for the bytes of transfers")
         ->capture_default_str();
     count->excludes(powers)->excludes(platform);
     powers->excludes(platform);
@@ -127,13 +129,13 @@ struct MakeOptions {
 
 void add_make(CLI::App& dist, int& exit_code) {
     auto options = std::make_shared<MakeOptions>();
-    auto* command = dist.add_subcommand("make", "write a distribution as JSON");
+    auto* command = dist.add_subcommand("make", "Write a distribution as JSON");
     command
         ->add_option("family", options->family,
                      "block_cyclic[:PxQ], bce, rs, hybrid, best, 1d, 1d1d, band[:W], sbc, random, …")
         ->required();
     add_problem_options(*command, options->problem);
-    command->add_option("-o,--output", options->output, "file to write; - is standard output")->capture_default_str();
+    command->add_option("-o,--output", options->output, "File to write; - is standard output")->capture_default_str();
     on_call(*command, exit_code, [options] {
         const nlohmann::json json = make_family(options->family, request_of(options->problem));
         write_file(options->output, json.dump() + "\n");
@@ -218,10 +220,10 @@ void print_table(const std::vector<ComparedFamily>& rows) {
 
 void add_compare(CLI::App& dist, int& exit_code) {
     auto options = std::make_shared<CompareOptions>();
-    auto* command = dist.add_subcommand("compare", "families of distributions beside each other");
+    auto* command = dist.add_subcommand("compare", "Families of distributions beside each other");
     add_problem_options(*command, options->problem);
-    command->add_option("--families", options->families, "only these, as block_cyclic:2x3,bce,rs")->delimiter(',');
-    command->add_flag("--json", options->json, "a list of objects instead of a table");
+    command->add_option("--families", options->families, "Only these, as block_cyclic:2x3,bce,rs")->delimiter(',');
+    command->add_flag("--json", options->json, "A list of objects instead of a table");
     on_call(*command, exit_code, [options] {
         const auto rows = compare(*options);
         if (!options->json) return print_table(rows);
@@ -242,11 +244,11 @@ struct MovesOptions {
 
 void add_moves(CLI::App& dist, int& exit_code) {
     auto options = std::make_shared<MovesOptions>();
-    auto* command = dist.add_subcommand("moves", "tiles that change their owner between two distributions");
-    command->add_option("from", options->from, "distribution before")->required();
-    command->add_option("to", options->to, "distribution after")->required();
-    command->add_flag("--lower", options->lower, "count the tiles on and below the diagonal only");
-    command->add_flag("--json", options->json, "an object instead of words");
+    auto* command = dist.add_subcommand("moves", "Tiles that change their owner between two distributions");
+    command->add_option("from", options->from, "Distribution before")->required();
+    command->add_option("to", options->to, "Distribution after")->required();
+    command->add_flag("--lower", options->lower, "Count the tiles on and below the diagonal only");
+    command->add_flag("--json", options->json, "An object instead of words");
     on_call(*command, exit_code, [options] {
         const auto [moved, minimum] = count_moves(read_distribution(options->from), read_distribution(options->to),
                                                   options->lower ? TileSet::lower : TileSet::all);
@@ -304,13 +306,13 @@ OwnerMap map_of(const ShowOptions& options) {
 
 void add_show(CLI::App& dist, int& exit_code) {
     auto options = std::make_shared<ShowOptions>();
-    auto* command = dist.add_subcommand("show", "who owns which tile, as a picture or in the terminal");
-    command->add_option("file", options->file, "a distribution")->required();
+    auto* command = dist.add_subcommand("show", "Who owns which tile, as a picture or in the terminal");
+    command->add_option("file", options->file, "A distribution")->required();
     command->add_option("-o,--output", options->output, "SVG file to write; without it the terminal");
-    command->add_option("--title", options->title, "over the picture, instead of the file's name");
+    command->add_option("--title", options->title, "Over the picture, instead of the file's name");
     add_kernel_option(*command, options->kernel, "loads of a dense gemm, lu or cholesky instead of tile counts");
-    command->add_option("--powers", options->powers, "power of each node, for its share of the load")->delimiter(',');
-    command->add_flag("--lower", options->lower, "only the tiles on and below the diagonal");
+    command->add_option("--powers", options->powers, "Power of each node, for its share of the load")->delimiter(',');
+    command->add_flag("--lower", options->lower, "Only the tiles on and below the diagonal");
     on_call(*command, exit_code, [options] {
         const OwnerMap map = map_of(*options);
         if (options->output.empty())
@@ -323,7 +325,7 @@ void add_show(CLI::App& dist, int& exit_code) {
 }  // namespace
 
 void add_dist_command(CLI::App& app, int& exit_code) {
-    auto* dist = app.add_subcommand("dist", "distributions of tiles over nodes: make, compare, move between, draw");
+    auto* dist = app.add_subcommand("dist", "Distributions of tiles over nodes: make, compare, move between, draw");
     dist->require_subcommand(1);
     add_make(*dist, exit_code);
     add_compare(*dist, exit_code);

@@ -21,9 +21,9 @@ void add_engine_options(CLI::App& command, RunOptions& options) {
 void add_tiling_options(CLI::App& command, RunOptions& options) {
     command.add_option("--tile", options.tile, "Tile size, or auto")->capture_default_str();
     command
-        .add_option(
-            "--dist", options.distribution,
-            "Distribution: a family such as block_cyclic:2x3, 1d1d or sbc (see tesela dist --help), or a JSON file")
+        .add_option("--dist", options.distribution,
+                    "Distribution: a family such as block_cyclic:2x3, 1d1d or sbc (see tesela dist make --help), or a "
+                    "JSON file")
         ->capture_default_str();
 }
 
