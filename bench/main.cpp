@@ -6,10 +6,12 @@
 #include "geo_recovery.hpp"
 #include "matern_bench.hpp"
 #include "overhead_bench.hpp"
+#include "trace_bench.hpp"
 
 #include "tesela/base/version.hpp"
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/run_options.hpp"
+#include "tesela/io/hdf5/trace_hdf5.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -170,6 +172,28 @@ void add_recovery(CLI::App& app, int& exit_code) {
     });
 }
 
+void add_trace(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<bench::TraceOptions>();
+    auto run = std::make_shared<cli::RunOptions>();
+    CLI::App* command =
+        app.add_subcommand("trace", "What tracing a run costs, and how long a large trace takes to read");
+    command->add_option("--n", options->n, "Order of the matrix")->capture_default_str();
+    command->add_option("--tile", options->tile, "Tile size")->capture_default_str();
+    command->add_option("--repetitions", options->repetitions, "Best of so many")->capture_default_str();
+    command->add_option("--tasks", options->tasks, "Tasks of the large trace; 0 leaves it out")->capture_default_str();
+    command->add_option("--folder", options->folder, "Where the traces go meanwhile")->capture_default_str();
+    cli::add_engine_options(*command, *run);
+    cli::add_json_option(*command, *run);
+    command->callback([=, &exit_code] {
+        exit_code = cli::run_guarded("tesela bench", [&] {
+            options->conversions["hdf5"] = export_hdf5;
+            const auto engine = cli::start_engine(*run);
+            cli::print_results(*engine, bench::trace_benchmark(*engine, *options), run->json);
+            return cli::success;
+        });
+    });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -184,6 +208,7 @@ int main(int argc, char** argv) {
     add_matern(app, exit_code);
     add_geo(app, exit_code);
     add_recovery(app, exit_code);
+    add_trace(app, exit_code);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

@@ -61,7 +61,7 @@ int run_geo(const char* program, const std::function<int()>& command) {
         try {
             return command();
         } catch (const geo::NotPositiveDefinite& error) {
-            fmt::print(stderr, "{}: {}\n", program, error.what());
+            print_error(program, error.what());
             return static_cast<int>(failed);
         }
     });

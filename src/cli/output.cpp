@@ -5,8 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <string_view>
+#include <thread>
 
 namespace tesela::cli {
 namespace {
@@ -18,6 +22,18 @@ std::string readable(const Json& value) {
 }
 
 }  // namespace
+
+void print_error(const char* program, const std::string& text) {
+    const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
+    if (rank == nullptr) rank = std::getenv("PMIX_RANK");
+    if (rank != nullptr && std::string_view(rank) != "0") {
+        // Most errors are the same on every node: node 0 says them, and the launcher ends the others meanwhile.
+        std::this_thread::sleep_for(std::chrono::milliseconds(500));
+        fmt::print(stderr, "{} (node {}): {}\n", program, rank, text);
+        return;
+    }
+    fmt::print(stderr, "{}: {}\n", program, text);
+}
 
 void print_results(const Engine& engine, const Json& results, bool as_json) {
     if (engine.this_node() != NodeId{0}) return;
@@ -35,13 +51,13 @@ int run_guarded(const char* program, const std::function<int()>& command) {
     try {
         return command();
     } catch (const Error& error) {
-        fmt::print(stderr, "{}: {}\n", program, error.what());
+        print_error(program, error.what());
         return bad_input;
     } catch (const std::bad_alloc&) {
-        fmt::print(stderr, "{}: out of memory\n", program);
+        print_error(program, "out of memory");
         return bad_input;
     } catch (const std::exception& error) {
-        fmt::print(stderr, "{}: unexpected: {}\n", program, error.what());
+        print_error(program, fmt::format("unexpected: {}", error.what()));
         return failed;
     }
 }

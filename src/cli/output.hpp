@@ -17,6 +17,9 @@ enum ExitCode : int { success = 0, failed = 1, bad_input = 2 };
 /// Prints results on stdout, from node 0 only: as JSON, or a line per value, names aligned.
 void print_results(const Engine& engine, const Json& results, bool as_json);
 
+/// One line on stderr, once for all nodes where they fail alike.
+void print_error(const char* program, const std::string& text);
+
 /// Runs a command; a tesela::Error becomes one line on stderr and exit code 2.
 int run_guarded(const char* program, const std::function<int()>& command);
 

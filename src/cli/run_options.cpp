@@ -16,6 +16,16 @@ void add_engine_options(CLI::App& command, RunOptions& options) {
     command.add_flag("--critical-worker", options.critical_worker,
                      "One more worker, for critical tasks only, on a core shared with submission");
     command.add_flag("--quiet", options.quiet, "Do not print the line per node");
+    auto* trace =
+        command.add_option("--trace", options.trace, "Record the run into this file (see tesela trace --help)");
+    command
+        .add_option("--trace-modules", options.trace_modules,
+                    "What to record: all, or some of tasks,comms,memory,app,papi")
+        ->needs(trace)
+        ->capture_default_str();
+    command.add_option("--trace-counters", options.trace_counters, "Hardware counters of module papi, at most four")
+        ->needs(trace)
+        ->capture_default_str();
 }
 
 void add_tiling_options(CLI::App& command, RunOptions& options) {
@@ -36,6 +46,10 @@ std::unique_ptr<StarpuEngine> start_engine(const RunOptions& options) {
         StarpuOptions{.workers = options.workers,
                       .scheduler = options.scheduler,
                       .critical_worker = options.critical_worker ? CriticalWorker::shared_core : CriticalWorker::none});
+    if (!options.trace.empty())
+        engine->start_trace({.path = options.trace,
+                             .modules = trace::parse_modules(options.trace_modules),
+                             .counters = options.trace_counters});
     if (options.quiet) return engine;
     const auto lines = engine->start_lines();
     if (engine->this_node() == NodeId{0})
@@ -44,7 +58,7 @@ std::unique_ptr<StarpuEngine> start_engine(const RunOptions& options) {
 }
 
 Index tile_size(const RunOptions& options, Index n, const Engine& engine) {
-    if (options.tile == "auto") return automatic_tile_size(n, engine.worker_count() * engine.node_count());
+    if (options.tile == "auto") return automatic_tile_size(n, engine.total_workers());
     Index size = 0;
     const char* end = options.tile.data() + options.tile.size();
     const auto [stopped, error] = std::from_chars(options.tile.data(), end, size);

@@ -19,16 +19,20 @@ struct RunOptions {
     std::string distribution = "block_cyclic";
     bool json = false;
     bool quiet = false;
+    std::string trace;
+    std::string trace_modules = "all";
+    std::string trace_counters = "PAPI_TOT_CYC,PAPI_TOT_INS";
 };
 
-/// Adds --workers, --scheduler, --critical-worker and --quiet.
+/// Adds --workers, --scheduler, --critical-worker, --quiet, --trace, --trace-modules and --trace-counters.
 void add_engine_options(CLI::App& command, RunOptions& options);
 /// Adds --tile and --dist.
 void add_tiling_options(CLI::App& command, RunOptions& options);
 /// Adds --json.
 void add_json_option(CLI::App& command, RunOptions& options);
 
-/// Starts StarPU and, unless quiet, prints a line per node with its warnings on stderr.
+/// Starts StarPU and the trace that --trace asks for and, unless quiet, prints a line per node with its warnings on
+/// stderr.
 [[nodiscard]] std::unique_ptr<StarpuEngine> start_engine(const RunOptions& options);
 
 /// The tile size that --tile asks for, for an n x n matrix on this engine. Throws Error if it is not a size.

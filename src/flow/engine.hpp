@@ -75,6 +75,8 @@ public:
     [[nodiscard]] virtual Index node_count() const = 0;
     /// Workers of this node that compute.
     [[nodiscard]] virtual int worker_count() const = 0;
+    /// Workers of all nodes: the same number on every node, for choices that all must make alike.
+    [[nodiscard]] virtual Index total_workers() const { return worker_count() * node_count(); }
 
     /// Opens a stream. Under several nodes every node opens its streams in the same order.
     virtual std::unique_ptr<StreamState> open(const StreamOptions& options) = 0;

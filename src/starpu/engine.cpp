@@ -9,6 +9,7 @@
 #include "tesela/starpu/internal/stream_state.hpp"
 #include "tesela/starpu/internal/tile_interface.hpp"
 #include "tesela/starpu/internal/tile_pool.hpp"
+#include "tesela/starpu/internal/tracing.hpp"
 
 #include <starpu.h>
 #include <starpu_expert.h>
@@ -42,17 +43,20 @@ struct TaskRecord {
     Progress* progress;
     std::shared_ptr<Fetched> fetched;
     AfterFailure after_failure = AfterFailure::skip;
+    TracedTask traced{};
     alignas(16) std::array<std::byte, Task::max_argument_bytes> arguments;
 };
 
 /// Runs on a worker: looks at the stream's status, calls the kernel, reports its failure.
 void execute(void* buffers[], void* argument) {
     auto& record = *static_cast<TaskRecord*>(argument);
+    TracedRun traced(record.traced);
     if (record.after_failure == AfterFailure::skip && record.stream->failure.raised()) return;
     std::array<Tile, Task::max_accesses> tiles;
     const auto count = static_cast<std::size_t>(STARPU_TASK_GET_NBUFFERS(starpu_task_get_current()));
     for (std::size_t i = 0; i < count; ++i) tiles[i] = static_cast<const TileInterface*>(buffers[i])->tile();
     const KernelResult result = record.kernel->cpu({{tiles.data(), count}, record.arguments.data()});
+    traced.worked(*record.kernel, {tiles.data(), count}, record.arguments.data());
     if (result.failure != Failure::none) record.stream->failure.raise({result.failure, result.index});
 }
 
@@ -64,6 +68,24 @@ void task_ended(void* argument) {
 }
 
 void message_ended(void* argument) { static_cast<Progress*>(argument)->finished(); }
+
+void traced_message_ended(void* argument) {
+    const std::unique_ptr<TracedMessage> message(static_cast<TracedMessage*>(argument));
+    tracing()->message_ended(*message);
+    message->progress->finished();
+}
+
+/// What StarPU-MPI calls when a message is complete.
+struct Completion {
+    void (*function)(void*);
+    void* argument;
+};
+Completion completion(TracedMessage message) {
+    Tracing* trace = tracing();
+    if (trace == nullptr || !trace->wants(trace::Module::comms)) return {message_ended, message.progress};
+    message.posted = trace::Collector::now();
+    return {traced_message_ended, new TracedMessage(message)};
+}
 
 starpu_data_access_mode starpu_mode(AccessMode mode) {
     switch (mode) {
@@ -283,6 +305,7 @@ public:
     /// refuse a matrix alike.
     std::vector<double> memory;
     std::vector<double> reserved;
+    Index total_workers = 0;
 
     [[nodiscard]] Index me() const { return runtime.parallel.node(); }
     void reserve(StarpuAttachment& matrix);
@@ -292,6 +315,9 @@ public:
     void receive(StarpuStream& stream, TileRef tile, Index from);
     void run(StarpuStream& stream, const Task& task, TaskRecord* record);
     void set_masks(StarpuStream& stream, const WorkerSet& workers) const;
+
+    /// Ends before the runtime does.
+    std::unique_ptr<Tracing> trace;
 };
 
 StarpuEngine::Implementation::Implementation(const StarpuOptions& options)
@@ -299,6 +325,8 @@ StarpuEngine::Implementation::Implementation(const StarpuOptions& options)
       memory(runtime.parallel.gather(runtime.description.memory_bytes)),
       reserved(memory.size(), 0) {
     tile_pool().set_keep_limit(static_cast<std::size_t>(runtime.description.memory_bytes / 4));
+    for (const double workers : runtime.parallel.gather(static_cast<double>(runtime.workers.computing)))
+        total_workers += static_cast<Index>(workers);
 }
 
 void StarpuEngine::Implementation::reserve(StarpuAttachment& matrix) {
@@ -324,15 +352,26 @@ void StarpuEngine::Implementation::reserve(StarpuAttachment& matrix) {
 void StarpuEngine::Implementation::send(StarpuStream& stream, TileRef tile, Index to, std::int32_t priority) {
     StarpuAttachment& matrix = attachment_of(tile);
     stream.progress.started();
+    const Completion ended = completion({.kind = trace::RecordKind::send,
+                                         .progress = &stream.progress,
+                                         .tag = static_cast<std::uint64_t>(matrix.tag(tile.index)),
+                                         .bytes = matrix.bytes(tile.index),
+                                         .priority = priority,
+                                         .peer = static_cast<std::uint16_t>(to)});
     starpu_mpi_isend_detached_prio(matrix.handle(tile.index), static_cast<int>(to), matrix.tag(tile.index), priority,
-                                   MPI_COMM_WORLD, message_ended, &stream.progress);
+                                   MPI_COMM_WORLD, ended.function, ended.argument);
 }
 
 void StarpuEngine::Implementation::receive(StarpuStream& stream, TileRef tile, Index from) {
     StarpuAttachment& matrix = attachment_of(tile);
     stream.progress.started();
+    const Completion ended = completion({.kind = trace::RecordKind::receive,
+                                         .progress = &stream.progress,
+                                         .tag = static_cast<std::uint64_t>(matrix.tag(tile.index)),
+                                         .bytes = matrix.bytes(tile.index),
+                                         .peer = static_cast<std::uint16_t>(from)});
     starpu_mpi_irecv_detached(matrix.handle(tile.index), static_cast<int>(from), matrix.tag(tile.index), MPI_COMM_WORLD,
-                              message_ended, &stream.progress);
+                              ended.function, ended.argument);
 }
 
 /// Makes a node have the current value of a tile: a copy is sent once and kept until it is written, moved or retired.
@@ -378,6 +417,10 @@ void StarpuEngine::Implementation::run(StarpuStream& stream, const Task& task, T
     job->callback_func = task_ended;
     job->callback_arg = record;
     job->priority = task.priority;
+    if (record->traced.traced()) {
+        job->prologue_callback_func = note_ready;
+        job->prologue_callback_arg = &record->traced;
+    }
     job->nbuffers = task.access_count;
     for (std::size_t i = 0; i < task.used().size(); ++i) {
         const Access& access = task.accesses[i];
@@ -426,6 +469,7 @@ StarpuEngine::~StarpuEngine() = default;
 NodeId StarpuEngine::this_node() const { return NodeId{implementation_->me()}; }
 Index StarpuEngine::node_count() const { return implementation_->runtime.parallel.nodes(); }
 int StarpuEngine::worker_count() const { return implementation_->runtime.workers.computing; }
+Index StarpuEngine::total_workers() const { return implementation_->total_workers; }
 const NodeDescription& StarpuEngine::description() const { return implementation_->runtime.description; }
 
 std::vector<std::string> StarpuEngine::start_lines() {
@@ -439,7 +483,8 @@ std::unique_ptr<StreamState> StarpuEngine::open(const StreamOptions& options) {
     {
         const std::lock_guard lock(self.mutex);
         stream = std::make_unique<StarpuStream>(options, self.progress.emplace_back(),
-                                                self.streams_opened++ * tags_per_stream);
+                                                self.streams_opened * tags_per_stream);
+        stream->number = static_cast<std::uint16_t>(self.streams_opened++);
     }
     stream->comm = self.runtime.parallel.duplicate();
     self.set_masks(*stream, options.workers);
@@ -461,13 +506,18 @@ std::unique_ptr<Attachment> StarpuEngine::attach(StreamState& stream, MatrixSpec
 void StarpuEngine::submit(StreamState& stream, const Task& task) {
     auto& self = *implementation_;
     StarpuStream& mine = stream_of(stream);
+    const std::uint64_t position = mine.submitted++;
     if (node_count() > 1)
         for (const Access& access : task.used())
             if (reads(access.mode)) self.bring(mine, access, task.node, task.priority);
     if (task.node == self.me()) {
         const Index limit = mine.options().max_pending;
-        if (mine.progress.pending() >= limit) mine.progress.wait_until_at_most(limit * 3 / 4);
-        auto* record = new TaskRecord{task.kernel, &mine, &mine.progress, {}, AfterFailure::skip, task.arguments};
+        if (mine.progress.pending() >= limit) {
+            const TracedWait waiting(mine, trace::WaitReason::throttle);
+            mine.progress.wait_until_at_most(limit * 3 / 4);
+        }
+        auto* record = new TaskRecord{task.kernel, &mine, &mine.progress, {}, AfterFailure::skip, {}, task.arguments};
+        if (Tracing* trace = tracing()) record->traced = trace->created(mine, task, position, TaskPurpose::task);
         self.run(mine, task, record);
     }
     if (node_count() > 1)
@@ -502,18 +552,37 @@ void StarpuEngine::fetch(StreamState& stream, TileRef tile, std::shared_ptr<Fetc
     const CopyOutArguments args{into.get(), element_bytes(tile.matrix->type())};
     Task task(copy_out, {access}, args);
     task.priority = std::numeric_limits<std::int32_t>::max();
-    auto* record = new TaskRecord{&copy_out, &mine, &mine.progress, std::move(into), AfterFailure::run, task.arguments};
+    const std::uint64_t position = mine.submitted++;
+    auto* record =
+        new TaskRecord{&copy_out, &mine, &mine.progress, std::move(into), AfterFailure::run, {}, task.arguments};
+    if (Tracing* trace = tracing()) record->traced = trace->created(mine, task, position, TaskPurpose::fetch);
     self.run(mine, task, record);
 }
 
 Status StarpuEngine::wait(StreamState& stream) {
     StarpuStream& mine = stream_of(stream);
+    const TracedWait waiting(mine, trace::WaitReason::completion);
     mine.progress.wait_until_at_most(0);
     return implementation_->runtime.parallel.agree(mine.comm, mine.failure.take());
 }
 
 void StarpuEngine::set_workers(StreamState& stream, WorkerSet workers) {
     implementation_->set_masks(stream_of(stream), workers);
+}
+
+void StarpuEngine::start_trace(const trace::Options& options) {
+    auto& self = *implementation_;
+    self.trace = std::make_unique<Tracing>(options, self.runtime.parallel, self.runtime.description.host);
+}
+
+void StarpuEngine::stop_trace() {
+    {
+        const std::lock_guard lock(implementation_->mutex);
+        for (const Progress& progress : implementation_->progress)
+            if (progress.pending() > 0) throw Error("wait for the work that is pending before the trace is stopped");
+    }
+    const std::unique_ptr<Tracing> trace = std::move(implementation_->trace);
+    if (trace) trace->stop();
 }
 
 void StarpuEngine::pause() { starpu_pause(); }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tesela/flow/engine.hpp"
+#include "tesela/trace/modules.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -50,6 +51,7 @@ public:
     [[nodiscard]] NodeId this_node() const override;
     [[nodiscard]] Index node_count() const override;
     [[nodiscard]] int worker_count() const override;
+    [[nodiscard]] Index total_workers() const override;
     [[nodiscard]] const NodeDescription& description() const;
     /// The descriptions of all nodes, by node; every node calls it.
     [[nodiscard]] std::vector<std::string> start_lines();
@@ -63,6 +65,12 @@ public:
     Status wait(StreamState& stream) override;
     void set_workers(StreamState& stream, WorkerSet workers) override;
 
+    /// Records what happens from now on; nothing may be pending, and every node calls it. Throws Error if a trace is
+    /// being written already or a file cannot be.
+    void start_trace(const trace::Options& options);
+    /// Ends the trace; nothing may be pending, and every node calls it. Throws Error if the file is incomplete.
+    /// Destruction ends it too.
+    void stop_trace();
     /// Stops the workers until `resume`, so that something else can be measured; nothing may be pending.
     void pause();
     void resume();

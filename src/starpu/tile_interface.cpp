@@ -1,6 +1,7 @@
 #include "tesela/starpu/internal/tile_interface.hpp"
 
 #include "tesela/starpu/internal/tile_pool.hpp"
+#include "tesela/starpu/internal/tracing.hpp"
 
 #include <starpu_hash.h>
 #include <starpu_mpi.h>
@@ -44,6 +45,7 @@ starpu_ssize_t allocate_data_on_node(void* interface, unsigned node) {
     tile.pointer =
         in_pool(node) ? reinterpret_cast<uintptr_t>(tile_pool().take(bytes)) : starpu_malloc_on_node(node, bytes);
     if (tile.pointer == 0) return -ENOMEM;
+    note_memory(node, static_cast<std::int64_t>(bytes));
     tile.ld = tile.rows;
     return static_cast<starpu_ssize_t>(bytes);
 }
@@ -55,6 +57,7 @@ void free_data_on_node(void* interface, unsigned node) {
         tile_pool().give(to_memory(tile.pointer), bytes);
     else
         starpu_free_on_node(node, tile.pointer, bytes);
+    note_memory(node, -static_cast<std::int64_t>(bytes));
     tile.pointer = 0;
 }
 

@@ -14,7 +14,7 @@ example=$work/example.cpp
 awk '/^```cpp/{on=1; next} /^```/{on=0} on' "$source/README.md" > "$example"
 diff "$example" "$source/examples/solve.cpp"
 
-cmake -S "$source/tests/install" -B "$work/cmake" -DEXAMPLE="$example" -DCMAKE_PREFIX_PATH="$work/prefix" >/dev/null
+cmake -G Ninja -S "$source/tests/install" -B "$work/cmake" -DEXAMPLE="$example" -DCMAKE_PREFIX_PATH="$work/prefix" >/dev/null
 cmake --build "$work/cmake" >/dev/null
 "$work/cmake/user"
 

@@ -91,8 +91,7 @@ Likelihood::Likelihood(Stream& stream, Observations observations, Model model, L
       offset_(basis_.size() > 0 ? mean(observations_.values) : model_.center),
       max_distance_(points_.diameter_bound()) {
     const Engine& engine = stream_.engine();
-    if (options_.tile == 0)
-        options_.tile = automatic_tile_size(observations_.size(), engine.node_count() * engine.worker_count());
+    if (options_.tile == 0) options_.tile = automatic_tile_size(observations_.size(), engine.total_workers());
     const Tiling tiling = Tiling::square(observations_.size(), options_.tile);
     if (!options_.distribution) options_.distribution = squarest_block_cyclic(tiling.grid(), engine.node_count());
     matrices_.emplace(make_matrices());

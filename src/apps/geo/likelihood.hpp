@@ -13,7 +13,7 @@
 namespace tesela::geo {
 
 struct LikelihoodOptions {
-    /// Rows of a tile; 0 means automatic_tile_size() for as many workers on every node as this one has.
+    /// Rows of a tile; 0 means automatic_tile_size() for the workers of all nodes.
     Index tile = 0;
     /// Owners of the tiles of the covariance matrix; none: block-cyclic over the squarest grid of nodes.
     std::optional<Distribution> distribution{};

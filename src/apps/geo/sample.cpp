@@ -68,9 +68,7 @@ std::vector<double> sample(Stream& s, const Field& field, const std::vector<std:
     if (points.size() == 0) throw Error("there are no points to sample at");
     const Covariance covariance = covariance_of(field, points);
     const Engine& engine = s.engine();
-    const Index tile = options.tile > 0
-                           ? options.tile
-                           : automatic_tile_size(points.size(), engine.node_count() * engine.worker_count());
+    const Index tile = options.tile > 0 ? options.tile : automatic_tile_size(points.size(), engine.total_workers());
     const Tiling tiling = Tiling::square(points.size(), tile);
     const Distribution owners =
         options.distribution.value_or(squarest_block_cyclic(tiling.grid(), engine.node_count()));

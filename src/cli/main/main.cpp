@@ -6,6 +6,7 @@
 #include "tesela/cli/geo_commands.hpp"
 #include "tesela/cli/info_command.hpp"
 #include "tesela/cli/output.hpp"
+#include "tesela/cli/trace_command.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -47,6 +48,7 @@ int main(int argc, char** argv) {
     int exit_code = tesela::cli::success;
     tesela::cli::add_geo_commands(app, exit_code);
     tesela::cli::add_dist_command(app, exit_code);
+    tesela::cli::add_trace_command(app, exit_code);
     tesela::cli::add_info_command(app, exit_code);
     app.add_subcommand("bench", "Measure Tesela beside what it is compared with (see tesela bench --help)");
     try {

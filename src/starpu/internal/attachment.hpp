@@ -10,8 +10,8 @@
 
 namespace tesela::starpu {
 
-/// 63 bits: stream and tile (48, from StarpuStream::next_tag) and version (15). The version may wrap around: only values
-/// that are in flight together must differ.
+/// 63 bits: stream and tile (48, from StarpuStream::next_tag) and version (15). The version may wrap around: only
+/// values that are in flight together must differ.
 [[nodiscard]] constexpr std::int64_t message_tag(std::int64_t tile, std::uint16_t version) {
     constexpr std::int64_t tile_mask = (std::int64_t{1} << 48U) - 1;
     return (tile & tile_mask) | (static_cast<std::int64_t>(version & 0x7fffU) << 48U);
@@ -30,6 +30,10 @@ public:
     [[nodiscard]] std::int64_t tag(TileIndex tile) const {
         const std::size_t p = position(tile);
         return message_tag(first_tag_ + static_cast<std::int64_t>(p), slots_[p].version);
+    }
+    /// Names a tile in traces: alike on every node, whatever value it has.
+    [[nodiscard]] std::uint64_t datum(TileIndex tile) const {
+        return static_cast<std::uint64_t>(message_tag(first_tag_ + static_cast<std::int64_t>(position(tile)), 0));
     }
     /// The tile has a new value from here on; called alike on every node.
     void next_version(TileIndex tile) { ++slots_[position(tile)].version; }

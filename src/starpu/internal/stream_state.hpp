@@ -40,6 +40,9 @@ public:
 
     Progress& progress;
     MPI_Comm comm = MPI_COMM_NULL;
+    /// Names the stream, and its tasks and fetches by their position, in traces; alike on every node.
+    std::uint16_t number = 0;
+    std::uint64_t submitted = 0;
     /// Names tiles in messages; advances alike on every node.
     std::int64_t next_tag;
     /// Bit masks of allowed workers as StarPU takes them. Pending tasks point into them, so old ones are kept.

@@ -1,0 +1,180 @@
+#include "tesela/cli/trace_command.hpp"
+
+#include "tesela/base/error.hpp"
+#include "tesela/base/units.hpp"
+#include "tesela/cli/output.hpp"
+#include "tesela/io/hdf5/trace_hdf5.hpp"
+#include "tesela/io/otf2/trace_otf2.hpp"
+#include "tesela/io/output_file.hpp"
+#include "tesela/io/trace_export.hpp"
+#include "tesela/trace/analysis.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace tesela::cli {
+namespace {
+
+trace::Trace read_with_warnings(const std::string& path) {
+    trace::Trace trace = trace::read_trace(path);
+    for (const std::string& warning : trace.warnings) fmt::print(stderr, "tesela trace: warning: {}\n", warning);
+    return trace;
+}
+
+void print_summary(const trace::Summary& s) {
+    const auto line = [](const char* name, const std::string& value) { fmt::print("{:<16}{}\n", name, value); };
+    line("makespan", format_seconds(s.makespan));
+    line("tasks",
+         s.unfinished == 0 ? fmt::format("{}", s.tasks) : fmt::format("{}, {} unfinished", s.tasks, s.unfinished));
+    line("workers", fmt::format("{} on {} node{}", s.workers, s.nodes, s.nodes == 1 ? "" : "s"));
+    line("utilisation",
+         fmt::format("{:.1f} %, first 95 % of the run: {:.1f} %", 100 * s.utilisation, 100 * s.utilisation_95));
+    line("critical path", format_seconds(s.critical_path));
+    line("area bound", format_seconds(s.area_bound));
+    if (s.makespan > 0)
+        line("lower bound", fmt::format("{} = {:.1f} % of the makespan", format_seconds(s.lower_bound),
+                                        100 * s.lower_bound / s.makespan));
+    if (s.makespan > 0 && s.flops > 0) line("rate", format_flops(s.flops / s.makespan));
+    line("sent", fmt::format("{} in {} messages", format_bytes(s.bytes), s.messages));
+    line("peak memory", fmt::format("{} on a node", format_bytes(s.peak_memory)));
+    line("idle", fmt::format("{}: no ready task {}, waiting for data {}, runtime {}", format_seconds(s.idle.total()),
+                             format_seconds(s.idle.no_ready_task), format_seconds(s.idle.data),
+                             format_seconds(s.idle.runtime)));
+}
+
+int summary(const std::string& path, bool as_json) {
+    const trace::Trace trace = read_with_warnings(path);
+    const trace::Summary result = trace::summarise(trace, trace::dependency_graph(trace));
+    if (!as_json) {
+        print_summary(result);
+        return success;
+    }
+    Json json;
+    trace::to_json(json, result);
+    json["warnings"] = trace.warnings;
+    fmt::print("{}\n", json.dump(2));
+    return success;
+}
+
+int table(const std::string& name, const std::string& path, const std::string& output) {
+    const trace::Trace trace = read_with_warnings(path);
+    const trace::Table result = trace::make_table(trace, trace::dependency_graph(trace), name);
+    OutputFile file(output.empty() ? "-" : output);
+    trace::write_csv(result, [&file](std::string_view text) { file.write(text); });
+    file.commit();
+    return success;
+}
+
+Json to_json(const trace::Table& table) {
+    Json rows = Json::array();
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+        Json line;
+        for (const trace::Column& column : table.columns) {
+            if (const auto* integers = std::get_if<trace::Integers>(&column.values))
+                line[column.name] = (*integers)[row];
+            else if (const auto* reals = std::get_if<trace::Reals>(&column.values))
+                line[column.name] = (*reals)[row];
+            else
+                line[column.name] = std::get<trace::Names>(column.values).at(row);
+        }
+        rows.push_back(line);
+    }
+    return rows;
+}
+
+int diff(const std::string& a, const std::string& b, bool as_json) {
+    const trace::Table changes = trace::difference(read_with_warnings(a), read_with_warnings(b));
+    if (as_json) {
+        fmt::print("{}\n", to_json(changes).dump(2));
+        return success;
+    }
+    fmt::print("{:<8}{:<24}{:>12}{:>12}{:>12}{:>9}\n", "", "", "a", "b", "change", "ratio");
+    for (std::size_t row = 0; row < changes.rows(); ++row) {
+        const double change = changes.reals("change")[row];
+        const double ratio = changes.reals("ratio")[row];
+        fmt::print("{:<8}{:<24}{:>12}{:>12}{:>12}{:>9}\n", changes.names("group").at(row),
+                   changes.names("name").at(row), format_seconds(changes.reals("a")[row]),
+                   format_seconds(changes.reals("b")[row]),
+                   fmt::format("{}{}", change < 0 ? "-" : "+", format_seconds(std::abs(change))),
+                   std::isnan(ratio) ? std::string("-") : fmt::format("{:.3f}", ratio));
+    }
+    return success;
+}
+
+struct Format {
+    const char* ending;
+    void (*write)(const trace::Trace&, const std::string&);
+};
+
+const std::map<std::string, Format>& formats() {
+    static const std::map<std::string, Format> all{{"hdf5", {".h5", export_hdf5}},
+                                                   {"perfetto", {".json", export_perfetto}},
+                                                   {"paje", {".paje", export_paje}},
+                                                   {"otf2", {".otf2", export_otf2}},
+                                                   {"dot", {".dot", export_dot}}};
+    return all;
+}
+
+int export_to(const std::string& path, const std::string& format, std::string output) {
+    const auto found = formats().find(format);
+    if (found == formats().end())
+        throw Error("--format {} is not known: hdf5, perfetto, paje, otf2 and dot are", format);
+    if (output.empty()) output = path + found->second.ending;
+    found->second.write(read_with_warnings(path), output);
+    if (output != "-") fmt::print(stderr, "wrote {}\n", output);
+    return success;
+}
+
+struct TraceArguments {
+    std::string path;
+    std::string other;
+    std::string name;
+    std::string format;
+    std::string output;
+    bool json = false;
+};
+
+}  // namespace
+
+void add_trace_command(CLI::App& app, int& exit_code) {
+    CLI::App* command = app.add_subcommand("trace", "Show where the time of a traced run went, or convert its trace");
+    command->require_subcommand(1);
+    auto arguments = std::make_shared<TraceArguments>();
+    const auto guarded = [&exit_code](auto work) {
+        return [&exit_code, work] { exit_code = run_guarded("tesela trace", work); };
+    };
+
+    CLI::App* sum = command->add_subcommand("summary", "Makespan, utilisation, bounds, volumes and idle time");
+    sum->add_option("trace", arguments->path, "Trace file (of node 0)")->required();
+    sum->add_flag("--json", arguments->json, "Print as JSON");
+    sum->callback(guarded([=] { return summary(arguments->path, arguments->json); }));
+
+    CLI::App* tab = command->add_subcommand("table", "One table of a trace as CSV");
+    std::string names;
+    for (const trace::TableName& known : trace::table_names({}))
+        names += fmt::format("\n  {:<14}{}", known.name, known.meaning);
+    tab->footer("Tables:" + names + "\n  or the name of an application's event");
+    tab->add_option("name", arguments->name, "Which table")->required();
+    tab->add_option("trace", arguments->path, "Trace file (of node 0)")->required();
+    tab->add_option("-o,--output", arguments->output, "File to write (default: standard output)");
+    tab->callback(guarded([=] { return table(arguments->name, arguments->path, arguments->output); }));
+
+    CLI::App* dif = command->add_subcommand("diff", "What got slower or faster from trace a to trace b");
+    dif->add_option("a", arguments->path, "Trace file")->required();
+    dif->add_option("b", arguments->other, "Trace file")->required();
+    dif->add_flag("--json", arguments->json, "Print as JSON");
+    dif->callback(guarded([=] { return diff(arguments->path, arguments->other, arguments->json); }));
+
+    CLI::App* exp = command->add_subcommand("export", "Convert a trace for other tools");
+    exp->add_option("trace", arguments->path, "Trace file (of node 0)")->required();
+    exp->add_option("--format", arguments->format, "hdf5, perfetto, paje, otf2 or dot")->required();
+    exp->add_option("-o,--output", arguments->output,
+                    "File to write (default: the trace's name and the format's ending)");
+    exp->callback(guarded([=] { return export_to(arguments->path, arguments->format, arguments->output); }));
+}
+
+}  // namespace tesela::cli

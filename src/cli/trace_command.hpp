@@ -1,0 +1,11 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace tesela::cli {
+
+/// `tesela trace`: what a traced run came to (summary), its tables (table), what changed between two (diff), and its
+/// conversion for other tools (export).
+void add_trace_command(CLI::App& app, int& exit_code);
+
+}  // namespace tesela::cli

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# Traces as a user types them: record, summary, tables, diff, export, a run that is killed, and what goes wrong.
+#   trace.sh BUILD_DIR
+set -uo pipefail
+tesela=$(realpath "$1/tesela")
+here=$(dirname "$(realpath "$0")")
+corpus=$here/../fuzz/corpus/trace
+# shellcheck source=support.sh
+source "$here/support.sh"
+
+# refused NAME TEXT COMMAND…: exit code 2 and one line on stderr that holds the text.
+refused() {
+    local name=$1 text=$2
+    shift 2
+    expect 2 "$name" "$@"
+    holds "$name" err "$text"
+    check "$name: more than one line" [ "$(wc -l <err)" = 1 ]
+    check "$name: prints results" [ ! -s out ]
+}
+
+# A trace that was written before: 4 tile rows of Cholesky, so 4 + 6 + 6 + 4 tasks, with invented times.
+expect 0 summary "$tesela" trace summary "$corpus/cholesky" --json
+json summary "all(k in d for k in ('makespan', 'tasks', 'utilisation', 'critical_path', 'area_bound', 'bytes'))"
+json summary "d['tasks'] == 20 and d['complete'] and d['unfinished'] == 0"
+expect 0 "summary for people" "$tesela" trace summary "$corpus/cholesky"
+holds "summary for people" out "critical path"
+for table in tasks comms memory waits workers edges counters utilisation kernels phases kernel_phase delays critical_path \
+    occupancy load communication steps ranks idle rank_seen; do
+    expect 0 "table $table" "$tesela" trace table "$table" "$corpus/cholesky"
+    check "table $table has no header" [ "$(wc -l <out)" -ge 1 ]
+done
+expect 0 diff "$tesela" trace diff "$corpus/cholesky" "$corpus/all_kinds" --json
+json diff "{r['group'] for r in d} == {'run', 'bound', 'kernel', 'phase', 'idle'}"
+
+refused "empty" "empty" "$tesela" trace summary "$corpus/empty"
+refused "foreign" "not a trace" "$tesela" trace summary "$corpus/foreign"
+refused "cut in the header" "within its header" "$tesela" trace summary "$corpus/cut_in_header"
+refused "no such file" "cannot read" "$tesela" trace summary nothing
+refused "no such table" "critical_path" "$tesela" trace table nothing "$corpus/cholesky"
+refused "no such format" "perfetto" "$tesela" trace export "$corpus/cholesky" --format nothing
+refused "nowhere to write" "nonexistent" "$tesela" trace export "$corpus/cholesky" --format dot -o /nonexistent/x
+expect 0 "cut short" "$tesela" trace summary "$corpus/cut_short" --json
+holds "cut short" err "did not end properly"
+json "cut short" "not d['complete']"
+
+cp "$corpus/cholesky" small.trace
+expect 0 "export beside the trace" "$tesela" trace export small.trace --format perfetto
+check "export beside the trace" [ -s small.trace.json ]
+for format in hdf5 perfetto paje; do
+    python3 "$here/trace_readers.py" "$format" "$tesela" "$corpus/cholesky" >out 2>err
+    code=$?
+    [ "$code" = 77 ] && cat out
+    check "readers of $format" [ "$code" = 0 -o "$code" = 77 ]
+done
+
+# Runs of our own, on one node and on several.
+bench=(bench cholesky --n 300 --tile 50 --repetitions 1 --no-compare --json)
+expect 0 "traced run" "$tesela" "${bench[@]}" --trace run.trace
+expect 0 "its summary" "$tesela" trace summary run.trace --json
+json "its summary" "d['complete'] and d['tasks'] >= 56 and d['unfinished'] == 0 and d['flops'] > 0"
+json "its bounds" "d['lower_bound'] <= d['makespan'] * (1 + 1e-9)"
+expect 0 "traced run on 2 nodes" "${mpirun[@]}" -n 2 "$tesela" "${bench[@]}" --trace two.trace
+expect 0 "summary of 2 nodes" "$tesela" trace summary two.trace --json
+json "summary of 2 nodes" "d['nodes'] == 2 and d['messages'] > 0 and d['bytes'] > 0"
+expect 0 "chosen modules" "$tesela" "${bench[@]}" --trace memory.trace --trace-modules memory
+expect 0 "its tasks" "$tesela" trace summary memory.trace --json
+json "its tasks" "d['tasks'] == 0 and d['peak_memory'] > 0"
+refused "unknown module" "papi" "$tesela" "${bench[@]}" --quiet --trace x.trace --trace-modules everything
+refused "trace that cannot be written" "nonexistent" "$tesela" "${bench[@]}" --quiet --trace /nonexistent/x
+
+# A run that is killed.
+"$tesela" bench cholesky --n 6000 --tile 100 --repetitions 50 --no-compare --trace killed.trace >out 2>err &
+pid=$!
+for _ in $(seq 100); do
+    [ "$(stat -c %s killed.trace 2>/dev/null || echo 0)" -gt 100000 ] && break
+    sleep 0.1
+done
+kill -KILL $pid
+wait $pid 2>/dev/null
+expect 0 "killed run" "$tesela" trace summary killed.trace --json
+holds "killed run" err "did not end properly"
+json "killed run" "not d['complete'] and d['tasks'] > 100"
+
+finish
