@@ -1,5 +1,7 @@
 #include "tesela/flow/graph.hpp"
 
+#include "tesela/base/dependencies.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,34 +11,8 @@
 namespace tesela {
 namespace {
 
-/// Who touched one datum last.
-struct LastTouch {
-    std::vector<std::uint32_t> writers;  // the last write, or a group of commuting ones
-    std::vector<std::uint32_t> before;   // what the commuting group itself had to wait for
-    std::vector<std::uint32_t> readers;  // reads since then
-    bool commuting = false;
-};
-
-void append(std::vector<std::uint32_t>& to, const std::vector<std::uint32_t>& from) {
-    to.insert(to.end(), from.begin(), from.end());
-}
-
-void touch(LastTouch& last, AccessMode mode, std::uint32_t item, std::vector<std::uint32_t>& needs) {
-    if (mode == AccessMode::read) {
-        append(needs, last.writers);
-        last.readers.push_back(item);
-        return;
-    }
-    const bool commutes = mode == AccessMode::commute;
-    if (commutes && last.commuting && last.readers.empty()) {
-        append(needs, last.before);
-        last.writers.push_back(item);
-        return;
-    }
-    std::vector<std::uint32_t> waits = last.readers.empty() ? last.writers : last.readers;
-    append(needs, waits);
-    last = {
-        .writers = {item}, .before = commutes ? std::move(waits) : std::vector<std::uint32_t>{}, .commuting = commutes};
+Touch touch_of(AccessMode mode) {
+    return mode == AccessMode::read ? Touch::read : mode == AccessMode::commute ? Touch::commute : Touch::write;
 }
 
 constexpr std::string_view colours[] = {"#e69f00", "#56b4e9", "#009e73", "#f0e442", "#0072b2", "#d55e00", "#cc79a7"};
@@ -63,11 +39,9 @@ TaskGraph dependency_graph(const Recording& recording) {
         needs.clear();
         if (item.kind != RecordedItem::Kind::retire)
             for (const RecordedAccess& access : recording.accesses_of(item))
-                touch(last[static_cast<std::size_t>(access.datum)], access.mode, v, needs);
-        std::sort(needs.begin(), needs.end());
-        needs.erase(std::unique(needs.begin(), needs.end()), needs.end());
-        needs.erase(std::remove(needs.begin(), needs.end(), v), needs.end());
-        append(graph.predecessors, needs);
+                last[static_cast<std::size_t>(access.datum)].touch(touch_of(access.mode), v, needs);
+        tidy_dependencies(v, needs);
+        graph.predecessors.insert(graph.predecessors.end(), needs.begin(), needs.end());
         graph.first.push_back(static_cast<std::uint32_t>(graph.predecessors.size()));
     }
     return graph;

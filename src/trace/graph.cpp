@@ -1,5 +1,6 @@
 #include "tesela/trace/graph.hpp"
 
+#include "tesela/base/dependencies.hpp"
 #include "tesela/base/error.hpp"
 
 #include <algorithm>
@@ -13,39 +14,7 @@ namespace {
 
 using Rows = std::vector<std::uint32_t>;
 
-/// Who touched one datum last.
-struct LastTouch {
-    Rows writers;  // the last write, or a group of commuting ones
-    Rows before;   // what the commuting group itself had to wait for
-    Rows readers;  // reads since then
-    bool commuting = false;
-};
-
-void append(Rows& to, const Rows& from) { to.insert(to.end(), from.begin(), from.end()); }
-
-void touch(LastTouch& last, Use use, std::uint32_t task, Rows& needs) {
-    if (use == Use::read) {
-        append(needs, last.writers);
-        last.readers.push_back(task);
-        return;
-    }
-    const bool commutes = use == Use::commute;
-    if (commutes && last.commuting && last.readers.empty()) {
-        append(needs, last.before);
-        last.writers.push_back(task);
-        return;
-    }
-    // Whoever read the datum waited for its writers, so waiting for the readers is enough.
-    Rows& waits = last.readers.empty() ? last.writers : last.readers;
-    append(needs, waits);
-    if (commutes)
-        last.before = std::move(waits);
-    else
-        last.before.clear();
-    last.writers.assign(1, task);
-    last.readers.clear();
-    last.commuting = commutes;
-}
+Touch touch_of(Use use) { return use == Use::read ? Touch::read : use == Use::commute ? Touch::commute : Touch::write; }
 
 }  // namespace
 
@@ -76,13 +45,11 @@ Graph dependency_graph(const Trace& trace) {
     for (const std::uint32_t v : order) {
         needs.clear();
         for (const std::uint64_t access : trace.accesses_of(trace.tasks[v]))
-            if (use_of(access) <= Use::reduce) touch(last[datum_of(access)], use_of(access), v, needs);
-        std::sort(needs.begin(), needs.end());
-        needs.erase(std::unique(needs.begin(), needs.end()), needs.end());
-        needs.erase(std::remove(needs.begin(), needs.end(), v), needs.end());
+            if (use_of(access) <= Use::reduce) last[datum_of(access)].touch(touch_of(use_of(access)), v, needs);
+        tidy_dependencies(v, needs);
         begin[v] = found.size();
         count[v] = needs.size();
-        append(found, needs);
+        found.insert(found.end(), needs.begin(), needs.end());
     }
     Graph graph;
     graph.first.reserve(order.size() + 1);
