@@ -19,7 +19,6 @@ class Best {
 public:
     void add(double seconds) { best_ = std::min(best_, seconds); }
     [[nodiscard]] double seconds() const { return best_; }
-    [[nodiscard]] bool measured() const { return best_ < std::numeric_limits<double>::infinity(); }
 
 private:
     double best_ = std::numeric_limits<double>::infinity();

@@ -5,13 +5,13 @@
 #include "tesela/algs/cholesky.hpp"
 #include "tesela/algs/elementwise.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/base/processor_time.hpp"
 #include "tesela/dist/families.hpp"
 #include "tesela/io/trace_export.hpp"
 #include "tesela/trace/analysis.hpp"
 #include "tesela/trace/collector.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -52,15 +52,6 @@ struct Duration {
     double elapsed = 0;
     double processor = 0;
 };
-
-double processor_seconds() {
-    rusage use{};
-    getrusage(RUSAGE_SELF, &use);
-    const auto seconds = [](const timeval& t) {
-        return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-    };
-    return seconds(use.ru_utime) + seconds(use.ru_stime);
-}
 
 Duration factorize(StarpuEngine& engine, const TraceOptions& options) {
     Stream s(engine);

@@ -61,10 +61,6 @@ template <class T>
 [[nodiscard]] Task laset(LasetArguments args, TileOf<T> a) {
     return {Dense<T>::laset, {{a, AccessMode::write}}, args};
 }
-template <class T>
-[[nodiscard]] Task geadd(GeaddArguments args, TileOf<T> a, TileOf<T> b) {
-    return {Dense<T>::geadd, {{a, AccessMode::read}, {b, AccessMode::read_write}}, args};
-}
 
 }  // namespace tasks
 }  // namespace tesela

@@ -2,7 +2,6 @@
 
 #include <compare>
 #include <cstdint>
-#include <functional>
 
 namespace tesela {
 
@@ -47,10 +46,3 @@ struct GridSize {
 [[nodiscard]] constexpr Index ceil_div(Index value, Index divisor) { return (value + divisor - 1) / divisor; }
 
 }  // namespace tesela
-
-template <>
-struct std::hash<tesela::NodeId> {
-    std::size_t operator()(const tesela::NodeId& node) const noexcept {
-        return std::hash<tesela::Index>{}(node.number());
-    }
-};

@@ -1,11 +1,10 @@
 #include "tesela/cli/info_command.hpp"
 
+#include "tesela/base/processor_time.hpp"
 #include "tesela/base/version.hpp"
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/run_options.hpp"
 #include "tesela/flow/matrix.hpp"
-
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -17,15 +16,6 @@ namespace tesela::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double cpu_seconds() {
-    rusage use{};
-    getrusage(RUSAGE_SELF, &use);
-    const auto seconds = [](const timeval& t) {
-        return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-    };
-    return seconds(use.ru_utime) + seconds(use.ru_stime);
-}
 
 struct StartTime {
     Clock::time_point* at;
@@ -51,10 +41,10 @@ Json measure_idle(StarpuEngine& engine, double seconds) {
     Stream stream(engine);
     const Distribution here({1, 1}, engine.node_count(), {static_cast<std::int32_t>(engine.this_node().number())});
     Matrix<double> tile(stream, Tiling::square(1, 1), here);
-    const double cpu = cpu_seconds();
+    const double cpu = processor_seconds();
     const auto start = Clock::now();
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-    const double used = cpu_seconds() - cpu;
+    const double used = processor_seconds() - cpu;
     const double elapsed = std::chrono::duration<double>(Clock::now() - start).count();
     std::vector<double> latencies;
     for (int i = 0; i < 20; ++i) latencies.push_back(start_latency(stream, tile(0, 0)));

@@ -33,11 +33,8 @@ public:
     [[nodiscard]] const std::vector<Index>& row_cuts() const { return row_cuts_; }
     [[nodiscard]] const std::vector<Index>& col_cuts() const { return col_cuts_; }
 
-    /// Rows of this tiling with the columns of another: the tiling of a product, or of a right-hand side.
-    [[nodiscard]] Tiling with_columns(const Tiling& other) const { return from_cuts(row_cuts_, other.col_cuts_); }
     /// The same row cuts, and `cols` columns in tiles of `tile_cols`.
     [[nodiscard]] Tiling with_columns(Index cols, Index tile_cols) const;
-    [[nodiscard]] Tiling transposed() const { return from_cuts(col_cuts_, row_cuts_); }
 
     friend bool operator==(const Tiling&, const Tiling&) = default;
 

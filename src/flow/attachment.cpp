@@ -23,12 +23,13 @@ std::size_t Attachment::bytes(TileIndex tile) const {
     return static_cast<std::size_t>(size.rows) * static_cast<std::size_t>(size.cols) * element_bytes(spec_.type);
 }
 
-double Attachment::bytes_on(NodeId node) const {
+std::vector<double> Attachment::bytes_per_node(Index nodes) const {
+    std::vector<double> total(static_cast<std::size_t>(nodes), 0);
     const GridSize tiles = spec_.tiling.grid();
-    double total = 0;
     for (Index i = 0; i < tiles.rows; ++i)
         for (Index j = 0; j < tiles.cols; ++j)
-            if (has({i, j}) && owner({i, j}) == node) total += static_cast<double>(bytes({i, j}));
+            if (has({i, j}))
+                total[static_cast<std::size_t>(owner({i, j}).number())] += static_cast<double>(bytes({i, j}));
     return total;
 }
 

@@ -57,8 +57,8 @@ public:
     }
     [[nodiscard]] std::size_t bytes(TileIndex tile) const;
     [[nodiscard]] bool has(TileIndex tile) const { return spec_.stored == Stored::full || tile.i >= tile.j; }
-    /// Bytes of the tiles that a node owns.
-    [[nodiscard]] double bytes_on(NodeId node) const;
+    /// Bytes of the tiles that each of so many nodes owns.
+    [[nodiscard]] std::vector<double> bytes_per_node(Index nodes) const;
     /// Position of a tile in arrays kept per tile.
     [[nodiscard]] std::size_t position(TileIndex tile) const {
         return static_cast<std::size_t>(tile.i * spec_.tiling.grid().cols + tile.j);

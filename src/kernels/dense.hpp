@@ -38,9 +38,6 @@ struct TriangularArguments {
     Diagonal diagonal = Diagonal::general;
     double alpha = 1;
 };
-struct TriangleArguments {
-    Triangle triangle = Triangle::lower;
-};
 struct GeaddArguments {
     double alpha = 1;
     double beta = 1;

@@ -331,9 +331,8 @@ StarpuEngine::Implementation::Implementation(const StarpuOptions& options)
 
 void StarpuEngine::Implementation::reserve(StarpuAttachment& matrix) {
     const std::lock_guard lock(mutex);
-    std::vector<double> bytes(memory.size(), 0);
+    std::vector<double> bytes = matrix.bytes_per_node(static_cast<Index>(memory.size()));
     for (std::size_t node = 0; node < memory.size(); ++node) {
-        bytes[node] = matrix.bytes_on(NodeId{static_cast<Index>(node)});
         const double free = memory[node] - reserved[node];
         if (bytes[node] > free)
             throw Error(

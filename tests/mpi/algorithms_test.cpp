@@ -120,7 +120,7 @@ TEST(Nodes, ASumOverNodesIsTheSameEverywhere) {
     EXPECT_TRUE(s.wait().ok());
 }
 
-TEST(Nodes, TokensOrderTasksOnDifferentNodes) {
+TEST(Nodes, TokensTravelBetweenNodesWithoutStoppingTheStream) {
     const Index nodes = engine().node_count();
     Stream s(engine());
     const Token token(s, NodeId{0});

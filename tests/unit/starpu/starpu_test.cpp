@@ -161,8 +161,6 @@ TEST(StarpuEngine, TokensOrderTasksThatShareNoData) {
 
 TEST(StarpuEngine, AStreamUsesTheWorkersItWasGiven) {
     Stream s(engine(), {.workers = {1}});
-    static std::atomic<std::uint64_t> other_threads;
-    other_threads = 0;
     static const Kernel who{"who", nullptr, [](const KernelCall& call) noexcept -> KernelResult {
                                 *call.tiles[0].as<double>() = static_cast<double>(
                                     std::hash<std::thread::id>{}(std::this_thread::get_id()) % 9973);
