@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tesela/flow/attachment.hpp"
+#include "tesela/flow/exchange.hpp"
 #include "tesela/flow/status.hpp"
 #include "tesela/flow/task.hpp"
 
@@ -86,6 +87,8 @@ public:
     virtual void submit(StreamState& stream, const Task& task) = 0;
     /// Gives a tile to another node, as a step of the stream. The attachment still names the old owner.
     virtual void move(StreamState& stream, TileRef tile, NodeId to) = 0;
+    /// Moves parts of one matrix into another, as a step of the stream. Precondition: Stream::exchange has checked it.
+    virtual void exchange(StreamState& stream, const Exchange& exchange) = 0;
     /// Copies of the tile on nodes that do not own it are not needed any more.
     virtual void retire(StreamState& stream, TileRef tile) = 0;
     /// Brings the value that a tile has at this point of the stream to every node.

@@ -12,7 +12,8 @@ namespace tesela {
 namespace {
 
 Touch touch_of(AccessMode mode) {
-    return mode == AccessMode::read ? Touch::read : mode == AccessMode::commute ? Touch::commute : Touch::write;
+    if (mode == AccessMode::read) return Touch::read;
+    return mode == AccessMode::commute || mode == AccessMode::disjoint ? Touch::commute : Touch::write;
 }
 
 constexpr std::string_view colours[] = {"#e69f00", "#56b4e9", "#009e73", "#f0e442", "#0072b2", "#d55e00", "#cc79a7"};

@@ -52,6 +52,16 @@ void InlineEngine::submit(StreamState& stream, const Task& task) {
 }
 
 void InlineEngine::move(StreamState&, TileRef, NodeId) {}
+
+void InlineEngine::exchange(StreamState&, const Exchange& exchange) {
+    const Orientation orientation = exchange.overlay->problem().orientation;
+    const std::size_t element = element_bytes(exchange.from->type());
+    exchange.overlay->for_each([&](const Segment& segment) {
+        copy_segment(tile_of({exchange.from, segment.from}), tile_of({exchange.to, segment.to}),
+                     segment_arguments(segment, orientation, element));
+    });
+}
+
 void InlineEngine::retire(StreamState&, TileRef) {}
 
 void InlineEngine::fetch(StreamState&, TileRef tile, std::shared_ptr<Fetched> into) {

@@ -20,6 +20,7 @@ public:
     std::unique_ptr<Attachment> attach(StreamState& stream, MatrixSpec spec) override;
     void submit(StreamState& stream, const Task& task) override;
     void move(StreamState& stream, TileRef tile, NodeId to) override;
+    void exchange(StreamState& stream, const Exchange& exchange) override;
     void retire(StreamState& stream, TileRef tile) override;
     void fetch(StreamState& stream, TileRef tile, std::shared_ptr<Fetched> into) override;
     Status wait(StreamState& stream) override;

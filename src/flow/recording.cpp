@@ -63,6 +63,10 @@ public:
         forget(datum);
         hold(datum, owner_[datum]);
     }
+    /// Part of a datum goes to a node and is not kept there.
+    void send_part(std::size_t datum, std::int32_t to, Index bytes) {
+        if (owner_[datum] != to) send_bytes(static_cast<double>(bytes), owner_[datum], to);
+    }
     [[nodiscard]] Transfers take() { return std::move(result_); }
 
 private:
@@ -79,7 +83,9 @@ private:
             held_[datum * static_cast<std::size_t>(words_) + static_cast<std::size_t>(w)] = 0;
     }
     void send(std::size_t datum, std::int32_t from, std::int32_t to) {
-        const auto bytes = static_cast<double>(recording_.data[datum].bytes);
+        send_bytes(static_cast<double>(recording_.data[datum].bytes), from, to);
+    }
+    void send_bytes(double bytes, std::int32_t from, std::int32_t to) {
         ++result_.messages;
         result_.bytes += bytes;
         result_.matrix[static_cast<std::size_t>(from * recording_.nodes + to)] += bytes;
@@ -107,10 +113,20 @@ void replay_task(const Recording& recording, const RecordedItem& item, Copies& c
         if (writes(access.mode)) copies.written(static_cast<std::size_t>(access.datum), node);
 }
 
+void replay_exchange(const Recording& recording, const RecordedItem& item, Copies& copies) {
+    const auto accesses = recording.accesses_of(item);
+    const auto parts = recording.parts_of(item);
+    const auto target = static_cast<std::size_t>(accesses.back().datum);
+    for (std::size_t k = 0; k < parts.size(); ++k)
+        copies.send_part(static_cast<std::size_t>(accesses[k].datum), copies.owner(target), parts[k]);
+    copies.written(target, copies.owner(target));
+}
+
 void replay(const Recording& recording, const RecordedItem& item, Copies& copies) {
     const auto datum = static_cast<std::size_t>(recording.accesses[item.first_access].datum);
     switch (item.kind) {
         case RecordedItem::Kind::task: replay_task(recording, item, copies); break;
+        case RecordedItem::Kind::exchange: replay_exchange(recording, item, copies); break;
         case RecordedItem::Kind::move: copies.move(datum, item.node); break;
         case RecordedItem::Kind::retire: copies.retire(datum); break;
         case RecordedItem::Kind::fetch:
@@ -188,11 +204,11 @@ std::unique_ptr<Attachment> RecordingEngine::attach(StreamState&, MatrixSpec spe
 }
 
 void RecordingEngine::submit(StreamState& stream, const Task& task) {
-    if (recording_.phases.size() != stream.phases.size()) recording_.phases = stream.phases;
+    know_phases(stream);
     std::array<TileShape, Task::max_accesses> shapes;
     RecordedItem item{.placement = task.placement,
                       .urgency = task.urgency,
-                      .access_count = static_cast<std::uint8_t>(task.access_count),
+                      .access_count = static_cast<std::uint32_t>(task.access_count),
                       .node = static_cast<std::int32_t>(task.node),
                       .kernel = task.kernel,
                       .step = task.step,
@@ -214,6 +230,41 @@ void RecordingEngine::add(RecordedItem::Kind kind, TileRef tile, NodeId node) {
                                 .node = static_cast<std::int32_t>(node.number()),
                                 .first_access = static_cast<std::uint32_t>(recording_.accesses.size())});
     recording_.accesses.push_back({datum_of(tile), AccessMode::read});
+}
+
+void RecordingEngine::know_phases(const StreamState& stream) {
+    if (recording_.phases.size() != stream.phases.size()) recording_.phases = stream.phases;
+}
+
+void RecordingEngine::exchange(StreamState& stream, const Exchange& exchange) {
+    know_phases(stream);
+    const Overlay::TileRange tiles = exchange.overlay->target_tiles();
+    for (Index j = tiles.first.j; j < tiles.last.j; ++j)
+        for (Index i = tiles.first.i; i < tiles.last.i; ++i)
+            if (exchange.overlay->touches({i, j})) add_target(exchange, {i, j});
+}
+
+void RecordingEngine::add_target(const Exchange& exchange, TileIndex target) {
+    RecordedItem item{.kind = RecordedItem::Kind::exchange,
+                      .node = static_cast<std::int32_t>(exchange.to->owner(target).number()),
+                      .first_part = static_cast<std::uint32_t>(recording_.parts.size()),
+                      .kernel = &SegmentKernels::copy,
+                      .priority = exchange.options.priority,
+                      .phase = exchange.phase,
+                      .first_access = static_cast<std::uint32_t>(recording_.accesses.size())};
+    const auto element = static_cast<Index>(element_bytes(exchange.from->type()));
+    exchange.overlay->for_each_in(target, [&](const Segment& segment) {
+        const Index bytes = segment.shape.count() * element;
+        recording_.accesses.push_back({datum_of({exchange.from, segment.from}), AccessMode::read});
+        recording_.parts.push_back(bytes);
+        item.cost.bytes += 2.0 * static_cast<double>(bytes);
+        ++item.access_count;
+    });
+    const bool filled = exchange.overlay->covers(target);
+    recording_.accesses.push_back(
+        {datum_of({exchange.to, target}), filled ? AccessMode::write : AccessMode::read_write});
+    ++item.access_count;
+    recording_.items.push_back(item);
 }
 
 void RecordingEngine::move(StreamState&, TileRef tile, NodeId to) { add(RecordedItem::Kind::move, tile, to); }

@@ -27,14 +27,16 @@ struct RecordedAccess {
 };
 
 /// One entry of a recorded stream. `move` and `retire` have one access and use `node` as the destination of the move;
-/// `fetch` has one access and brings it to every node.
+/// `fetch` has one access and brings it to every node; `exchange` is what one target tile gets of an exchange: it reads
+/// parts of its sources, whose bytes are `parts`, and its last access is the target.
 struct RecordedItem {
-    enum class Kind : std::uint8_t { task, move, retire, fetch };
+    enum class Kind : std::uint8_t { task, move, retire, fetch, exchange };
     Kind kind = Kind::task;
     Placement placement = Placement::automatic;
     Urgency urgency = Urgency::ordinary;
-    std::uint8_t access_count = 0;
+    std::uint32_t access_count = 0;
     std::int32_t node = 0;
+    std::uint32_t first_part = 0;
     const Kernel* kernel = nullptr;
     std::int32_t step = 0;
     std::int32_t priority = 0;
@@ -59,17 +61,22 @@ struct Transfers {
     std::vector<double> matrix;
 };
 
-/// A stream as a value: every task, move and retire in order of submission.
+/// A stream as a value: every task, move, exchange and retire in order of submission.
 struct Recording {
     Index nodes = 1;
     std::vector<std::string> matrices;
     std::vector<std::string> phases;
     std::vector<RecordedDatum> data;
     std::vector<RecordedAccess> accesses;
+    std::vector<Index> parts;
     std::vector<RecordedItem> items;
 
     [[nodiscard]] std::span<const RecordedAccess> accesses_of(const RecordedItem& item) const {
         return {accesses.data() + item.first_access, item.access_count};
+    }
+    /// Bytes that an `exchange` takes from each of its sources, in the order of its accesses.
+    [[nodiscard]] std::span<const Index> parts_of(const RecordedItem& item) const {
+        return {parts.data() + item.first_part, item.access_count - 1};
     }
     [[nodiscard]] Index task_count() const;
     [[nodiscard]] double flops() const;
@@ -78,7 +85,8 @@ struct Recording {
 };
 
 /// What every node must receive for the recorded stream, as the StarPU engine sends it: a copy is sent once to each
-/// node that reads it and kept until the tile is written, moved or retired.
+/// node that reads it and kept until the tile is written, moved or retired. A segment of an exchange counts as one
+/// message, although small ones travel together.
 [[nodiscard]] Transfers count_transfers(const Recording& recording);
 /// The same with other owners for the matrices named; automatically placed tasks follow their tiles.
 [[nodiscard]] Transfers count_transfers(const Recording& recording,
@@ -100,6 +108,7 @@ public:
     std::unique_ptr<Attachment> attach(StreamState& stream, MatrixSpec spec) override;
     void submit(StreamState& stream, const Task& task) override;
     void move(StreamState& stream, TileRef tile, NodeId to) override;
+    void exchange(StreamState& stream, const Exchange& exchange) override;
     void retire(StreamState& stream, TileRef tile) override;
     void fetch(StreamState& stream, TileRef tile, std::shared_ptr<Fetched> into) override;
     Status wait(StreamState& stream) override;
@@ -107,6 +116,8 @@ public:
 
 private:
     void add(RecordedItem::Kind kind, TileRef tile, NodeId node);
+    void add_target(const Exchange& exchange, TileIndex target);
+    void know_phases(const StreamState& stream);
     Recording recording_;
 };
 

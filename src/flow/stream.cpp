@@ -100,6 +100,38 @@ void Stream::move(TileRef tile, NodeId to) {
     tile.matrix->set_owner(tile.index, to);
 }
 
+void Stream::exchange(Exchange exchange) {
+    check_exchange(exchange);
+    exchange.phase = phase_;
+    Task reader;
+    reader.phase = phase_;
+    reader.priority = exchange.options.priority;
+    if (!partials_.empty()) {
+        const Overlay::TileRange tiles = exchange.overlay->source_tiles();
+        for (Index i = tiles.first.i; i < tiles.last.i; ++i)
+            for (Index j = tiles.first.j; j < tiles.last.j; ++j)
+                add_partials({{exchange.from, {i, j}}, AccessMode::read}, reader);
+    }
+    const Overlay::TileRange tiles = exchange.overlay->target_tiles();
+    for (Index j = tiles.first.j; j < tiles.last.j; ++j)
+        for (Index i = tiles.first.i; i < tiles.last.i; ++i)
+            if (exchange.overlay->touches({i, j})) prepare_target(exchange, {i, j});
+    engine_.exchange(*state_, exchange);
+}
+
+/// A tile that is not filled keeps what it has beside the submatrix, or gets zeros there if it has nothing yet.
+void Stream::prepare_target(const Exchange& exchange, TileIndex tile) {
+    const TileRef target{exchange.to, tile};
+    Task before;
+    before.priority = exchange.options.priority;
+    const bool filled = exchange.overlay->covers(tile);
+    if (!filled && !exchange.to->written(tile))
+        submit(Task(laset_kernel(exchange.to->type()), {{target, AccessMode::write}}, LasetArguments{})
+                   .at(0, before.priority));
+    if (!partials_.empty()) add_partials({target, filled ? AccessMode::write : AccessMode::read_write}, before);
+    exchange.to->set_written(tile);
+}
+
 void Stream::retire(TileRef tile) { engine_.retire(*state_, tile); }
 
 std::shared_ptr<Fetched> Stream::fetch(TileRef tile) {

@@ -37,6 +37,10 @@ public:
     void submit(Task task);
     /// Gives a tile to another node from this point of the stream on.
     void move(TileRef tile, NodeId to);
+    /// Moves parts of one matrix into another. Target tiles that nothing wrote and that are not filled are set to 0
+    /// first. Throws Error, before anything is submitted, if a tile that is needed does not exist or was not written,
+    /// or a tile is both source and target.
+    void exchange(Exchange exchange);
     /// Says that copies of a tile on other nodes than its owner's will not be read again before it is written.
     void retire(TileRef tile);
     /// The value of a 1×1 tile at this point of the stream.
@@ -79,6 +83,7 @@ private:
     void add_partials(const Access& access, const Task& before);
     Attachment& partial_sum(const Task& task, TileRef tile);
     static void check_written(const Task& task, const Access& access);
+    void prepare_target(const Exchange& exchange, TileIndex tile);
 
     Engine& engine_;
     std::unique_ptr<StreamState> state_;

@@ -9,8 +9,10 @@
 namespace tesela {
 
 /// What a task does to a tile. `commute` is a read-write whose order among commuting accesses does not matter;
-/// `reduce` adds to the tile from any node, into a partial sum there, which is added when the tile is next used.
-enum class AccessMode : std::uint8_t { read, write, read_write, commute, reduce };
+/// `reduce` adds to the tile from any node, into a partial sum there, which is added when the tile is next used;
+/// `disjoint` writes a part of the tile that no other disjoint access touches, at the same time as those. Before the
+/// first and after the last of them stands a task that writes the whole tile (SegmentKernels::open and close).
+enum class AccessMode : std::uint8_t { read, write, read_write, commute, reduce, disjoint };
 
 [[nodiscard]] constexpr bool reads(AccessMode mode) { return mode != AccessMode::write; }
 [[nodiscard]] constexpr bool writes(AccessMode mode) { return mode != AccessMode::read; }

@@ -129,7 +129,7 @@ ValueRange colour_range(const MapPanel& panel, const MapObservations& observatio
     ValueRange range{infinity, -infinity};
     extend(range, panel.values);
     if (range.low > range.high) throw Error("panel '{}' of the map has no finite value", panel.title);
-    if (panel.overlay == Overlay::values) extend(range, observations.values);
+    if (panel.marks == MapMarks::values) extend(range, observations.values);
     return widened(range);
 }
 
@@ -405,8 +405,8 @@ void draw_panel(Svg& svg, const Place& place) {
     } else {
         draw_dots(svg, place);
     }
-    if (place.panel.overlay == Overlay::positions) draw_positions(svg, place);
-    if (place.panel.overlay == Overlay::values) draw_values(svg, place);
+    if (place.panel.marks == MapMarks::positions) draw_positions(svg, place);
+    if (place.panel.marks == MapMarks::values) draw_values(svg, place);
     svg.rect(area, fmt::format("fill=\"none\" stroke=\"{}\" stroke-width=\"0.8\"", ink));
     draw_axis(svg, place.bottom);
     draw_axis(svg, place.side);
@@ -443,7 +443,7 @@ void check(const MapRequest& request) {
     for (const MapPanel& panel : request.panels) {
         if (panel.values.size() != points)
             throw Error("panel '{}' of the map has {} values for {} points", panel.title, panel.values.size(), points);
-        if (panel.overlay == Overlay::values && observations.values.size() != observations.x.size())
+        if (panel.marks == MapMarks::values && observations.values.size() != observations.x.size())
             throw Error("panel '{}' of the map shows the values of {} observations, but {} are given", panel.title,
                         observations.x.size(), observations.values.size());
     }

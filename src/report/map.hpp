@@ -31,7 +31,7 @@ struct ValueRange {
 };
 
 /// How the observations appear on a panel: not, as small dots, or filled with the panel's colour for their value.
-enum class Overlay { none, positions, values };
+enum class MapMarks { none, positions, values };
 
 /// One map: a value for every point of the request; NaN and infinite values are left blank.
 struct MapPanel {
@@ -40,13 +40,13 @@ struct MapPanel {
     std::vector<double> values;
     ColourMap colours = ColourMap::viridis;
     std::optional<ValueRange> range;  ///< of the colours; that of what is drawn if absent
-    Overlay overlay = Overlay::none;
+    MapMarks marks = MapMarks::none;
 };
 
 struct MapObservations {
     std::vector<double> x;
     std::vector<double> y;
-    std::vector<double> values;  ///< needed by Overlay::values only
+    std::vector<double> values;  ///< needed by MapMarks::values only
     std::string label;           ///< "155 samples", for the legend; no legend if empty
 };
 

@@ -51,6 +51,13 @@ void StarpuAttachment::drop_copy(TileIndex tile) {
     slot.handle = nullptr;
 }
 
+void StarpuAttachment::outdate_copies(TileIndex tile) {
+    if (owner(tile) == me_)
+        clear_sent(tile);
+    else if (has_copy(tile))
+        drop_copy(tile);
+}
+
 bool StarpuAttachment::sent_to(TileIndex tile, Index node) const {
     const auto word = position(tile) * sent_words_ + static_cast<std::size_t>(node / 64);
     return (sent_[word] >> static_cast<unsigned>(node % 64) & 1U) != 0;

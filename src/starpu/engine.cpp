@@ -4,6 +4,8 @@
 #include "tesela/base/units.hpp"
 #include "tesela/kernels/dense.hpp"
 #include "tesela/starpu/internal/attachment.hpp"
+#include "tesela/starpu/internal/courier.hpp"
+#include "tesela/starpu/internal/exchange.hpp"
 #include "tesela/starpu/internal/machine.hpp"
 #include "tesela/starpu/internal/parallel.hpp"
 #include "tesela/starpu/internal/stream_state.hpp"
@@ -89,7 +91,9 @@ Completion completion(TracedMessage message) {
 
 starpu_data_access_mode starpu_mode(AccessMode mode) {
     switch (mode) {
-        case AccessMode::read: return STARPU_R;
+        case AccessMode::read:
+        // Others may write their parts meanwhile; `open` and `close` write the whole before and after.
+        case AccessMode::disjoint: return STARPU_R;
         case AccessMode::write: return STARPU_W;
         case AccessMode::commute: return static_cast<starpu_data_access_mode>(STARPU_RW | STARPU_COMMUTE);
         case AccessMode::read_write:
@@ -315,7 +319,9 @@ public:
     void receive(StarpuStream& stream, TileRef tile, Index from);
     void run(StarpuStream& stream, const Task& task, TaskRecord* record);
     void set_masks(StarpuStream& stream, const WorkerSet& workers) const;
+    Courier& courier();
 
+    std::unique_ptr<Courier> courier_when_needed;
     /// Ends before the runtime does.
     std::unique_ptr<Tracing> trace;
 };
@@ -462,6 +468,12 @@ void StarpuEngine::Implementation::set_masks(StarpuStream& stream, const WorkerS
     stream.masks.push_back(std::move(masks));
 }
 
+Courier& StarpuEngine::Implementation::courier() {
+    const std::lock_guard lock(mutex);
+    if (!courier_when_needed) courier_when_needed = std::make_unique<Courier>();
+    return *courier_when_needed;
+}
+
 StarpuEngine::StarpuEngine(const StarpuOptions& options) : implementation_(std::make_unique<Implementation>(options)) {}
 StarpuEngine::~StarpuEngine() = default;
 
@@ -534,13 +546,27 @@ void StarpuEngine::move(StreamState& stream, TileRef tile, NodeId to) {
     if (tile.owner() == this_node() || matrix.has_copy(tile.index)) matrix.drop_copy(tile.index);
 }
 
+void StarpuEngine::exchange(StreamState& stream, const Exchange& exchange) {
+    auto& self = *implementation_;
+    StarpuStream& mine = stream_of(stream);
+    const auto submit = [&self, &mine](const Task& task, const TracedTask& traced) {
+        auto* record =
+            new TaskRecord{task.kernel, &mine, &mine.progress, {}, AfterFailure::run, traced, task.arguments};
+        self.run(mine, task, record);
+    };
+    const auto run = std::make_shared<ExchangeRun>(
+        exchange, ExchangeRun::Surroundings{mine, node_count() > 1 ? &self.courier() : nullptr, this_node(), submit});
+    auto& to = static_cast<StarpuAttachment&>(*exchange.to);
+    const Overlay::TileRange tiles = exchange.overlay->target_tiles();
+    for (Index i = tiles.first.i; i < tiles.last.i && node_count() > 1; ++i)
+        for (Index j = tiles.first.j; j < tiles.last.j; ++j)
+            if (exchange.overlay->touches({i, j})) to.outdate_copies({i, j});
+    run->start();
+}
+
 void StarpuEngine::retire(StreamState&, TileRef tile) {
     if (node_count() == 1) return;
-    StarpuAttachment& matrix = attachment_of(tile);
-    if (tile.owner() == this_node())
-        matrix.clear_sent(tile.index);
-    else if (matrix.has_copy(tile.index))
-        matrix.drop_copy(tile.index);
+    attachment_of(tile).outdate_copies(tile.index);
 }
 
 void StarpuEngine::fetch(StreamState& stream, TileRef tile, std::shared_ptr<Fetched> into) {

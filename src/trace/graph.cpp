@@ -14,7 +14,10 @@ namespace {
 
 using Rows = std::vector<std::uint32_t>;
 
-Touch touch_of(Use use) { return use == Use::read ? Touch::read : use == Use::commute ? Touch::commute : Touch::write; }
+Touch touch_of(Use use) {
+    if (use == Use::read) return Touch::read;
+    return use == Use::commute || use == Use::disjoint ? Touch::commute : Touch::write;
+}
 
 }  // namespace
 
@@ -45,7 +48,7 @@ Graph dependency_graph(const Trace& trace) {
     for (const std::uint32_t v : order) {
         needs.clear();
         for (const std::uint64_t access : trace.accesses_of(trace.tasks[v]))
-            if (use_of(access) <= Use::reduce) last[datum_of(access)].touch(touch_of(use_of(access)), v, needs);
+            if (use_of(access) <= Use::disjoint) last[datum_of(access)].touch(touch_of(use_of(access)), v, needs);
         tidy_dependencies(v, needs);
         begin[v] = found.size();
         count[v] = needs.size();

@@ -71,7 +71,7 @@ enum class RecordKind : std::uint8_t {
 [[nodiscard]] constexpr std::uint32_t stream_of(std::uint64_t task) { return static_cast<std::uint32_t>(task >> 48U); }
 
 /// How a task uses a datum; the same numbers as tesela::AccessMode.
-enum class Use : std::uint8_t { read, write, read_write, commute, reduce };
+enum class Use : std::uint8_t { read, write, read_write, commute, reduce, disjoint };
 
 /// A datum (a tile or token, numbered alike on every node, below 2^48) and how it is used, in one word.
 [[nodiscard]] constexpr std::uint64_t pack_access(std::uint64_t datum, Use use) {

@@ -48,6 +48,8 @@ public:
     [[nodiscard]] bool sent_to(TileIndex tile, Index node) const;
     void set_sent(TileIndex tile, Index node);
     void clear_sent(TileIndex tile);
+    /// Copies on other nodes than the owner's do not count any more; this node's goes when its tasks have ended.
+    void outdate_copies(TileIndex tile);
 
     /// Bytes that the engine reserved for it on each node, and whom to tell when they are free again.
     std::vector<double> reserved_bytes;

@@ -332,7 +332,7 @@ TEST(DrawMap, ScatteredPointsAreDots) {
 TEST(DrawMap, FillsObservationsWithTheColourOfTheirValue) {
     MapRequest request = two_by_two();
     request.observations = {.x = {3, 4}, .y = {5, 6}, .values = {-10, 10}, .label = "2 samples"};
-    request.panels[0].overlay = Overlay::values;
+    request.panels[0].marks = MapMarks::values;
     std::vector<std::string> fills;
     bool has_label = false;
     for (const Element& element : elements(draw_map(request))) {
@@ -350,7 +350,7 @@ TEST(DrawMap, EveryPanelStaysInsideThePicture) {
     request.title = "A title that is much longer than the picture below it would be wide on its own, by far and away";
     request.panels.assign(3, request.panels[0]);
     request.observations = {.x = {-30}, .y = {40}, .label = "1 sample"};
-    for (MapPanel& panel : request.panels) panel.overlay = Overlay::positions;
+    for (MapPanel& panel : request.panels) panel.marks = MapMarks::positions;
     const std::vector<Element> all = elements(draw_map(request));
     const double width = std::stod(all.front().attributes.at("width"));
     const double height = std::stod(all.front().attributes.at("height"));
@@ -420,7 +420,7 @@ TEST(DrawMap, SaysWhatIsWrong) {
     EXPECT_EQ(error_of(request), "a map cannot show values from 2 to 1");
     request = two_by_two();
     request.observations = {.x = {1}, .y = {1}};
-    request.panels[0].overlay = Overlay::values;
+    request.panels[0].marks = MapMarks::values;
     EXPECT_EQ(error_of(request), "panel 'mean' of the map shows the values of 1 observations, but 0 are given");
     request = two_by_two();
     request.aspect = 0;

@@ -1,0 +1,48 @@
+#include "tesela/flow/exchange.hpp"
+
+#include "tesela/base/error.hpp"
+
+namespace tesela {
+namespace {
+
+void check_exists(const Attachment& matrix, TileIndex tile) {
+    if (matrix.has(tile)) return;
+    throw Error("tile ({}, {}) of matrix {} is above the diagonal and not stored; redistribute the lower triangle only",
+                tile.i, tile.j, matrix.name());
+}
+
+}  // namespace
+
+void check_exchange(const Exchange& exchange) {
+    const Attachment& from = *exchange.from;
+    const Attachment& to = *exchange.to;
+    if (from.type() != to.type() || element_bytes(from.type()) == 0)
+        throw Error("matrices {} and {} have different types of elements", from.name(), to.name());
+    exchange.overlay->for_each([&](const Segment& segment) {
+        check_exists(from, segment.from);
+        check_exists(to, segment.to);
+        if (!from.written(segment.from))
+            throw Error("tile ({}, {}) of matrix {} is redistributed before anything wrote it", segment.from.i,
+                        segment.from.j, from.name());
+    });
+    if (exchange.from != exchange.to || exchange.overlay->empty()) return;
+    const Overlay::TileRange a = exchange.overlay->source_tiles();
+    const Overlay::TileRange b = exchange.overlay->target_tiles();
+    if (a.first.i < b.last.i && b.first.i < a.last.i && a.first.j < b.last.j && b.first.j < a.last.j)
+        throw Error("source and target share tiles of matrix {}; redistribute through another matrix", from.name());
+}
+
+SegmentArguments segment_arguments(const Segment& segment, Orientation orientation, std::size_t element_bytes) {
+    return {.element_bytes = static_cast<std::int32_t>(element_bytes),
+            .op = orientation == Orientation::same ? Op::none : Op::transpose,
+            .part = segment.shape.part,
+            .rows = static_cast<std::int32_t>(segment.shape.rows),
+            .cols = static_cast<std::int32_t>(segment.shape.cols),
+            .from_i = static_cast<std::int32_t>(segment.from_at.i),
+            .from_j = static_cast<std::int32_t>(segment.from_at.j),
+            .to_i = static_cast<std::int32_t>(segment.to_at.i),
+            .to_j = static_cast<std::int32_t>(segment.to_at.j),
+            .diagonal = segment.shape.diagonal};
+}
+
+}  // namespace tesela

@@ -1,0 +1,374 @@
+#include "tesela/starpu/internal/exchange.hpp"
+
+#include "tesela/base/error.hpp"
+#include "tesela/starpu/internal/tile_interface.hpp"
+#include "tesela/starpu/internal/tile_pool.hpp"
+#include "tesela/starpu/internal/tracing.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <numeric>
+#include <utility>
+
+namespace tesela::starpu {
+namespace {
+
+struct ShipmentArguments {
+    void* shipment;
+    double bytes;
+};
+
+KernelCost shipment_cost(std::span<const TileShape>, const void* arguments) noexcept {
+    return {0, 2 * static_cast<const ShipmentArguments*>(arguments)->bytes};
+}
+
+/// Few different sizes, so that the pool's memory is used again.
+std::size_t buffer_bytes(Index bytes) { return std::bit_ceil(static_cast<std::size_t>(std::max<Index>(bytes, 4096))); }
+
+std::byte* take_buffer(Index bytes) {
+    void* memory = tile_pool().take(buffer_bytes(bytes));
+    if (memory == nullptr) throw std::bad_alloc();
+    return static_cast<std::byte*>(memory);
+}
+
+/// So that the task on a parcel, with the parcel itself, can be described in a trace.
+constexpr Index most_tiles = Index{Task::max_accesses} - 1;
+
+/// Tags below are StarPU-MPI's; what is above must not exceed what MPI allows.
+constexpr std::int64_t first_free_tag = 1024;
+std::int64_t tag_limit() {
+    static const std::int64_t limit = [] {
+        void* value = nullptr;
+        int found = 0;
+        MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found);
+        return found != 0 ? std::int64_t{*static_cast<int*>(value)} : std::int64_t{32767};
+    }();
+    return limit;
+}
+
+MatrixSpec parcels_for_traces(Index count, Index nodes) {
+    std::vector<Index> cuts(static_cast<std::size_t>(count) + 1);
+    std::iota(cuts.begin(), cuts.end(), Index{0});
+    return {.name = "parcels",
+            .tiling = Tiling::from_cuts(std::move(cuts), {0, 1}),
+            .distribution = Distribution({count, 1}, nodes, std::vector<std::int32_t>(static_cast<std::size_t>(count))),
+            .type = ElementType::none};
+}
+
+}  // namespace
+
+const Kernel ExchangeRun::pack_kernel{"pack", shipment_cost, run_pack};
+const Kernel ExchangeRun::unpack_kernel{"unpack", shipment_cost, run_unpack};
+const Kernel ExchangeRun::copy_kernel{"copy", shipment_cost, run_copy};
+
+ExchangeRun::ExchangeRun(const Exchange& exchange, Surroundings surroundings)
+    : exchange_(exchange),
+      element_bytes_(element_bytes(exchange.from->type())),
+      around_(std::move(surroundings)),
+      first_position_(around_.stream.submitted),
+      first_datum_(around_.stream.next_tag) {
+    constexpr Index most_bytes = Index{1} << 30U;
+    const ParcelOptions options{.bytes = std::clamp<Index>(exchange.options.message_bytes, 1, most_bytes),
+                                .tiles = most_tiles};
+    const Owners owners{exchange.from->distribution(), exchange.to->distribution()};
+    Parcels parcels =
+        make_parcels(*exchange.overlay, owners, dense_bytes(static_cast<Index>(element_bytes_)), options, around_.me);
+    for (Parcel& parcel : parcels.parcels) make_shipment(std::move(parcel));
+    left_ = shipments_.size();
+    around_.stream.submitted += 2 * static_cast<std::uint64_t>(parcels.count);
+    around_.stream.next_tag += parcels.count;
+    if (tracing() != nullptr && parcels.count > 0)
+        traced_parcels_ = std::make_unique<StarpuAttachment>(parcels_for_traces(parcels.count, owners.to.nodes()),
+                                                             around_.me, first_datum_);
+}
+
+void ExchangeRun::make_shipment(Parcel parcel) {
+    auto& shipment = *shipments_.emplace_back(std::make_unique<Shipment>());
+    shipment.run = this;
+    const bool leaves = parcel.from == around_.me;
+    const bool comes = parcel.to == around_.me;
+    shipment.role = leaves && comes ? Role::local : leaves ? Role::outgoing : Role::incoming;
+    if (leaves)
+        for (const TileIndex tile : parcel.sources) shipment.sources.push_back(&hold(sources_, tile, shipment));
+    if (comes)
+        for (const TileIndex tile : parcel.targets) shipment.targets.push_back(&hold(targets_, tile, shipment));
+    shipment.parcel = std::move(parcel);
+    if (shipment.role == Role::local) return;
+    const Index peer = (comes ? shipment.parcel.from : shipment.parcel.to).number();
+    shipment.channel = &channels_[{shipment.role, peer}];
+    shipment.channel->shipments.push_back(&shipment);
+    shipment.channel->done.push_back(0);
+}
+
+ExchangeRun::HeldTile& ExchangeRun::hold(Tiles& tiles, TileIndex index, Shipment& shipment) {
+    HeldTile& held = tiles[index];
+    held.run = this;
+    held.index = index;
+    ++held.uses;
+    ++shipment.missing;
+    held.waiting.push_back(&shipment);
+    return held;
+}
+
+void ExchangeRun::start() {
+    if (shipments_.empty()) return;
+    self_ = shared_from_this();
+    const std::shared_ptr<ExchangeRun> alive = self_;  // the last shipment may end before this does
+    around_.stream.progress.started();
+    auto& from = static_cast<StarpuAttachment&>(*exchange_.from);
+    auto& to = static_cast<StarpuAttachment&>(*exchange_.to);
+    // All that is said of the matrices is said before the first tile is asked for, which may start everything.
+    for (auto& [index, held] : sources_) held.handle = from.handle(index);
+    for (auto& [index, held] : targets_) {
+        held.handle = to.handle(index);
+        held.covered = exchange_.overlay->covers(index);
+    }
+    for (const auto& shipment : shipments_) {
+        shipment->direct = contiguous(*shipment);
+        if (traced_parcels_) trace_task(*shipment);
+    }
+    // In the order of the shipments, so that the first columns of the target are complete first.
+    std::vector<std::pair<HeldTile*, starpu_data_access_mode>> wanted;
+    for (const auto& shipment : shipments_) {
+        for (HeldTile* held : shipment->sources) wanted.emplace_back(held, STARPU_R);
+        for (HeldTile* held : shipment->targets) wanted.emplace_back(held, held->covered ? STARPU_W : STARPU_RW);
+    }
+    std::map<HeldTile*, bool> asked;
+    for (const auto& [held, mode] : wanted)
+        if (!std::exchange(asked[held], true))
+            starpu_data_acquire_on_node_cb(held->handle, STARPU_MAIN_RAM, mode, tile_ready, held);
+}
+
+void ExchangeRun::tile_ready(void* held_tile) {
+    auto& held = *static_cast<HeldTile*>(held_tile);
+    const std::shared_ptr<ExchangeRun> alive = held.run->shared_from_this();
+    alive->ready(held);
+}
+
+void ExchangeRun::ready(HeldTile& held) {
+    std::vector<Shipment*> startable;
+    {
+        const std::lock_guard lock(mutex_);
+        held.tile =
+            static_cast<TileInterface*>(starpu_data_get_interface_on_node(held.handle, STARPU_MAIN_RAM))->tile();
+        for (Shipment* shipment : held.waiting) {
+            if (--shipment->missing > 0 || !may_start(*shipment)) continue;
+            shipment->started = true;
+            startable.push_back(shipment);
+        }
+    }
+    for (Shipment* shipment : startable) begin(*shipment);
+}
+
+bool ExchangeRun::may_start(const Shipment& shipment) const {
+    if (shipment.missing > 0 || shipment.started) return false;
+    if (shipment.channel == nullptr || exchange_.options.in_flight <= 0) return true;
+    const auto sequence = static_cast<std::size_t>(shipment.parcel.sequence);
+    return sequence < shipment.channel->first_open + static_cast<std::size_t>(exchange_.options.in_flight);
+}
+
+void ExchangeRun::begin(Shipment& shipment) {
+    if (shipment.role == Role::incoming)
+        receive(shipment);
+    else if (shipment.role == Role::outgoing && shipment.direct)
+        send(shipment, in_tile(shipment));
+    else
+        submit(shipment);
+}
+
+const ExchangeRun::HeldTile& ExchangeRun::held(const std::vector<HeldTile*>& tiles, TileIndex index) const {
+    return **std::find_if(tiles.begin(), tiles.end(), [&](const HeldTile* tile) { return tile->index == index; });
+}
+
+bool ExchangeRun::contiguous(const Shipment& shipment) const {
+    if (shipment.role == Role::local || shipment.parcel.segments.size() != 1) return false;
+    const Trapezoid& shape = shipment.parcel.segments.front().shape;
+    const bool leaves = shipment.role == Role::outgoing;
+    if (shape.part != Trapezoid::Part::all) return false;
+    if (leaves && exchange_.overlay->problem().orientation == Orientation::transposed) return false;
+    const HeldTile& held = *(leaves ? shipment.sources : shipment.targets).front();
+    const auto* tile = static_cast<TileInterface*>(starpu_data_get_interface_on_node(held.handle, STARPU_MAIN_RAM));
+    return shape.cols == 1 || shape.rows == tile->ld;
+}
+
+void* ExchangeRun::in_tile(const Shipment& shipment) const {
+    const Segment& segment = shipment.parcel.segments.front();
+    const bool leaves = shipment.role == Role::outgoing;
+    const Tile& tile = (leaves ? shipment.sources : shipment.targets).front()->tile;
+    const ElementIndex at = leaves ? segment.from_at : segment.to_at;
+    return static_cast<std::byte*>(tile.data) + static_cast<std::size_t>(at.i + at.j * tile.ld) * element_bytes_;
+}
+
+int ExchangeRun::tag(const Shipment& shipment) const {
+    return static_cast<int>(first_free_tag + (first_datum_ + shipment.parcel.number) % (tag_limit() - first_free_tag));
+}
+
+void ExchangeRun::send(Shipment& shipment, void* memory) {
+    if (tracing() != nullptr) shipment.posted = trace::Collector::now();
+    around_.courier->carry({.direction = Parcelled::Direction::send,
+                            .memory = memory,
+                            .bytes = shipment.parcel.bytes,
+                            .peer = static_cast<int>(shipment.parcel.to.number()),
+                            .tag = tag(shipment),
+                            .comm = around_.stream.comm},
+                           exchange_.options.sending, [this, &shipment] {
+                               trace_message(shipment);
+                               if (shipment.direct) release(shipment.sources);
+                               ended(shipment);
+                           });
+}
+
+void ExchangeRun::receive(Shipment& shipment) {
+    if (tracing() != nullptr) shipment.posted = trace::Collector::now();
+    if (!shipment.direct) shipment.buffer = take_buffer(shipment.parcel.bytes);
+    void* memory = shipment.direct ? in_tile(shipment) : shipment.buffer;
+    around_.courier->carry({.direction = Parcelled::Direction::receive,
+                            .memory = memory,
+                            .bytes = shipment.parcel.bytes,
+                            .peer = static_cast<int>(shipment.parcel.from.number()),
+                            .tag = tag(shipment),
+                            .comm = around_.stream.comm},
+                           exchange_.options.sending, [this, &shipment] {
+                               trace_message(shipment);
+                               if (!shipment.direct) {
+                                   submit(shipment);
+                                   return;
+                               }
+                               release(shipment.targets);
+                               ended(shipment);
+                           });
+}
+
+void ExchangeRun::trace_message(const Shipment& shipment) const {
+    Tracing* trace = tracing();
+    if (trace == nullptr || !trace->wants(trace::Module::comms)) return;
+    const bool leaves = shipment.role == Role::outgoing;
+    trace->message_ended(
+        {.kind = leaves ? trace::RecordKind::send : trace::RecordKind::receive,
+         .progress = &around_.stream.progress,
+         .tag = static_cast<std::uint64_t>(message_tag(first_datum_ + shipment.parcel.number, 0)),
+         .bytes = static_cast<std::uint64_t>(shipment.parcel.bytes),
+         .posted = shipment.posted,
+         .priority = exchange_.options.priority,
+         .peer = static_cast<std::uint16_t>((leaves ? shipment.parcel.to : shipment.parcel.from).number())});
+}
+
+const Kernel& ExchangeRun::kernel_of(const Shipment& shipment) {
+    switch (shipment.role) {
+        case Role::outgoing: return pack_kernel;
+        case Role::incoming: return unpack_kernel;
+        case Role::local: break;
+    }
+    return copy_kernel;
+}
+
+void ExchangeRun::submit(Shipment& shipment) {
+    const ShipmentArguments arguments{&shipment, static_cast<double>(shipment.parcel.bytes)};
+    Task task(kernel_of(shipment), {}, arguments);
+    // What others wait for goes first; copies that stay here fill the gaps.
+    task.priority = exchange_.options.priority - (shipment.role == Role::local ? 1 : 0);
+    task.phase = exchange_.phase;
+    around_.submit(task, shipment.traced);
+}
+
+/// The task as traces show it: with the tiles it reads and writes, and the parcel between them.
+void ExchangeRun::trace_task(Shipment& shipment) const {
+    if (shipment.direct) return;
+    const Kernel& kernel = kernel_of(shipment);
+    Task task(kernel, {});
+    task.priority = exchange_.options.priority;
+    task.phase = exchange_.phase;
+    const auto add = [&](TileRef tile, AccessMode mode) {
+        task.accesses[static_cast<std::size_t>(task.access_count++)] = {tile, mode};
+    };
+    const TileRef parcel{traced_parcels_.get(), {shipment.parcel.number, 0}};
+    if (&kernel == &unpack_kernel) add(parcel, AccessMode::read);
+    for (const HeldTile* tile : shipment.sources) add({exchange_.from, tile->index}, AccessMode::read);
+    for (const HeldTile* tile : shipment.targets) add({exchange_.to, tile->index}, AccessMode::disjoint);
+    if (&kernel == &pack_kernel) add(parcel, AccessMode::write);
+    const std::uint64_t second = &kernel == &pack_kernel ? 0 : 1;
+    const std::uint64_t position = first_position_ + 2 * static_cast<std::uint64_t>(shipment.parcel.number) + second;
+    shipment.traced = tracing()->created(around_.stream, task, position, TaskPurpose::task);
+}
+
+KernelResult ExchangeRun::run_pack(const KernelCall& call) noexcept {
+    auto& shipment = *static_cast<Shipment*>(call.args<ShipmentArguments>().shipment);
+    ExchangeRun& run = *shipment.run;
+    shipment.buffer = take_buffer(shipment.parcel.bytes);
+    std::byte* to = shipment.buffer;
+    for (const Segment& segment : shipment.parcel.segments) {
+        const SegmentArguments args = run.arguments(segment);
+        pack_segment(run.held(shipment.sources, segment.from).tile, to, args);
+        to += static_cast<std::size_t>(segment.shape.count()) * static_cast<std::size_t>(args.element_bytes);
+    }
+    run.release(shipment.sources);
+    run.send(shipment, shipment.buffer);
+    return {};
+}
+
+KernelResult ExchangeRun::run_unpack(const KernelCall& call) noexcept {
+    auto& shipment = *static_cast<Shipment*>(call.args<ShipmentArguments>().shipment);
+    ExchangeRun& run = *shipment.run;
+    const std::byte* from = shipment.buffer;
+    for (const Segment& segment : shipment.parcel.segments) {
+        const SegmentArguments args = run.arguments(segment);
+        unpack_segment(from, run.held(shipment.targets, segment.to).tile, args);
+        from += static_cast<std::size_t>(segment.shape.count()) * static_cast<std::size_t>(args.element_bytes);
+    }
+    run.release(shipment.targets);
+    run.ended(shipment);
+    return {};
+}
+
+KernelResult ExchangeRun::run_copy(const KernelCall& call) noexcept {
+    auto& shipment = *static_cast<Shipment*>(call.args<ShipmentArguments>().shipment);
+    ExchangeRun& run = *shipment.run;
+    for (const Segment& segment : shipment.parcel.segments)
+        copy_segment(run.held(shipment.sources, segment.from).tile, run.held(shipment.targets, segment.to).tile,
+                     run.arguments(segment));
+    run.release(shipment.sources);
+    run.release(shipment.targets);
+    run.ended(shipment);
+    return {};
+}
+
+/// One use of each tile has ended; those without further uses go back to StarPU.
+void ExchangeRun::release(const std::vector<HeldTile*>& tiles) {
+    std::array<HeldTile*, Task::max_accesses> free{};
+    std::size_t count = 0;
+    {
+        const std::lock_guard lock(mutex_);
+        for (HeldTile* tile : tiles)
+            if (--tile->uses == 0) free[count++] = tile;
+    }
+    for (std::size_t k = 0; k < count; ++k) starpu_data_release_on_node(free[k]->handle, STARPU_MAIN_RAM);
+}
+
+void ExchangeRun::ended(Shipment& shipment) {
+    if (shipment.buffer != nullptr) tile_pool().give(shipment.buffer, buffer_bytes(shipment.parcel.bytes));
+    std::vector<Shipment*> startable;
+    std::shared_ptr<ExchangeRun> last;
+    {
+        const std::lock_guard lock(mutex_);
+        if (Channel* channel = shipment.channel) {
+            channel->done[static_cast<std::size_t>(shipment.parcel.sequence)] = 1;
+            while (channel->first_open < channel->done.size() && channel->done[channel->first_open] != 0)
+                ++channel->first_open;
+            for (std::size_t k = channel->first_open; k < channel->shipments.size(); ++k) {
+                Shipment* next = channel->shipments[k];
+                if (exchange_.options.in_flight > 0 &&
+                    k >= channel->first_open + static_cast<std::size_t>(exchange_.options.in_flight))
+                    break;
+                if (!may_start(*next)) continue;
+                next->started = true;
+                startable.push_back(next);
+            }
+        }
+        if (--left_ == 0) last = std::move(self_);
+    }
+    for (Shipment* next : startable) begin(*next);
+    if (last) around_.stream.progress.finished();
+}
+
+}  // namespace tesela::starpu

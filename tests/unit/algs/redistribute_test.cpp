@@ -1,0 +1,118 @@
+#include "tesela/algs/redistribute.hpp"
+
+#include "support/redistribution.hpp"
+#include "tesela/dist/redistribution.hpp"
+#include "tesela/flow/graph.hpp"
+#include "tesela/flow/inline_engine.hpp"
+#include "tesela/flow/recording.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace tesela {
+namespace {
+
+using testing::any_redistribution;
+using testing::owners;
+using testing::Redistribution;
+
+RC_GTEST_PROP(Redistribute, InlineMovesEveryElementToItsPlace, ()) {
+    InlineEngine engine(3);
+    const Redistribution r = any_redistribution();
+    RC_LOG() << r.name();
+    RC_ASSERT(testing::run_redistribution<double>(engine, r) == testing::expected_target<double>(r));
+}
+
+RC_GTEST_PROP(Redistribute, RecordedHasTheTransfersOfTheSchedule, ()) {
+    Redistribution r = any_redistribution();
+    r.options.path = RedistributionPath::exchange;
+    r.options.isolate_segments = r.options.dynamic_volume = true;
+    RC_LOG() << r.name();
+    RecordingEngine engine(3);
+    Stream s(engine);
+    Matrix<double> A(s, r.from, owners(r.from_family, r.from.grid(), 3));
+    Matrix<double> B(s, r.to, owners(r.to_family, r.to.grid(), 3), {.name = "B"});
+    generate(s, A.view(), {testing::source_element});
+    const Transfers before = count_transfers(engine.recording());
+    redistribute(s, testing::source_view(r, A), B.view(), r.options);
+    const Transfers transfers = count_transfers(engine.recording());
+    const Overlay overlay = redistribution_overlay(testing::source_view(r, A), B.view(), r.options);
+    const RedistributionVolume volume =
+        redistribution_volume(overlay, {A.distribution(), B.distribution()}, dense_bytes(8));
+    RC_ASSERT(transfers.bytes - before.bytes == static_cast<double>(volume.remote.bytes));
+    RC_ASSERT(transfers.messages - before.messages == volume.remote.segments);
+    for (const auto& [nodes, v] : volume.pairs)
+        if (nodes.first != nodes.second)
+            RC_ASSERT(transfers.matrix[static_cast<std::size_t>(nodes.first * 3 + nodes.second)] ==
+                      static_cast<double>(v.bytes));
+
+    // The same stream under other owners of the target.
+    const Distribution other = owners("random:77", r.to.grid(), 3);
+    const Transfers moved = count_transfers(engine.recording(), {{"B", other}});
+    RC_ASSERT(
+        moved.bytes ==
+        static_cast<double>(redistribution_volume(overlay, {A.distribution(), other}, dense_bytes(8)).remote.bytes));
+}
+
+TEST(Redistribute, WorkOnATargetTileDependsOnThatTileOnly) {
+    RecordingEngine engine(2);
+    Stream s(engine);
+    const Tiling tiling = Tiling::square(64, 16);
+    const Tiling finer = Tiling::square(64, 8);
+    Matrix<double> A(s, tiling, owners("block_cyclic", tiling.grid(), 2));
+    Matrix<double> B(s, finer, owners("block_cyclic", finer.grid(), 2), {.name = "B"});
+    generate(s, A.view(), {testing::source_element});
+    redistribute(s, A.view(), B.view());
+    s.submit(tasks::potrf(B(0, 0)));
+    const TaskGraph graph = dependency_graph(engine.recording());
+    const auto potrf = graph.size() - 1;
+    ASSERT_EQ(graph.predecessors_of(potrf).size(), 1U);
+    const std::uint32_t exchange = graph.predecessors_of(potrf)[0];
+    EXPECT_EQ(engine.recording().items[exchange].kind, RecordedItem::Kind::exchange);
+    EXPECT_EQ(graph.predecessors_of(exchange).size(), 1U);  // the task that generated A(0, 0)
+}
+
+TEST(Redistribute, KeepsAtMostBatchMessagesUnderWayAsTasks) {
+    // Packing message k between two nodes depends, through a token, on the unpacking of message k - batch: there are
+    // `batch` chains of messages, and one of each is under way.
+    RecordingEngine engine(2);
+    Stream s(engine);
+    const Tiling rows = Tiling::uniform({64, 64}, {64, 8});
+    Matrix<double> A(s, rows, Distribution(rows.grid(), 2, std::vector<std::int32_t>(8, 0)));
+    Matrix<double> B(s, rows, Distribution(rows.grid(), 2, std::vector<std::int32_t>(8, 1)), {.name = "B"});
+    generate(s, A.view(), {testing::source_element});
+    redistribute(s, A.view(), B.view(), {.path = RedistributionPath::tasks, .batch = 2, .message_bytes = 64 * 8 * 8});
+    const Recording& recording = engine.recording();
+    const TaskGraph graph = dependency_graph(recording);
+    std::vector<std::uint32_t> packs;
+    std::vector<std::uint32_t> unpacks;
+    for (std::uint32_t v = 0; v < recording.items.size(); ++v) {
+        if (recording.items[v].kernel == &SegmentKernels::pack) packs.push_back(v);
+        if (recording.items[v].kernel == &SegmentKernels::unpack) unpacks.push_back(v);
+    }
+    ASSERT_EQ(packs.size(), 8U);
+    const auto reaches = [&](std::uint32_t from, std::uint32_t to) {
+        std::vector<bool> before(to + 1, false);
+        before[to] = true;
+        for (std::uint32_t v = to; v > from; --v)
+            if (before[v])
+                for (const std::uint32_t u : graph.predecessors_of(v)) before[u] = true;
+        return static_cast<bool>(before[from]);
+    };
+    for (std::size_t k = 0; k < 8; ++k)
+        for (std::size_t m = 0; m < 8; ++m) EXPECT_EQ(reaches(unpacks[m], packs[k]), m < k && (k - m) % 2 == 0) << m << " " << k;
+}
+
+TEST(Redistribute, RefusesSwitchesThatThePathDoesNotHave) {
+    InlineEngine engine(1);
+    Stream s(engine);
+    const Tiling tiling = Tiling::square(4, 2);
+    Matrix<double> A(s, tiling, owners("block_cyclic", tiling.grid(), 1));
+    Matrix<double> B(s, tiling, owners("block_cyclic", tiling.grid(), 1));
+    generate(s, A.view(), {testing::source_element});
+    EXPECT_THROW(redistribute(s, A.view(), B.view(), {.dynamic_volume = false}), Error);
+    EXPECT_THROW(redistribute(s, A.view(), B.view(), {.isolate_segments = false}), Error);
+}
+
+}  // namespace
+}  // namespace tesela
