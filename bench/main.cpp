@@ -6,6 +6,10 @@
 #include "geo_recovery.hpp"
 #include "matern_bench.hpp"
 #include "overhead_bench.hpp"
+#include "paper001/paper001_bench.hpp"
+#include "paper002/paper002_bench.hpp"
+#include "prediction_bench.hpp"
+#include "redistribution/redistribute_bench.hpp"
 #include "trace_bench.hpp"
 
 #include "tesela/base/version.hpp"
@@ -14,6 +18,7 @@
 #include "tesela/io/hdf5/trace_hdf5.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include <map>
@@ -172,6 +177,137 @@ void add_recovery(CLI::App& app, int& exit_code) {
     });
 }
 
+/// Adds an option that takes one number for both dimensions, or two as "3,4".
+CLI::Option* add_pair(CLI::App& command, const std::string& name, ElementIndex& value, const std::string& text) {
+    return command
+        .add_option_function<std::vector<Index>>(
+            name,
+            [&value](const std::vector<Index>& given) {
+                value = {given.front(), given.back()};
+            },
+            text)
+        ->delimiter(',')
+        ->expected(1, 2)
+        ->allow_extra_args(false);
+}
+
+void add_redistribute(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<bench::RedistributeBenchOptions>();
+    auto& what = options->redistribute;
+    CLI::App* command = app.add_subcommand(
+        "redistribute", "A matrix from one distribution and tile size to another, beside ScaLAPACK's pdgemr2d");
+    command->add_option("--n", options->n, "Order of both matrices")->capture_default_str();
+    command->add_option("--from", options->from, "Distribution of the source [all nodes in a row: block_cyclic:1xP]");
+    command->add_option("--to", options->to, "Distribution of the target [block_cyclic on a nearly square grid]");
+    add_pair(*command, "--tile-from", options->tile_from, "Tile size of the source [960]: SIZE or ROWS,COLS");
+    add_pair(*command, "--tile-to", options->tile_to, "Tile size of the target [400]: SIZE or ROWS,COLS");
+    command->add_option("--rows", what.size.i, "Rows of the submatrix; all that the source has from its offset on");
+    command->add_option("--cols", what.size.j, "Columns of the submatrix");
+    add_pair(*command, "--offset-from", what.from_offset, "First element of the submatrix in the source: I or I,J");
+    add_pair(*command, "--offset-to", what.to_offset, "First element of the submatrix in the target: I or I,J");
+    command->add_flag_callback(
+        "--lower", [=] { options->part = Part::lower; }, "Move the lower triangle only");
+    command->add_flag_callback(
+        "--transpose", [=] { options->op = Op::transpose; }, "Move the transpose");
+    const std::map<std::string, RedistributionPath> paths{{"exchange", RedistributionPath::exchange},
+                                                          {"tasks", RedistributionPath::tasks}};
+    command->add_option("--path", what.path, "exchange: in bulk; tasks: a task per segment")
+        ->transform(CLI::CheckedTransformer(paths, CLI::ignore_case));
+    command->add_option("--batch", what.batch, "Messages between two nodes at a time; 0: all")->capture_default_str();
+    command->add_option("--message-bytes", what.message_bytes, "Size of messages that segments are put together to")
+        ->capture_default_str();
+    command->add_flag("!--no-isolate-segments", what.isolate_segments, "Segments of a tile land one after another");
+    command->add_flag("!--no-dynamic-volume", what.dynamic_volume, "Whole source tiles travel");
+    command->add_flag("!--no-multiple-send", what.multiple_send, "One thread hands all messages to the network");
+    command->add_option("--repetitions", options->repetitions, "Best of so many")->capture_default_str();
+    command->add_flag("--check", options->check, "Check every element of the target");
+    command->add_flag("!--no-compare", options->compare, "Do not measure ScaLAPACK");
+    cli::add_engine_options(*command, options->run);
+    cli::add_json_option(*command, options->run);
+    command->callback([=, &exit_code] {
+        exit_code = cli::run_guarded("tesela bench", [&] {
+            bench::check_options(*options);
+            const auto engine = cli::start_engine(options->run);
+            const auto result = bench::redistribute_benchmark(*engine, *options);
+            cli::print_results(*engine, result, options->run.json);
+            return result.at("correct").get<bool>() ? cli::success : cli::failed;
+        });
+    });
+}
+
+void add_paper002(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<bench::Paper002Options>();
+    CLI::App* command = app.add_subcommand(
+        "paper002",
+        "Tables and pictures of docs/tables about redistribution, for the nodes at hand: bench/paper002/run.sh runs it "
+        "on 1, 2 and 4");
+    command->add_option("--folder", options->folder, "Where the files go")->capture_default_str();
+    command->add_flag("--quick", options->quick, "Small sizes: only to see that everything works");
+    command->add_option("--repetitions", options->repetitions, "Best of so many")->capture_default_str();
+    command
+        ->add_option("--only", options->only, fmt::format("Some of {}", fmt::join(bench::paper002_experiments(), ",")))
+        ->delimiter(',');
+    cli::add_engine_options(*command, options->run);
+    cli::add_json_option(*command, options->run);
+    command->callback([=, &exit_code] {
+        exit_code = cli::run_guarded("tesela bench", [&] {
+            bench::check_options(*options);
+            const auto engine = cli::start_engine(options->run);
+            cli::print_results(*engine, bench::paper002_benchmark(*engine, *options), options->run.json);
+            return cli::success;
+        });
+    });
+}
+
+void add_paper001(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<bench::Paper001Options>();
+    auto run = std::make_shared<cli::RunOptions>();
+    CLI::App* command = app.add_subcommand("paper001", "Figures 4, 5 and 8 of paper 001: load and simulated makespans");
+    command->add_option("--seeds", options->seeds, "Matrices drawn for each case")->capture_default_str();
+    command->add_option("--largest", options->largest, "Sizes 30, 60 and 90 up to this")->capture_default_str();
+    command->add_option("--folder", options->folder, "Where the files go")->capture_default_str();
+    cli::add_json_option(*command, *run);
+    command->callback([=, &exit_code] {
+        exit_code = cli::run_guarded("tesela bench", [&] {
+            return print_checks(bench::paper001_benchmark(*options), run->json) ? cli::success : cli::failed;
+        });
+    });
+}
+
+void add_prediction(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<bench::PredictionOptions>();
+    auto run = std::make_shared<cli::RunOptions>();
+    CLI::App* command = app.add_subcommand(
+        "prediction", "Calibrates this machine, then predicts and measures Cholesky and likelihood evaluations");
+    command->add_option("--n", options->sizes, "Orders of the matrices")->delimiter(',')->capture_default_str();
+    command->add_option("--geo", options->geo_sizes, "Observations")->delimiter(',')->capture_default_str();
+    command->add_option("--workers", options->workers, "Numbers of workers")->delimiter(',')->capture_default_str();
+    command->add_option("--repetitions", options->repetitions, "Best of so many")->capture_default_str();
+    command->add_option("--seconds", options->seconds, "Calibration of each kernel and tile size")
+        ->capture_default_str();
+    command->add_option("--table", options->table, "CSV file for the rows");
+    cli::add_json_option(*command, *run);
+    command->callback([=, &exit_code] {
+        exit_code = cli::run_guarded("tesela bench", [&] {
+            const auto result = bench::prediction_benchmark(*options);
+            if (run->json) {
+                fmt::print("{}\n", result.dump(2));
+                return cli::success;
+            }
+            fmt::print("{:<10}{:>7}{:>6}{:>9}{:>11}{:>11}{:>9}\n", "operation", "n", "tile", "workers", "predicted",
+                       "measured", "error");
+            for (const auto& row : result.at("rows"))
+                fmt::print("{:<10}{:>7}{:>6}{:>9}{:>10.4f}s{:>10.4f}s{:>8.1f}%\n",
+                           row.at("operation").get<std::string>(), row.at("n").get<Index>(),
+                           row.at("tile").get<Index>(), row.at("workers").get<int>(), row.at("predicted").get<double>(),
+                           row.at("measured").get<double>(), 100 * row.at("error").get<double>());
+            fmt::print("median error {:.1f} %, worst {:.1f} %\n", 100 * result.at("median_error").get<double>(),
+                       100 * result.at("worst_error").get<double>());
+            return cli::success;
+        });
+    });
+}
+
 void add_trace(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<bench::TraceOptions>();
     auto run = std::make_shared<cli::RunOptions>();
@@ -208,7 +344,11 @@ int main(int argc, char** argv) {
     add_matern(app, exit_code);
     add_geo(app, exit_code);
     add_recovery(app, exit_code);
+    add_redistribute(app, exit_code);
+    add_paper002(app, exit_code);
     add_trace(app, exit_code);
+    add_paper001(app, exit_code);
+    add_prediction(app, exit_code);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

@@ -59,6 +59,9 @@ Trapezoid common(const Trapezoid& from, const Trapezoid& to) {
 }
 
 void check_switches(const RedistributeOptions& options) {
+    if (options.message_bytes < 1)
+        throw Error("messages of {} bytes cannot be; give at least 1", options.message_bytes);
+    if (options.batch < 0) throw Error("a batch of {} messages cannot be; 0 means all at once", options.batch);
     if (options.path == RedistributionPath::tasks || (options.isolate_segments && options.dynamic_volume)) return;
     throw Error("segments can only be left together, or whole tiles sent, where a redistribution is made of tasks");
 }

@@ -1,14 +1,18 @@
 #include "tesela/cli/dist_command.hpp"
 
+#include "tesela/algs/operation.hpp"
 #include "tesela/algs/recorded_operation.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/cli/density_option.hpp"
 #include "tesela/cli/output.hpp"
+#include "tesela/cli/platform_option.hpp"
 #include "tesela/dist/catalogue.hpp"
 #include "tesela/dist/metrics.hpp"
 #include "tesela/dist/platform_constraint.hpp"
 #include "tesela/io/json_file.hpp"
 #include "tesela/io/output_file.hpp"
 #include "tesela/report/owner_map.hpp"
+#include "tesela/sim/allocation_metrics.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -17,7 +21,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -86,31 +89,15 @@ void add_problem_options(CLI::App& command, ProblemOptions& options) {
     powers->excludes(platform);
 }
 
-TileMap density_of(const ProblemOptions& options) {
-    if (options.tiles < 1) throw Error("--tiles must be at least 1; it is {}", options.tiles);
-    if (options.density == "dense") return full_density({options.tiles, options.tiles});
-    const std::string prefix = "synthetic:";
-    if (options.density.starts_with(prefix)) {
-        SyntheticDensity synthetic{.seed = options.seed};
-        const char* begin = options.density.data() + prefix.size();
-        const char* end = options.density.data() + options.density.size();
-        const auto [stop, error] = std::from_chars(begin, end, synthetic.delta);
-        if (error == std::errc{} && stop == end && synthetic.delta >= 0)
-            return synthetic_density(options.tiles, synthetic);
-    }
-    throw Error("--density must be dense or synthetic:DELTA, as synthetic:8; it is \"{}\"", options.density);
-}
-
 DistributionRequest request_of(const ProblemOptions& options) {
-    DistributionRequest request{
-        .workload = {.operation = operations.at(options.kernel), .density = density_of(options)},
-        .nodes = options.count,
-        .alpha = options.alpha,
-        .seed = options.seed,
-        .powers = options.powers};
+    DistributionRequest request{.workload = {.operation = operations.at(options.kernel),
+                                             .density = parse_density(options.density, options.tiles, options.seed)},
+                                .nodes = options.count,
+                                .alpha = options.alpha,
+                                .seed = options.seed,
+                                .powers = options.powers};
     if (!options.platform.empty()) {
-        auto platform = read_json_file(options.platform).get<Platform>();
-        if (!options.nodes.empty()) platform = choose_nodes(platform, options.nodes);
+        const Platform platform = read_platform(options.platform, options.nodes);
         request.powers = update_powers(platform, options.tile);
         request.steps = cholesky_constraint(platform, options.tile);
     }
@@ -147,7 +134,16 @@ void add_make(CLI::App& dist, int& exit_code) {
 struct CompareOptions {
     ProblemOptions problem;
     std::vector<std::string> families;
+    bool simulate = false;
+    CommunicationModel network;
     bool json = false;
+};
+
+/// Paper 001's makespans over ideal: without and with communication.
+struct Makespans {
+    double dependencies = 0;
+    double without_preemption = 0;
+    double communications = 0;
 };
 
 struct ComparedFamily {
@@ -157,10 +153,23 @@ struct ComparedFamily {
     Index max_nodes_per_row = 0;
     Index max_nodes_per_column = 0;
     std::optional<Transfers> transfers;
+    std::optional<Makespans> makespans{};
     double seconds = 0;
 };
 
-ComparedFamily measure(const std::string& family, const DistributionRequest& request,
+Makespans simulate(const DistributionRequest& request, const Distribution& distribution,
+                   const RecordedOperation& recorded, const CommunicationModel& network) {
+    const AllocationMetrics metrics(recorded.recording(), request.workload);
+    const double ideal = metrics.ideal(request.nodes);
+    const auto submit = [&](Stream& stream, const Tiling& tiling) {
+        run_operation(stream, request.workload.operation, tiling, distribution);
+    };
+    return {metrics.dependency_makespan(distribution, Preemption::allowed) / ideal,
+            metrics.dependency_makespan(distribution, Preemption::none) / ideal,
+            communication_makespan(request.workload, request.nodes, network, submit) / ideal};
+}
+
+ComparedFamily measure(const std::string& family, const DistributionRequest& request, const CompareOptions& options,
                        const std::optional<RecordedOperation>& recorded) {
     const auto start = std::chrono::steady_clock::now();
     const Distribution distribution = make_family(family, request);
@@ -175,19 +184,22 @@ ComparedFamily measure(const std::string& family, const DistributionRequest& req
         .transfers = std::nullopt,
         .seconds = seconds.count()};
     if (recorded) row.transfers = recorded->transfers(distribution);
+    if (options.simulate) row.makespans = simulate(request, distribution, *recorded, options.network);
     return row;
 }
 
 std::vector<ComparedFamily> compare(const CompareOptions& options) {
     const DistributionRequest request = request_of(options.problem);
     std::optional<RecordedOperation> recorded;
-    if (options.problem.tiles <= most_recorded_tiles)
+    if (options.simulate && !request.powers.empty())
+        throw Error("--simulate compares on equal nodes (--count); for others use tesela simulate --dist");
+    if (options.simulate || options.problem.tiles <= most_recorded_tiles)
         recorded.emplace(
             request.workload.operation,
             OperationSize{.tiles = options.problem.tiles, .nodes = request.nodes, .tile = options.problem.tile});
     std::vector<ComparedFamily> rows;
     for (const auto& name : options.families.empty() ? families_for(request) : options.families)
-        rows.push_back(measure(name, request, recorded));
+        rows.push_back(measure(name, request, options, recorded));
     return rows;
 }
 
@@ -205,23 +217,48 @@ Json to_json(const ComparedFamily& row) {
         json["transfers"] = row.transfers->messages;
         json["bytes"] = row.transfers->bytes;
     }
+    if (row.makespans) {
+        json["dependencies"] = row.makespans->dependencies;
+        json["dependencies_without_preemption"] = row.makespans->without_preemption;
+        json["communications"] = row.makespans->communications;
+    }
     return json;
 }
 
 void print_table(const std::vector<ComparedFamily>& rows) {
-    fmt::print("{:<18} {:>9} {:>10} {:>9} {:>8} {:>8} {:>10} {:>9}\n", "family", "max_load", "dispersion", "steps",
-               "per_row", "per_col", "transfers", "seconds");
-    for (const auto& row : rows)
-        fmt::print("{:<18} {:>9.4f} {:>10.4f} {:>9.4f} {:>8} {:>8} {:>10} {:>9.3f}\n", row.family,
+    const bool simulated = !rows.empty() && rows.front().makespans;
+    fmt::print("{:<18} {:>9} {:>10} {:>9} {:>8} {:>8} {:>10} {:>9}{}\n", "family", "max_load", "dispersion", "steps",
+               "per_row", "per_col", "transfers", "seconds", simulated ? " dependencies communications" : "");
+    for (const auto& row : rows) {
+        fmt::print("{:<18} {:>9.4f} {:>10.4f} {:>9.4f} {:>8} {:>8} {:>10} {:>9.3f}", row.family,
                    row.load.max_over_ideal, row.load.dispersion, row.step_imbalance, row.max_nodes_per_row,
                    row.max_nodes_per_column, row.transfers ? fmt::format("{}", row.transfers->messages) : "-",
                    row.seconds);
+        if (row.makespans)
+            fmt::print(" {:>12.4f} {:>14.4f}", row.makespans->dependencies, row.makespans->communications);
+        fmt::print("\n");
+    }
 }
 
 void add_compare(CLI::App& dist, int& exit_code) {
     auto options = std::make_shared<CompareOptions>();
     auto* command = dist.add_subcommand("compare", "Families of distributions beside each other");
     add_problem_options(*command, options->problem);
+    auto* simulated =
+        command->add_flag("--simulate", options->simulate,
+                          "Also the makespans of paper 001 over the ideal: with dependencies, and with communication");
+    command
+        ->add_option("--bandwidth", options->network.bandwidth,
+                     "Bytes per second of a node's interface in the makespan with communication")
+        ->needs(simulated)
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    command
+        ->add_option("--flops", options->network.flops,
+                     "Operations per second of a node in a product of full tiles (of --tile 960)")
+        ->needs(simulated)
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
     command->add_option("--families", options->families, "Only these, as block_cyclic:2x3,bce,rs")->delimiter(',');
     command->add_flag("--json", options->json, "A list of objects instead of a table");
     on_call(*command, exit_code, [options] {

@@ -10,19 +10,39 @@
 namespace tesela {
 namespace {
 
-/// Straight line through two points of (log tile, log seconds).
-double log_log(const TilePoint& a, const TilePoint& b, Index tile) {
+/// Straight line through two points of (log tile, log y).
+double log_log(TilePoint a, TilePoint b, Index tile) {
     const double slope =
         std::log(b.value / a.value) / std::log(static_cast<double>(b.tile) / static_cast<double>(a.tile));
     return a.value * std::pow(static_cast<double>(tile) / static_cast<double>(a.tile), slope);
 }
 
-double timed_seconds(const std::vector<TilePoint>& points, Index tile) {
-    if (points.size() == 1)
-        return points[0].value * std::pow(static_cast<double>(tile) / static_cast<double>(points[0].tile), 3);
+/// A field of the timed calls as a function of the tile size.
+double at_tile(const std::vector<TimedCall>& calls, double TimedCall::*field, Index tile) {
+    if (calls.size() == 1)
+        return calls[0].*field * std::pow(static_cast<double>(tile) / static_cast<double>(calls[0].tile), 3);
     std::size_t right = 1;
-    while (right + 1 < points.size() && points[right].tile < tile) ++right;
-    return log_log(points[right - 1], points[right], tile);
+    while (right + 1 < calls.size() && calls[right].tile < tile) ++right;
+    const auto &a = calls[right - 1], &b = calls[right];
+    return log_log({a.tile, a.*field}, {b.tile, b.*field}, tile);
+}
+
+struct Call {
+    double seconds = 0;
+    double work = 0;
+};
+Call call_at(const std::vector<TimedCall>& calls, Index tile) {
+    return {at_tile(calls, &TimedCall::value, tile), at_tile(calls, &TimedCall::work, tile)};
+}
+
+double timed_seconds(const TimedKernel& timed, const KernelWork& call) {
+    const double work = call.flops > 0 ? call.flops : call.bytes;
+    if (work == 0 || timed.seconds.front().work == 0) return at_tile(timed.seconds, &TimedCall::value, call.tile);
+    const Call full = call_at(timed.seconds, call.tile);
+    if (timed.narrow.empty() || work >= full.work) return full.seconds * work / full.work;
+    const Call narrow = call_at(timed.narrow, call.tile);
+    if (work <= narrow.work) return narrow.seconds * work / narrow.work;
+    return narrow.seconds + (full.seconds - narrow.seconds) * (work - narrow.work) / (full.work - narrow.work);
 }
 
 double efficiency_at(const std::vector<TilePoint>& points, Index tile) {
@@ -41,14 +61,15 @@ double amount(const KernelWork& work, RateUnit unit) {
     switch (unit) {
         case RateUnit::flops: return work.flops;
         case RateUnit::bytes: return work.bytes;
-        case RateUnit::elements: return static_cast<double>(work.tile) * static_cast<double>(work.tile);
+        case RateUnit::elements:
+            return work.elements > 0 ? work.elements : static_cast<double>(work.tile) * static_cast<double>(work.tile);
     }
     return 0;
 }
 
 struct SecondsOf {
     const KernelWork& work;
-    std::optional<double> operator()(const TimedKernel& timed) const { return timed_seconds(timed.seconds, work.tile); }
+    std::optional<double> operator()(const TimedKernel& timed) const { return timed_seconds(timed, work); }
     std::optional<double> operator()(const RatedKernel& rated) const {
         return amount(work, rated.unit) / (rated.rate * efficiency_at(rated.efficiency, work.tile));
     }
@@ -72,7 +93,8 @@ void check_link(const Link& link, const std::string& path) {
     require_not_negative(link.latency, path + ".latency");
 }
 
-void check_points(const std::vector<TilePoint>& points, const std::string& path) {
+template <class Point>
+void check_points(const std::vector<Point>& points, const std::string& path) {
     for (std::size_t n = 0; n < points.size(); ++n) {
         const std::string point = fmt::format("{}[{}]", path, n);
         require_at_least_one(points[n].tile, point + ".tile");
@@ -82,12 +104,32 @@ void check_points(const std::vector<TilePoint>& points, const std::string& path)
     }
 }
 
+/// Either all calls say how much work they were, or none does.
+void check_works(const std::vector<TimedCall>& calls, const std::string& path, double first) {
+    for (std::size_t n = 0; n < calls.size(); ++n) {
+        const std::string work = fmt::format("{}[{}].work", path, n);
+        require_not_negative(calls[n].work, work);
+        if ((calls[n].work > 0) != (first > 0)) throw Error("{} must be given for all timed calls or for none", work);
+    }
+}
+
+void check_timed(const TimedKernel& timed, const std::string& path) {
+    if (timed.seconds.empty()) throw Error("{}.seconds needs at least one tile size", path);
+    check_points(timed.seconds, path + ".seconds");
+    check_points(timed.narrow, path + ".narrow");
+    const double first = timed.seconds.front().work;
+    check_works(timed.seconds, path + ".seconds", first);
+    check_works(timed.narrow, path + ".narrow", first);
+    if (timed.narrow.empty()) return;
+    if (first == 0) throw Error("{}.narrow[0].work must be given, to tell narrow calls from others", path);
+    for (std::size_t n = 0; n < timed.narrow.size(); ++n)
+        if (const auto& call = timed.narrow[n]; call.work >= call_at(timed.seconds, call.tile).work)
+            throw Error("{}.narrow[{}].work must be less than that of a call on square tiles", path, n);
+}
+
 void check_kernel(const KernelTime& kernel, const std::string& path) {
     if (kernel.kernel.empty()) throw Error("{}.kernel must not be empty", path);
-    if (const auto* timed = std::get_if<TimedKernel>(&kernel.time)) {
-        if (timed->seconds.empty()) throw Error("{}.seconds needs at least one tile size", path);
-        check_points(timed->seconds, path + ".seconds");
-    }
+    if (const auto* timed = std::get_if<TimedKernel>(&kernel.time)) check_timed(*timed, path);
     if (const auto* rated = std::get_if<RatedKernel>(&kernel.time)) {
         require_positive(rated->rate, path + ".rate");
         check_points(rated->efficiency, path + ".efficiency");
@@ -247,7 +289,8 @@ std::vector<double> node_powers(const Platform& platform, std::string_view kerne
 }
 
 Platform choose_nodes(const Platform& platform, std::string_view choice) {
-    Platform chosen{.name = platform.name, .node_types = {}, .subnets = platform.subnets};
+    Platform chosen = platform;
+    chosen.node_types.clear();
     for (std::string_view rest = choice;;) {
         const auto plus = rest.find('+');
         const auto [count, name] = parse_choice(rest.substr(0, plus), choice);

@@ -28,10 +28,21 @@ struct TilePoint {
     friend bool operator==(const TilePoint&, const TilePoint&) = default;
 };
 
+/// A call that was timed. Its work is in flops, or in bytes where the kernel has no flops; 0 where it is not known.
+struct TimedCall {
+    Index tile = 0;
+    double value = 0;  ///< seconds
+    double work = 0;
+    friend bool operator==(const TimedCall&, const TimedCall&) = default;
+};
+
 /// Seconds timed at some tile sizes. Between two sizes, and beyond the ends, log(seconds) is linear in log(tile);
-/// with a single size seconds grow with its cube.
+/// with a single size seconds grow with its cube. Calls with less work than the timed one (the last tiles of a matrix,
+/// right-hand sides of few columns) take their share of it; where `narrow` has such calls too, seconds are linear in
+/// the work between both, since an operand that is read anyway costs the same for one column as for many.
 struct TimedKernel {
-    std::vector<TilePoint> seconds;
+    std::vector<TimedCall> seconds;
+    std::vector<TimedCall> narrow{};
     friend bool operator==(const TimedKernel&, const TimedKernel&) = default;
 };
 
@@ -56,7 +67,8 @@ struct KernelTime {
     friend bool operator==(const KernelTime&, const KernelTime&) = default;
 };
 
-/// Equal workers of a node: its cores, or its GPUs with `streams` kernels at a time on each.
+/// Equal workers of a node: its cores, or its GPUs with `streams` kernels at a time on each. The durations on a GPU are
+/// those of a kernel that has all of it; kernels that run at the same time share it.
 struct WorkerGroup {
     std::string name;
     Processor processor = Processor::cpu;
@@ -73,6 +85,7 @@ struct WorkerGroup {
 struct Link {
     double bandwidth = 0;  ///< bytes/s
     double latency = 0;    ///< seconds
+    Source source = Source::derived;
     friend bool operator==(const Link&, const Link&) = default;
 };
 
@@ -103,14 +116,17 @@ struct Platform {
     std::string name;
     std::vector<NodeType> node_types;
     std::vector<Subnet> subnets;
+    std::string description{};  ///< for people: where the numbers come from
     friend bool operator==(const Platform&, const Platform&) = default;
 };
 
-/// What one call of a kernel amounts to.
+/// What one call of a kernel amounts to: the longest side of its tiles, and what the kernel's cost function says. Flops
+/// and bytes may be left out for a call on square tiles, of the kind that was timed.
 struct KernelWork {
-    Index tile = 0;  ///< rows of a square tile; tile² elements
+    Index tile = 0;
     double flops = 0;
     double bytes = 0;
+    double elements = 0;  ///< of the tile written; 0 means tile²
 };
 
 /// Throws Error naming the field, as node_types[1].workers[0].count, unless counts and bandwidths are positive, names

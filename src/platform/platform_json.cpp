@@ -44,6 +44,9 @@ public:
         if (!value_.is_number_integer()) throw Error("{} must be a whole number", path_);
         return value_.get<Index>();
     }
+    void require_true() const {
+        if (value_ != json(true)) throw Error("{} must be true; leave it out otherwise", path_);
+    }
     [[nodiscard]] bool is_number() const { return value_.is_number(); }
     [[nodiscard]] double number() const {
         if (!value_.is_number()) throw Error("{} must be a number", path_);
@@ -111,13 +114,15 @@ const char* name_of(Enum value, std::initializer_list<Named<Enum>> names) {
     return "";
 }
 
-std::vector<TilePoint> read_points(const Field& field, Dimension dimension) {
-    std::vector<TilePoint> points;
+std::vector<TimedCall> read_calls(const Field& field) {
+    std::vector<TimedCall> calls;
     for (const auto& item : field.items()) {
-        item.allow_only({"tile", "value"});
-        points.push_back({item.at("tile").integer(), item.at("value").quantity(dimension)});
+        item.allow_only({"tile", "value", "work"});
+        calls.push_back({.tile = item.at("tile").integer(),
+                         .value = item.at("value").quantity(Dimension::seconds),
+                         .work = item.has("work") ? item.at("work").number() : 0});
     }
-    return points;
+    return calls;
 }
 
 /// An efficiency is one number for every tile size or a list of points.
@@ -141,27 +146,50 @@ constexpr std::initializer_list<RateField> rate_fields{
     {"bytes", RateUnit::bytes, Dimension::bytes_per_second},
     {"elements", RateUnit::elements, Dimension::elements_per_second}};
 
+/// How a rate is made less by small tiles or by what the kernel is; 1 where it does not say.
+RatedKernel read_rate(const Field& kernel, const RateField& rate) {
+    return {
+        .rate = kernel.at(rate.name).quantity(rate.dimension),
+        .unit = rate.unit,
+        .efficiency = kernel.has("efficiency") ? read_efficiency(kernel.at("efficiency")) : std::vector<TilePoint>{}};
+}
+
+TimedKernel read_timed(const Field& kernel) {
+    return {.seconds = read_calls(kernel.at("seconds")),
+            .narrow = kernel.has("narrow") ? read_calls(kernel.at("narrow")) : std::vector<TimedCall>{}};
+}
+
+/// A field that would be ignored is an error.
+void require_meaning(const Field& field, const KernelTime& kernel) {
+    if (field.has("efficiency") && !std::holds_alternative<RatedKernel>(kernel.time))
+        throw Error("{}.efficiency means something with \"flops\", \"bytes\" or \"elements\" only", field.path());
+    if (field.has("narrow") && !std::holds_alternative<TimedKernel>(kernel.time))
+        throw Error("{}.narrow means something with \"seconds\" only", field.path());
+}
+
 /// Exactly one of "seconds", "flops", "bytes", "elements" and "unavailable" says how long the kernel takes.
 KernelTime read_kernel(const Field& field) {
-    field.allow_only({"kernel", "source", "seconds", "flops", "bytes", "elements", "efficiency", "unavailable"});
+    field.allow_only(
+        {"kernel", "source", "seconds", "narrow", "flops", "bytes", "elements", "efficiency", "unavailable"});
     KernelTime kernel{.kernel = field.at("kernel").text(), .time = UnavailableKernel{}};
     int ways = 0;
-    if (field.has("unavailable")) ++ways;
+    if (field.has("unavailable")) {
+        ++ways;
+        field.at("unavailable").require_true();
+    }
     if (field.has("seconds")) {
         ++ways;
-        kernel.time = TimedKernel{read_points(field.at("seconds"), Dimension::seconds)};
+        kernel.time = read_timed(field);
     }
-    for (const auto& [name, unit, dimension] : rate_fields) {
-        if (!field.has(name)) continue;
+    for (const auto& rate : rate_fields) {
+        if (!field.has(rate.name)) continue;
         ++ways;
-        kernel.time = RatedKernel{
-            .rate = field.at(name).quantity(dimension),
-            .unit = unit,
-            .efficiency = field.has("efficiency") ? read_efficiency(field.at("efficiency")) : std::vector<TilePoint>{}};
+        kernel.time = read_rate(field, rate);
     }
     if (ways != 1)
         throw Error("{} needs one of \"seconds\", \"flops\", \"bytes\", \"elements\" and \"unavailable\"; it has {}",
                     field.path(), ways);
+    require_meaning(field, kernel);
     if (!field.has("unavailable")) kernel.source = read_named(field.at("source"), sources);
     return kernel;
 }
@@ -181,9 +209,10 @@ WorkerGroup read_group(const Field& field) {
 }
 
 Link read_link(const Field& field) {
-    field.allow_only({"bandwidth", "latency"});
+    field.allow_only({"bandwidth", "latency", "source"});
     return {.bandwidth = field.at("bandwidth").quantity(Dimension::bytes_per_second),
-            .latency = field.at("latency").quantity(Dimension::seconds)};
+            .latency = field.at("latency").quantity(Dimension::seconds),
+            .source = field.has("source") ? read_named(field.at("source"), sources) : Source::derived};
 }
 
 NodeType read_node_type(const Field& field) {
@@ -221,6 +250,15 @@ json write_points(const std::vector<TilePoint>& points) {
     return list;
 }
 
+json write_calls(const std::vector<TimedCall>& calls) {
+    auto list = json::array();
+    for (const auto& call : calls) {
+        list.push_back({{"tile", call.tile}, {"value", call.value}});
+        if (call.work > 0) list.back()["work"] = call.work;
+    }
+    return list;
+}
+
 json write_kernel(const KernelTime& kernel) {
     json result{{"kernel", kernel.kernel}};
     if (std::holds_alternative<UnavailableKernel>(kernel.time)) {
@@ -228,7 +266,10 @@ json write_kernel(const KernelTime& kernel) {
         return result;
     }
     result["source"] = name_of(kernel.source, sources);
-    if (const auto* timed = std::get_if<TimedKernel>(&kernel.time)) result["seconds"] = write_points(timed->seconds);
+    if (const auto* timed = std::get_if<TimedKernel>(&kernel.time)) {
+        result["seconds"] = write_calls(timed->seconds);
+        if (!timed->narrow.empty()) result["narrow"] = write_calls(timed->narrow);
+    }
     if (const auto* rated = std::get_if<RatedKernel>(&kernel.time)) {
         for (const auto& [name, unit, dimension] : rate_fields)
             if (unit == rated->unit) result[name] = rated->rate;
@@ -250,7 +291,9 @@ json write_group(const WorkerGroup& group) {
     return result;
 }
 
-json write_link(const Link& link) { return {{"bandwidth", link.bandwidth}, {"latency", link.latency}}; }
+json write_link(const Link& link) {
+    return {{"bandwidth", link.bandwidth}, {"latency", link.latency}, {"source", name_of(link.source, sources)}};
+}
 
 json write_node_type(const NodeType& type) {
     json result{{"name", type.name},           {"count", type.count},
@@ -282,16 +325,20 @@ void to_json(json& result, const Platform& platform) {
               {"node_types", json::array()},
               {"topology", write_topology(platform.subnets)}};
     for (const auto& type : platform.node_types) result["node_types"].push_back(write_node_type(type));
+    if (!platform.description.empty()) result["description"] = platform.description;
 }
 
 void from_json(const json& value, Platform& platform) {
     const Field file(value, "");
-    file.allow_only({"format", "version", "name", "description", "node_types", "topology"});
+    file.allow_only({"$schema", "format", "version", "name", "description", "node_types", "topology"});
     if (file.at("format").text() != format_name)
         throw Error("this is not a platform: \"format\" must be \"{}\"", format_name);
     if (const Index version = file.at("version").integer(); version != format_version)
         throw Error("platform version {} is not known; this program reads version {}", version, format_version);
-    Platform result{.name = file.at("name").text(), .node_types = {}, .subnets = read_topology(file.at("topology"))};
+    Platform result{.name = file.at("name").text(),
+                    .node_types = {},
+                    .subnets = read_topology(file.at("topology")),
+                    .description = file.has("description") ? file.at("description").text() : ""};
     for (const auto& type : file.at("node_types").items()) result.node_types.push_back(read_node_type(type));
     check_platform(result);
     platform = std::move(result);

@@ -17,9 +17,8 @@ bool started_in_parallel() {
 }
 
 namespace starpu {
-namespace {
 
-void check(int code, const char* what) {
+void check_mpi(int code, const char* what) {
     if (code == MPI_SUCCESS) return;
     std::array<char, MPI_MAX_ERROR_STRING> text{};
     int length = 0;
@@ -27,13 +26,28 @@ void check(int code, const char* what) {
     throw Error("MPI: {}: {}", what, text.data());
 }
 
+namespace {
+
+/// A program that started MPI before must have asked for what StarPU-MPI's thread and the workers do.
+void check_thread_level() {
+    int level = 0;
+    check_mpi(MPI_Query_thread(&level), "MPI_Query_thread");
+    if (level < MPI_THREAD_MULTIPLE)
+        throw Error(
+            "MPI was started before the engine, without MPI_THREAD_MULTIPLE: call "
+            "MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level) in place of MPI_Init");
+}
+
 /// MPI can be started once in a process, so it ends with the process and not with the engine.
 void start_mpi() {
     int started = 0;
-    check(MPI_Initialized(&started), "MPI_Initialized");
-    if (started != 0) return;
+    check_mpi(MPI_Initialized(&started), "MPI_Initialized");
+    if (started != 0) {
+        check_thread_level();
+        return;
+    }
     int level = 0;
-    check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level), "MPI_Init_thread");
+    check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level), "MPI_Init_thread");
     if (level < MPI_THREAD_MULTIPLE)
         throw Error("this MPI does not allow calls from several threads (MPI_THREAD_MULTIPLE)");
     std::atexit([] {
@@ -45,10 +59,11 @@ void start_mpi() {
 
 int count_nodes_here() {
     MPI_Comm here = MPI_COMM_NULL;
-    check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here), "MPI_Comm_split_type");
+    check_mpi(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here),
+              "MPI_Comm_split_type");
     int size = 1;
-    check(MPI_Comm_size(here, &size), "MPI_Comm_size");
-    check(MPI_Comm_free(&here), "MPI_Comm_free");
+    check_mpi(MPI_Comm_size(here, &size), "MPI_Comm_size");
+    check_mpi(MPI_Comm_free(&here), "MPI_Comm_free");
     return size;
 }
 
@@ -56,7 +71,7 @@ int count_nodes_here() {
 void wait_politely(MPI_Request request) {
     int done = 0;
     while (true) {
-        check(PMPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+        check_mpi(PMPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
         if (done != 0) return;
         const timespec moment{.tv_sec = 0, .tv_nsec = 20'000};
         nanosleep(&moment, nullptr);
@@ -68,8 +83,8 @@ void wait_politely(MPI_Request request) {
 Parallel::Parallel() : active_(started_in_parallel()) {
     if (!active_) return;
     start_mpi();
-    check(MPI_Comm_rank(MPI_COMM_WORLD, &node_), "MPI_Comm_rank");
-    check(MPI_Comm_size(MPI_COMM_WORLD, &nodes_), "MPI_Comm_size");
+    check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &node_), "MPI_Comm_rank");
+    check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &nodes_), "MPI_Comm_size");
     nodes_here_ = count_nodes_here();
     active_ = nodes_ > 1;
 }
@@ -77,7 +92,7 @@ Parallel::Parallel() : active_(started_in_parallel()) {
 MPI_Comm Parallel::duplicate() const {
     if (!active_) return MPI_COMM_NULL;
     MPI_Comm copy = MPI_COMM_NULL;
-    check(MPI_Comm_dup(MPI_COMM_WORLD, &copy), "MPI_Comm_dup");
+    check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &copy), "MPI_Comm_dup");
     return copy;
 }
 
@@ -90,7 +105,7 @@ Status Parallel::agree(MPI_Comm comm, const Status& status) const {
     const Index mine = status.ok() ? none : status.index * kinds + static_cast<Index>(status.failure);
     Index first = none;
     MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Iallreduce(&mine, &first, 1, MPI_INT64_T, MPI_MIN, comm, &request), "MPI_Iallreduce");
+    check_mpi(MPI_Iallreduce(&mine, &first, 1, MPI_INT64_T, MPI_MIN, comm, &request), "MPI_Iallreduce");
     wait_politely(request);
     return first == none ? Status{} : Status{static_cast<Failure>(first % kinds), first / kinds};
 }
@@ -104,7 +119,8 @@ std::vector<double> Parallel::gather(double value) const {
     std::vector<double> all(static_cast<std::size_t>(nodes_), value);
     if (!active_) return all;
     MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Iallgather(&value, 1, MPI_DOUBLE, all.data(), 1, MPI_DOUBLE, MPI_COMM_WORLD, &request), "MPI_Iallgather");
+    check_mpi(MPI_Iallgather(&value, 1, MPI_DOUBLE, all.data(), 1, MPI_DOUBLE, MPI_COMM_WORLD, &request),
+              "MPI_Iallgather");
     wait_politely(request);
     return all;
 }
@@ -115,7 +131,8 @@ std::vector<std::string> Parallel::gather(const std::string& text) const {
     std::vector<char> mine(limit, '\0');
     std::copy_n(text.begin(), std::min<std::size_t>(text.size(), limit - 1), mine.begin());
     std::vector<char> all(static_cast<std::size_t>(nodes_) * limit);
-    check(MPI_Allgather(mine.data(), limit, MPI_CHAR, all.data(), limit, MPI_CHAR, MPI_COMM_WORLD), "MPI_Allgather");
+    check_mpi(MPI_Allgather(mine.data(), limit, MPI_CHAR, all.data(), limit, MPI_CHAR, MPI_COMM_WORLD),
+              "MPI_Allgather");
     std::vector<std::string> result;
     for (int n = 0; n < nodes_; ++n) result.emplace_back(&all[static_cast<std::size_t>(n) * limit]);
     return result;

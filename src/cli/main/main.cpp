@@ -2,10 +2,12 @@
 // with; `tesela bench …` runs it.
 
 #include "tesela/base/version.hpp"
+#include "tesela/cli/calibrate_command.hpp"
 #include "tesela/cli/dist_command.hpp"
 #include "tesela/cli/geo_commands.hpp"
 #include "tesela/cli/info_command.hpp"
 #include "tesela/cli/output.hpp"
+#include "tesela/cli/simulate_command.hpp"
 #include "tesela/cli/trace_command.hpp"
 
 #include <fmt/format.h>
@@ -48,7 +50,9 @@ int main(int argc, char** argv) {
     int exit_code = tesela::cli::success;
     tesela::cli::add_geo_commands(app, exit_code);
     tesela::cli::add_dist_command(app, exit_code);
+    tesela::cli::add_simulate_command(app, exit_code);
     tesela::cli::add_trace_command(app, exit_code);
+    tesela::cli::add_calibrate_command(app, exit_code);
     tesela::cli::add_info_command(app, exit_code);
     app.add_subcommand("bench", "Measure Tesela beside what it is compared with (see tesela bench --help)");
     try {

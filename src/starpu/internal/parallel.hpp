@@ -9,6 +9,9 @@
 
 namespace tesela::starpu {
 
+/// Throws Error with MPI's text unless the code of a call is MPI_SUCCESS.
+void check_mpi(int code, const char* what);
+
 /// The nodes of this run as MPI knows them; alone, without MPI started, when the process was not started in parallel.
 class Parallel {
 public:

@@ -112,6 +112,10 @@ TEST(Redistribute, RefusesSwitchesThatThePathDoesNotHave) {
     generate(s, A.view(), {testing::source_element});
     EXPECT_THROW(redistribute(s, A.view(), B.view(), {.dynamic_volume = false}), Error);
     EXPECT_THROW(redistribute(s, A.view(), B.view(), {.isolate_segments = false}), Error);
+    for (const RedistributionPath path : {RedistributionPath::exchange, RedistributionPath::tasks}) {
+        EXPECT_THROW(redistribute(s, A.view(), B.view(), {.path = path, .message_bytes = 0}), Error);
+        EXPECT_THROW(redistribute(s, A.view(), B.view(), {.path = path, .batch = -1}), Error);
+    }
 }
 
 }  // namespace

@@ -44,6 +44,23 @@ json example() {
 
 Platform example_platform() { return example().get<Platform>(); }
 
+/// A kernel that was timed at 100 and 200 on square tiles (2 n³ flops) and on one column (2 n² flops).
+WorkerGroup timed_group() {
+    const auto call = [](Index tile, double seconds, double columns) -> TimedCall {
+        const auto n = static_cast<double>(tile);
+        return {.tile = tile, .value = seconds, .work = 2 * n * n * columns};
+    };
+    return {.name = "cores",
+            .count = 1,
+            .kernels = {{.kernel = "gemm",
+                         .time = TimedKernel{.seconds = {call(100, 1e-3, 100), call(200, 8e-3, 200)},
+                                             .narrow = {call(100, 1e-4, 1), call(200, 4e-4, 1)}},
+                         .source = Source::measured},
+                        {.kernel = "copy",
+                         .time = TimedKernel{.seconds = {{.tile = 100, .value = 1e-5, .work = 16e4}}},
+                         .source = Source::measured}}};
+}
+
 KernelWork gemm_work(Index tile) {
     const auto n = static_cast<double>(tile);
     return {.tile = tile, .flops = 2 * n * n * n, .bytes = 32 * n * n};
@@ -62,7 +79,10 @@ TEST(Platform, ReadsQuantitiesInBaseUnits) {
 }
 
 TEST(Platform, SurvivesWritingAndReading) {
-    const Platform platform = example_platform();
+    Platform platform = example_platform();
+    platform.description = "measured with care";
+    platform.node_types[1].workers[0].kernels = timed_group().kernels;
+    platform.node_types[1].nic.source = Source::measured;
     EXPECT_EQ(json(platform).get<Platform>(), platform);
     Platform flat = platform;
     flat.subnets.clear();
@@ -95,6 +115,39 @@ TEST(KernelSeconds, OfMeasurementsFollowsAPowerLaw) {
         EXPECT_NEAR(*kernel_seconds(fast.workers[0], "gemm", gemm_work(tile)), 1e-3 * cube, 1e-12 * cube);
         EXPECT_NEAR(*kernel_seconds(fast.workers[1], "gemm", gemm_work(tile)), 1e-4 * cube, 1e-12 * cube);
     }
+}
+
+TEST(KernelSeconds, AreWhatWasTimedForTheWorkThatWasTimed) {
+    const WorkerGroup group = timed_group();
+    EXPECT_NEAR(*kernel_seconds(group, "gemm", gemm_work(100)), 1e-3, 1e-15);
+    EXPECT_NEAR(*kernel_seconds(group, "gemm", gemm_work(200)), 8e-3, 1e-15);
+    EXPECT_NEAR(*kernel_seconds(group, "gemm", {.tile = 100, .flops = 2e4}), 1e-4, 1e-15);
+    EXPECT_NEAR(*kernel_seconds(group, "gemm", {.tile = 200, .flops = 8e4}), 4e-4, 1e-15);
+}
+
+TEST(KernelSeconds, AreLinearInTheWorkBetweenNarrowAndSquareCalls) {
+    const WorkerGroup group = timed_group();
+    for (const double columns : {1.0, 7.0, 50.0, 99.0, 100.0})
+        EXPECT_NEAR(*kernel_seconds(group, "gemm", {.tile = 100, .flops = 2e4 * columns}),
+                    1e-4 + (columns - 1) / 99 * 9e-4, 1e-12)
+            << columns;
+    // Less than the narrow call, and more than the square one: in proportion.
+    EXPECT_NEAR(*kernel_seconds(group, "gemm", {.tile = 100, .flops = 1e4}), 0.5e-4, 1e-15);
+    EXPECT_NEAR(*kernel_seconds(group, "gemm", {.tile = 100, .flops = 4e6}), 2e-3, 1e-15);
+    // Between the timed sizes: tile 141.42, both calls by their power laws, which are exact here.
+    const double half = *kernel_seconds(group, "gemm", {.tile = 150, .flops = 2 * 150.0 * 150 * 75});
+    EXPECT_NEAR(half, 2.25e-4 + (3.375e-3 - 2.25e-4) * 74 / 149, 1e-10);
+}
+
+TEST(KernelSeconds, CountBytesWhereThereAreNoFlops) {
+    const WorkerGroup group = timed_group();
+    EXPECT_NEAR(*kernel_seconds(group, "copy", {.tile = 100, .bytes = 4e4}), 0.25e-5, 1e-15);
+    EXPECT_NEAR(*kernel_seconds(group, "copy", {.tile = 500, .bytes = 16e4 * 25}), 25e-5, 1e-12);
+}
+
+TEST(KernelSeconds, OfARateInElementsTakeThoseOfTheCall) {
+    const WorkerGroup cores = example_platform().node_types.at(0).workers.at(0);
+    EXPECT_DOUBLE_EQ(*kernel_seconds(cores, "matern", {.tile = 960, .elements = 960.0 * 80}), 960.0 * 80 / 1.5e6);
 }
 
 TEST(KernelSeconds, IsNothingWhereTheKernelCannotRun) {
@@ -147,6 +200,14 @@ TEST(Platform, ErrorsNameTheField) {
          "node_types[1].workers[0].kernels[0].seconds[1].tile"},
         {"/node_types/1/workers/0/kernels/0/source", "guessed", "node_types[1].workers[0].kernels[0].source"},
         {"/node_types/0/workers/0/kernels/0/bytes", 1, "node_types[0].workers[0].kernels[0]"},
+        {"/node_types/1/workers/1/kernels/1/unavailable", false, "node_types[1].workers[1].kernels[1].unavailable"},
+        {"/node_types/1/workers/0/kernels/0/efficiency", 0.5, "node_types[1].workers[0].kernels[0].efficiency"},
+        {"/node_types/0/workers/0/kernels/0/narrow", json::array(), "node_types[0].workers[0].kernels[0].narrow"},
+        {"/node_types/1/workers/0/kernels/0/seconds/1/work", 5e6,
+         "node_types[1].workers[0].kernels[0].seconds[1].work"},
+        {"/node_types/1/workers/0/kernels/0/narrow", {{{"tile", 100}, {"value", 1}}}, "kernels[0].narrow[0].work"},
+        {"/node_types/0/nic/source", "guessed", "node_types[0].nic.source"},
+        {"/topology/subnets/0/uplink/bandwidth", 0, "topology.subnets[0].uplink.bandwidth"},
         {"/topology/subnets/0/parent", "b", "circle"},
         {"/topology/subnets/0/parent", "z", "topology.subnets[0].parent"},
         {"/topology/kind", "torus", "topology.kind"},
@@ -162,6 +223,15 @@ TEST(Platform, ErrorsNameTheField) {
             EXPECT_NE(std::string(error.what()).find(named), std::string::npos) << pointer << ": " << error.what();
         }
     }
+}
+
+TEST(Platform, RefusesNarrowCallsThatAreNotNarrow) {
+    Platform platform = example_platform();
+    auto& kernel = platform.node_types[1].workers[0].kernels[0];
+    kernel = timed_group().kernels[0];
+    check_platform(platform);
+    std::get<TimedKernel>(kernel.time).narrow[1].work = 2 * 200.0 * 200 * 200;
+    EXPECT_THROW(check_platform(platform), Error);
 }
 
 TEST(Platform, RefusesAKernelThatNoWorkerCanRun) {

@@ -1,0 +1,187 @@
+#include "paper001/paper001_bench.hpp"
+
+#include "distributions/dot_plot.hpp"
+
+#include "tesela/algs/operation.hpp"
+#include "tesela/algs/recorded_operation.hpp"
+#include "tesela/base/error.hpp"
+#include "tesela/dist/catalogue.hpp"
+#include "tesela/io/output_file.hpp"
+#include "tesela/sim/allocation_metrics.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace tesela::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Family {
+    std::string name;
+    double alpha = 1;
+};
+
+/// 𝔅, 𝔇 and ℭ over the ideal; means over the seeds.
+struct Metrics {
+    double load = 0;
+    double dependencies = 0;
+    double without_preemption = 0;
+    double communications = 0;
+};
+
+struct Question {
+    Operation operation = Operation::lu;
+    Index tiles = 0;
+    Index nodes = 0;
+};
+
+std::string name_of(Operation operation) { return operation == Operation::lu ? "lu" : "gemm"; }
+
+Metrics measure(const Question& q, const Family& family, const Recording& recording, Index seeds) {
+    Metrics mean;
+    for (Index seed = 0; seed < seeds; ++seed) {
+        const auto number = static_cast<std::uint64_t>(seed);
+        const DistributionRequest request{
+            .workload = {.operation = q.operation, .density = synthetic_density(q.tiles, {.seed = number})},
+            .nodes = q.nodes,
+            .alpha = family.alpha,
+            .seed = number};
+        const Distribution owners = make_family(family.name, request);
+        const AllocationMetrics metrics(recording, request.workload);
+        const double share = 1 / metrics.ideal(q.nodes) / static_cast<double>(seeds);
+        mean.load += share * metrics.load(owners);
+        mean.dependencies += share * metrics.dependency_makespan(owners, Preemption::allowed);
+        mean.without_preemption += share * metrics.dependency_makespan(owners, Preemption::none);
+        const auto submit = [&](Stream& s, const Tiling& tiling) { run_operation(s, q.operation, tiling, owners); };
+        mean.communications += share * communication_makespan(request.workload, q.nodes, {}, submit);
+    }
+    return mean;
+}
+
+/// Tables, pictures and progress of one run.
+class Report {
+public:
+    explicit Report(const Paper001Options& options) : options_(options) {}
+
+    Metrics add(const Question& q, const Family& family, const Recording& recording) {
+        const Metrics m = measure(q, family, recording, options_.seeds);
+        csv_ += fmt::format("{},{},{},{},{},{:.4f},{:.4f},{:.4f},{:.4f}\n", name_of(q.operation), q.tiles, q.nodes,
+                            family.name, family.alpha, m.load, m.dependencies, m.without_preemption, m.communications);
+        if (isatty(STDERR_FILENO) != 0)
+            fmt::print(stderr, "\r\033[K{} N = {} P = {} {} alpha = {}", name_of(q.operation), q.tiles, q.nodes,
+                       family.name, family.alpha);
+        return m;
+    }
+    void table(const std::string& name) {
+        write(name,
+              "kernel,tiles,nodes,family,alpha,load,dependencies,dependencies_without_preemption,communications\n" +
+                  std::exchange(csv_, {}));
+    }
+    void picture(const std::string& name, const DotPlot& plot) { write(name, draw_dots(plot)); }
+    void at_most(const std::string& bar, double value, double limit) {
+        checks_.push_back({{"bar", bar}, {"value", value}, {"limit", limit}, {"met", value <= limit}});
+    }
+    [[nodiscard]] Json result() const { return {{"checks", checks_}, {"files", files_}}; }
+
+private:
+    void write(const std::string& name, const std::string& text) {
+        write_file(options_.folder + "/" + name, text);
+        files_.push_back(options_.folder + "/" + name);
+    }
+    const Paper001Options& options_;
+    std::string csv_;
+    Json checks_ = Json::array();
+    Json files_ = Json::array();
+};
+
+const std::vector<std::string> series{"bc load",  "bc dependencies",  "bc communications",
+                                      "bce load", "bce dependencies", "bce communications",
+                                      "rs load",  "rs dependencies",  "rs communications"};
+
+void add_dots(DotPanel& panel, int place, int family, const Metrics& m) {
+    panel.dots.push_back({place, 3 * family, m.load});
+    panel.dots.push_back({place, 3 * family + 1, m.dependencies});
+    panel.dots.push_back({place, 3 * family + 2, m.communications});
+}
+
+std::vector<Index> sizes(const Paper001Options& options) {
+    std::vector<Index> result;
+    for (const Index tiles : {30, 60, 90})
+        if (tiles <= options.largest) result.push_back(tiles);
+    return result;
+}
+
+/// Figures 4 (product) and 5 (LU): P = c(c - 1), so that every strategy can use all nodes.
+void figures4and5(Report& report, const Paper001Options& options) {
+    const std::vector<Index> all_sizes = sizes(options);
+    constexpr std::array<Index, 3> node_counts{12, 30, 90};
+    constexpr std::array<double, 3> alphas{1, 2, 3};
+    double product_gap = 0;
+    for (const Operation operation : {Operation::product, Operation::lu}) {
+        std::array<std::array<DotPanel, 3>, 3> panels;
+        for (std::size_t n = 0; n < all_sizes.size(); ++n) {
+            const Index tiles = all_sizes[n];
+            const RecordedOperation recorded(operation, {.tiles = tiles, .nodes = 90, .tile = 960});
+            for (std::size_t p = 0; p < 3; ++p) {
+                const Question q{operation, tiles, node_counts[p]};
+                const Metrics bc = report.add(q, {"block_cyclic:rule", 1}, recorded.recording());
+                for (std::size_t a = 0; a < 3; ++a) {
+                    const Metrics bce = report.add(q, {"bce", alphas[a]}, recorded.recording());
+                    const Metrics rs = report.add(q, {"rs", alphas[a]}, recorded.recording());
+                    DotPanel& panel = panels[p][a];
+                    panel.title = fmt::format("P = {}, alpha = {}", node_counts[p], alphas[a]);
+                    for (int family = 0; family < 3; ++family)
+                        add_dots(panel, static_cast<int>(n), family, family == 0 ? bc : family == 1 ? bce : rs);
+                    if (operation == Operation::product)
+                        product_gap = std::max({product_gap, bce.dependencies - bce.load, rs.dependencies - rs.load});
+                }
+            }
+        }
+        DotPlot plot{.title = fmt::format("Paper 001, figure {}: {} over ideal: load, dependencies, communications",
+                                          operation == Operation::lu ? 5 : 4, name_of(operation)),
+                     .y_label = "over ideal",
+                     .series = series,
+                     .places = {},
+                     .panels = {},
+                     .top = 1.4};
+        for (const Index tiles : all_sizes) plot.places.push_back(fmt::format("N = {}", tiles));
+        for (auto& row : panels)
+            for (DotPanel& panel : row) plot.panels.push_back(std::move(panel));
+        report.picture(fmt::format("paper001_makespans_{}.svg", name_of(operation)), plot);
+    }
+    report.table("paper001_makespans.csv");
+    report.at_most("product: dependencies over load, largest difference of all cases", product_gap, 1e-6);
+}
+
+/// Figure 8: 34 nodes, which fit no grid.
+void figure8(Report& report, const Paper001Options& options) {
+    const std::vector<Family> families{{"block_cyclic:rule", 1}, {"bce:10x12", 2}, {"bce:12x11", 2},
+                                       {"bce:12x12", 2},         {"rs", 2},        {"hybrid", 2}};
+    for (const Operation operation : {Operation::product, Operation::lu})
+        for (const Index tiles : sizes(options)) {
+            const RecordedOperation recorded(operation, {.tiles = tiles, .nodes = 34, .tile = 960});
+            for (const Family& family : families) report.add({operation, tiles, 34}, family, recorded.recording());
+        }
+    report.table("paper001_makespans34.csv");
+}
+
+}  // namespace
+
+Json paper001_benchmark(const Paper001Options& options) {
+    if (options.seeds < 1) throw Error("the tables need at least one seed; there are {}", options.seeds);
+    if (options.largest < 30)
+        throw Error("the smallest of the paper's sizes is 30 tiles; --largest is {}", options.largest);
+    Report report(options);
+    figures4and5(report, options);
+    figure8(report, options);
+    if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
+    return report.result();
+}
+
+}  // namespace tesela::bench

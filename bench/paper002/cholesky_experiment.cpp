@@ -1,0 +1,193 @@
+// Section 8.7.1 of paper 002: a redistribution that pays for a factorisation, and one that overlaps with it.
+
+#include "paper002/experiment.hpp"
+#include "timing.hpp"
+
+#include "tesela/algs/cholesky.hpp"
+#include "tesela/algs/elementwise.hpp"
+#include "tesela/base/error.hpp"
+#include "tesela/dist/catalogue.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdlib>
+#include <span>
+
+namespace tesela::bench {
+namespace {
+
+/// Symmetric and positive definite, by diagonal dominance.
+double element(const void*, ElementIndex at) {
+    return at.i == at.j ? 32.0 : 1.0 / (1.0 + static_cast<double>(std::abs(at.i - at.j)));
+}
+
+struct Place {
+    std::string family;
+    Index tile = 0;
+};
+struct FactorCase {
+    std::string name;
+    Index n = 0;
+    Place from, to;
+};
+
+/// What is timed, in the order of the columns.
+enum class Way { on_source, on_target, redistribution, there_and_back, with_barrier, without_barrier, count };
+constexpr auto ways = static_cast<std::size_t>(Way::count);
+
+/// A matrix in the place where it was made and in the place where it should be.
+class FactorContest {
+public:
+    FactorContest(StarpuEngine& engine, const FactorCase& c)
+        : engine_(engine),
+          stream_(engine, {.name = "redistribute and factorise"}),
+          source_(make(c, c.from)),
+          target_(make(c, c.to)) {}
+
+    double seconds(Way way) {
+        generate(stream_, source_.view(), {element});
+        if (way == Way::on_target) redistribute(stream_, source_.view(), target_.view());
+        wait();
+        (void)engine_.max_over_nodes(0);
+        return engine_.max_over_nodes(seconds_of([&] {
+            submit(way);
+            wait();
+        }));
+    }
+
+private:
+    Matrix<double> make(const FactorCase& c, const Place& place) {
+        const Tiling tiling = Tiling::square(c.n, place.tile);
+        return {stream_,
+                tiling,
+                make_distribution(place.family, tiling.grid(), engine_.node_count()),
+                {.stored = Stored::lower}};
+    }
+
+    void submit(Way way) {
+        if (way == Way::on_source) return cholesky(stream_, source_);
+        if (way == Way::on_target) return cholesky(stream_, target_);
+        redistribute(stream_, source_.view(), target_.view());
+        if (way == Way::redistribution) return;
+        if (way == Way::with_barrier) wait();
+        cholesky(stream_, target_);
+        if (way == Way::there_and_back) redistribute(stream_, target_.view(), source_.view());
+    }
+
+    void wait() {
+        const Status status = stream_.wait();
+        if (!status.ok()) throw Error("{}", status.describe());
+    }
+
+    StarpuEngine& engine_;
+    Stream stream_;
+    Matrix<double> source_;
+    Matrix<double> target_;
+};
+
+/// The best time of each way, taken in turn.
+std::array<double, ways> best_of(Laboratory& lab, const FactorCase& c, std::span<const Way> which, int repetitions) {
+    FactorContest contest(lab.engine, c);
+    std::array<Best, ways> best;
+    for (int round = 0; round <= repetitions; ++round)
+        for (const Way way : which) {
+            const double seconds = contest.seconds(way);
+            if (round > 0) best[static_cast<std::size_t>(way)].add(seconds);
+        }
+    std::array<double, ways> result{};
+    for (std::size_t w = 0; w < ways; ++w) result[w] = best[w].seconds();
+    return result;
+}
+double of(const std::array<double, ways>& times, Way way) { return times[static_cast<std::size_t>(way)]; }
+
+std::vector<Row> run_cholesky(Laboratory& lab) {
+    constexpr std::array which{Way::on_source, Way::on_target, Way::redistribution, Way::there_and_back};
+    const std::string flat = flat_grid(lab.nodes());
+    const std::string square = square_grid(lab.nodes());
+    const Index n = lab.sized<Index>(2880, 480);
+    const Index tile = lab.sized<Index>(320, 80);
+    std::vector<Row> rows;
+    for (const FactorCase& c : {FactorCase{"distribution", n, {flat, tile}, {square, tile}},
+                                FactorCase{"tile size", n, {square, 3 * tile}, {square, tile}},
+                                FactorCase{"both", n, {flat, 3 * tile}, {square, tile}}}) {
+        const auto times = best_of(lab, c, which, lab.repetitions);
+        rows.push_back({{"nodes", lab.nodes()},
+                        {"case", c.name},
+                        {"n", c.n},
+                        {"from", c.from.family},
+                        {"tile_from", c.from.tile},
+                        {"to", c.to.family},
+                        {"tile_to", c.to.tile},
+                        {"cholesky_on_source", of(times, Way::on_source)},
+                        {"cholesky_on_target", of(times, Way::on_target)},
+                        {"redistribution", of(times, Way::redistribution)},
+                        {"there_cholesky_back", of(times, Way::there_and_back)},
+                        {"overhead", of(times, Way::there_and_back) / of(times, Way::on_target) - 1},
+                        {"speedup", of(times, Way::on_source) / of(times, Way::there_and_back)}});
+    }
+    return rows;
+}
+
+/// Small matrices, where a redistribution is no small part of the whole.
+std::vector<Row> run_overlap(Laboratory& lab) {
+    constexpr std::array which{Way::redistribution, Way::on_target, Way::with_barrier, Way::without_barrier};
+    constexpr int more = 4;  // the differences are small, the repetitions short
+    std::vector<Row> rows;
+    for (const Index n : lab.sized<std::vector<Index>>({960, 1440, 1920}, {480})) {
+        const FactorCase c{"", n, {flat_grid(lab.nodes()), n / 4}, {square_grid(lab.nodes()), n / 12}};
+        const auto times = best_of(lab, c, which, more * lab.repetitions);
+        rows.push_back({{"nodes", lab.nodes()},
+                        {"n", n},
+                        {"tile_from", c.from.tile},
+                        {"tile_to", c.to.tile},
+                        {"redistribution", of(times, Way::redistribution)},
+                        {"cholesky", of(times, Way::on_target)},
+                        {"with_barrier", of(times, Way::with_barrier)},
+                        {"without_barrier", of(times, Way::without_barrier)},
+                        {"saved", of(times, Way::with_barrier) - of(times, Way::without_barrier)},
+                        {"saved_share", 1 - of(times, Way::without_barrier) / of(times, Way::with_barrier)}});
+    }
+    return rows;
+}
+
+}  // namespace
+
+Experiment cholesky_experiment() {
+    return {"cholesky", run_cholesky, [](const std::vector<Row>& rows) {
+                return plot_rows(
+                    {.title = "Paper 002, figure 15: Cholesky where the matrix is, and where it should be",
+                     .x_label = "what the redistribution changes",
+                     .y_label = "seconds",
+                     .panel = [](const Row& row) { return fmt::format("{} nodes", row.at("nodes").get<Index>()); },
+                     .place = [](const Row& row) { return row.at("case").get<std::string>(); },
+                     .series = {{"cholesky_on_source", "where it is"},
+                                {"cholesky_on_target", "where it should be"},
+                                {"there_cholesky_back", "redistributed, Cholesky, redistributed back"}},
+                     .style = PlotStyle::bars,
+                     .columns = 2,
+                     .panel_width = 400},
+                    rows);
+            }};
+}
+
+Experiment overlap_experiment() {
+    return {"overlap", run_overlap, [](const std::vector<Row>& rows) {
+                return plot_rows(
+                    {.title = "Redistribution and Cholesky, one after the other or overlapping",
+                     .x_label = "order of the matrix",
+                     .y_label = "seconds",
+                     .panel = [](const Row& row) { return fmt::format("{} nodes", row.at("nodes").get<Index>()); },
+                     .place = [](const Row& row) { return row.at("n").dump(); },
+                     .series = {{"redistribution", "redistribution alone"},
+                                {"cholesky", "Cholesky alone"},
+                                {"with_barrier", "both, a barrier between"},
+                                {"without_barrier", "both, overlapping"}},
+                     .style = PlotStyle::bars,
+                     .columns = 2,
+                     .panel_width = 330},
+                    rows);
+            }};
+}
+
+}  // namespace tesela::bench

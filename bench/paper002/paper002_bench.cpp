@@ -1,0 +1,79 @@
+#include "paper002/paper002_bench.hpp"
+
+#include "paper002/experiment.hpp"
+#include "timing.hpp"
+
+#include "tesela/base/error.hpp"
+#include "tesela/io/output_file.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+namespace tesela::bench {
+namespace {
+
+std::vector<Experiment> all_experiments() {
+    return {switches_experiment(),  categories_experiment(), patterns_experiment(), random_experiment(),
+            scalapack_experiment(), cholesky_experiment(),   overlap_experiment()};
+}
+
+bool wanted(const Paper002Options& options, const Experiment& experiment, Index nodes) {
+    if (nodes < experiment.fewest_nodes || nodes > experiment.most_nodes) return false;
+    return options.only.empty() || std::ranges::find(options.only, experiment.name) != options.only.end();
+}
+
+/// Runs one and, on node 0, writes its files; returns their names.
+std::vector<std::string> perform(const Experiment& experiment, Laboratory& lab, const Paper002Options& options) {
+    const bool writes = lab.engine.this_node() == NodeId{0};
+    if (writes && !options.run.quiet) fmt::print(stderr, "{} …\n", experiment.name);
+    const std::vector<Row> rows = experiment.run(lab);
+    const std::string stem = fmt::format("{}/redistribution_{}", options.folder, experiment.name);
+    if (writes) {
+        const NodeTable table(stem + ".csv", lab.nodes(), rows);
+        table.write();
+        write_file(stem + ".svg", draw_panels(experiment.plot(table.rows())));
+    }
+    return {stem + ".csv", stem + ".svg"};
+}
+
+}  // namespace
+
+std::vector<std::string> paper002_experiments() {
+    std::vector<std::string> names;
+    for (const Experiment& experiment : all_experiments()) names.push_back(experiment.name);
+    return names;
+}
+
+void check_options(const Paper002Options& options) {
+    const auto names = paper002_experiments();
+    for (const std::string& name : options.only)
+        if (std::ranges::find(names, name) == names.end())
+            throw Error("there is no experiment \"{}\"; there are {}", name, fmt::join(names, ", "));
+    if (options.repetitions < 1) throw Error("--repetitions must be at least 1; it is {}", options.repetitions);
+    if (!std::filesystem::is_directory(options.folder)) throw Error("there is no folder {}", options.folder);
+}
+
+nlohmann::ordered_json paper002_benchmark(StarpuEngine& engine, const Paper002Options& options) {
+    constexpr int rounds = 3;
+    nlohmann::ordered_json files = nlohmann::ordered_json::array();
+    Laboratory lab{.engine = engine,
+                   .rates = measure_rates(engine, rounds),
+                   .scope = options.quick ? Scope::quick : Scope::full,
+                   .repetitions = options.quick ? std::min(options.repetitions, 2) : options.repetitions};
+    const double seconds = seconds_of([&] {
+        for (const Experiment& experiment : all_experiments())
+            if (wanted(options, experiment, engine.node_count()))
+                for (const std::string& file : perform(experiment, lab, options)) files.push_back(file);
+    });
+    return {{"nodes", engine.node_count()},
+            {"network_gbytes_per_second", 1e-9 * lab.rates.network.bandwidth},
+            {"memcpy_gbytes_per_second", 1e-9 * lab.rates.memory},
+            {"seconds", seconds},
+            {"files", files}};
+}
+
+}  // namespace tesela::bench

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Makes docs/tables/redistribution_*: all experiments of paper 002 on 2 and 4 nodes of this machine, and on 1
+# what one node can show.
+#   bench/paper002/run.sh [PATH_TO_TESELA [OPTIONS OF tesela bench paper002 …]]
+set -euo pipefail
+root=$(realpath "$(dirname "$0")/../..")
+tesela=$(realpath "${1:-$root/build/release/tesela}")
+[ $# -gt 0 ] && shift
+# Open MPI refuses to run as root unless told so; containers often are root.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+for nodes in 1 2 4; do
+    mpirun --oversubscribe --bind-to none -n "$nodes" "$tesela" bench paper002 --folder "$root/docs/tables" "$@"
+done

@@ -1,0 +1,10 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace tesela::cli {
+
+/// `tesela simulate`: an algorithm or application on a described cluster.
+void add_simulate_command(CLI::App& app, int& exit_code);
+
+}  // namespace tesela::cli

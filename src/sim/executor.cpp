@@ -1,0 +1,514 @@
+#include "tesela/sim/internal/executor.hpp"
+
+#include "tesela/base/error.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+namespace tesela::sim {
+namespace {
+
+/// Tasks that a place with GPUs beside it gets data for while it computes others.
+constexpr std::int32_t tasks_ahead = 8;
+
+NodeState make_node(const std::vector<Place>& places, const NodeType& type) {
+    NodeState node;
+    node.place_of_memory.push_back(0);
+    for (const Place& place : places) {
+        PlaceState state{.place = &place, .free_bytes = place.memory_bytes};
+        for (std::int32_t s = place.slots; s-- > 0;) state.free_slots.push_back(place.first_worker + s);
+        for (std::int32_t s = place.critical_slots; s-- > 0;) state.free_critical.push_back(place.first_critical + s);
+        if (place.is_gpu()) node.place_of_memory.push_back(node.places.size());
+        node.places.push_back(std::move(state));
+    }
+    if (node.place_of_memory.size() > 1) node.lookahead = tasks_ahead;
+    for (const auto& [name, count] : type.limits) node.limits[name].free = count;
+    return node;
+}
+
+}  // namespace
+
+Executor::Executor(const Cluster& cluster, const Durations& durations, Copies& copies, const SimulationOptions& options)
+    : cluster_(cluster),
+      durations_(durations),
+      copies_(copies),
+      options_(options),
+      timeline_(options.network(cluster.platform)) {
+    for (std::size_t node = 0; node < cluster.nodes(); ++node)
+        nodes_.push_back(make_node(cluster.places[cluster.type_of_node[node]],
+                                   cluster.platform.node_types[cluster.type_of_node[node]]));
+}
+
+double Executor::busy(std::size_t node) const {
+    double total = 0;
+    for (const PlaceState& place : nodes_[node].places) total += place.busy;
+    return total;
+}
+
+void Executor::run(const Section& section, const SubmissionRules& submission) {
+    section_ = &section;
+    submission_ = &submission;
+    finished_ = 0;
+    progress_.assign(section.vertices.size(), {});
+    // One more thing to wait for: submission on its own node.
+    for (std::size_t v = 0; v < progress_.size(); ++v) progress_[v].waits_for = section.waits_for[v] + 1;
+    for (const std::uint32_t copy : section.initial) {
+        allocate(copy);
+        copies_[copy].valid = main_memory;
+    }
+    for (const std::uint32_t copy : copies_.take_unused()) free_copy(copy);
+    const auto count = static_cast<std::int32_t>(nodes_.size());
+    for (std::int32_t node = 0; node < count; ++node) begin_submission(node);
+    timeline_->run(*this);
+    for (std::int32_t node = 0; node < count; ++node)
+        tell(&ScheduleObserver::wait, ScheduledWait{.node = node,
+                                                    .stream = submission.waiting,
+                                                    .start = nodes_[static_cast<std::size_t>(node)].submitted,
+                                                    .end = now()});
+    if (finished_ != section.vertices.size())
+        throw Error("the simulation stopped with {} of {} tasks and messages done: this is a fault of the simulator",
+                    finished_, section.vertices.size());
+}
+
+void Executor::timer(std::uint64_t what) {
+    const TimerWord word = unpack(what);
+    switch (word.kind) {
+        case TimerKind::submission: return submit_next(word.node);
+        case TimerKind::task_end: return task_ended(word.id);
+        case TimerKind::gpu: return gpu_tick(word.node, word.place, word.id);
+        case TimerKind::to_device: return transfer_ended(word.node, word.place, DeviceLink::Direction::to_device);
+        case TimerKind::to_host: return transfer_ended(word.node, word.place, DeviceLink::Direction::to_host);
+    }
+}
+
+void Executor::touch(std::int32_t node) {
+    NodeState& state = nodes_[static_cast<std::size_t>(node)];
+    if (state.touched) return;
+    state.touched = true;
+    touched_.push_back(node);
+}
+
+void Executor::settle() {
+    while (!touched_.empty()) {
+        const std::int32_t node = touched_.back();
+        touched_.pop_back();
+        nodes_[static_cast<std::size_t>(node)].touched = false;
+        dispatch(node);
+    }
+}
+
+// --- submission
+// -------------------------------------------------------------------------------------------------------
+
+void Executor::begin_submission(std::int32_t node) {
+    NodeState& state = nodes_[static_cast<std::size_t>(node)];
+    state.next = 0;
+    state.next_item = section_->first_item;
+    state.submitted = now();
+    state.pending.assign(submission_->limit.size(), 0);
+    schedule_submission(node);
+}
+
+/// A node looks at every item of the stream; what does not concern it costs it little.
+void Executor::schedule_submission(std::int32_t node) {
+    NodeState& state = nodes_[static_cast<std::size_t>(node)];
+    const auto& list = section_->submissions[static_cast<std::size_t>(node)];
+    if (state.next == list.size()) return;
+    const std::uint32_t item = list[state.next].item;
+    const double passed = item > state.next_item ? static_cast<double>(item - state.next_item) : 0;
+    state.next_item = item + 1;
+    timeline_->set_timer(now() + passed * options_.passing_seconds + options_.submission_seconds,
+                         pack({.kind = TimerKind::submission, .node = node}));
+}
+
+/// As the StarPU engine: a task is held back while too many are pending, until a quarter of them has ended.
+void Executor::submit_next(std::int32_t node) {
+    NodeState& state = nodes_[static_cast<std::size_t>(node)];
+    const auto [item, v] = section_->submissions[static_cast<std::size_t>(node)][state.next];
+    const Vertex& vertex = section_->vertices[v];
+    const std::size_t stream = stream_of(item);
+    if (!vertex.message() && state.pending[stream] >= submission_->limit[stream]) {
+        state.held_back = true;
+        state.held_since = now();
+        return;
+    }
+    ++state.next;
+    ++state.pending[stream];
+    state.submitted = now();
+    if (vertex.node == node) {
+        progress_[v].submitted = now();
+        release(v);
+    }
+    schedule_submission(node);
+}
+
+void Executor::count_pending(std::int32_t node, std::uint32_t item, std::int32_t change) {
+    NodeState& state = nodes_[static_cast<std::size_t>(node)];
+    const std::size_t stream = stream_of(item);
+    state.pending[stream] += change;
+    if (!state.held_back || state.pending[stream] > submission_->limit[stream] * 3 / 4) return;
+    state.held_back = false;
+    tell(&ScheduleObserver::wait, ScheduledWait{.node = node,
+                                                .stream = static_cast<std::uint16_t>(stream),
+                                                .reason = trace::WaitReason::throttle,
+                                                .start = state.held_since,
+                                                .end = now()});
+    submit_next(node);
+}
+
+// --- dependencies
+// -----------------------------------------------------------------------------------------------------
+
+void Executor::release(std::uint32_t v) {
+    if (--progress_[v].waits_for == 0) become_ready(v);
+}
+
+void Executor::become_ready(std::uint32_t v) {
+    progress_[v].ready = now();
+    const Vertex& vertex = section_->vertices[v];
+    if (!vertex.message()) {
+        if (lock_commuting(v)) admit(v);
+        return;
+    }
+    // A message leaves from main memory.
+    for (const Use& use : section_->uses_of(vertex)) {
+        if (use.mode != AccessMode::read || (copies_[use.copy].valid & main_memory) != 0) continue;
+        ++progress_[v].missing;
+        request(use.copy, 0, v);
+    }
+    if (progress_[v].missing == 0) timeline_->send({v, vertex.node, vertex.to, vertex.priority, vertex.bytes});
+}
+
+void Executor::message_started(std::uint32_t id) { allocate(section_->uses_of(section_->vertices[id]).back().copy); }
+
+void Executor::message_arrived(std::uint32_t id, const MessageTimes& times) {
+    const Vertex& vertex = section_->vertices[id];
+    const std::uint32_t arrived = section_->uses_of(vertex).back().copy;
+    const Copy& target = copies_[arrived];
+    written(arrived, 0);
+    ++messages_;
+    bytes_ += vertex.bytes;
+    tell(&ScheduleObserver::message, ScheduledMessage{.datum = target.datum,
+                                                      .from = vertex.node,
+                                                      .to = vertex.to,
+                                                      .priority = vertex.priority,
+                                                      .version = target.version,
+                                                      .bytes = vertex.bytes,
+                                                      .posted = progress_[id].ready,
+                                                      .start = times.start,
+                                                      .sent = times.sent,
+                                                      .arrival = times.arrival});
+    count_pending(vertex.to, vertex.item, -1);
+    finish(id);
+}
+
+void Executor::finish(std::uint32_t v) {
+    ++finished_;
+    const Vertex& vertex = section_->vertices[v];
+    for (const Use& use : section_->uses_of(vertex)) {
+        Copy& copy = copies_[use.copy];
+        if (--copy.users == 0 && copy.dropped) free_copy(use.copy);
+    }
+    const auto* successor = section_->successors.data() + section_->first_successor[v];
+    const auto* end = section_->successors.data() + section_->first_successor[v + 1];
+    for (; successor != end; ++successor) release(*successor);
+    count_pending(vertex.node, vertex.item, -1);
+}
+
+/// Commuting tasks on one tile run in any order, but one at a time: all locks or none are taken.
+bool Executor::lock_commuting(std::uint32_t v) {
+    const auto uses = section_->uses_of(section_->vertices[v]);
+    for (const Use& use : uses)
+        if (use.mode == AccessMode::commute && copies_[use.copy].locked) {
+            lock_waiters_[use.copy].push({section_->vertices[v].priority, v});
+            return false;
+        }
+    for (const Use& use : uses)
+        if (use.mode == AccessMode::commute) copies_[use.copy].locked = true;
+    return true;
+}
+
+void Executor::unlock_commuting(std::uint32_t v) {
+    const auto uses = section_->uses_of(section_->vertices[v]);
+    for (const Use& use : uses)
+        if (use.mode == AccessMode::commute) copies_[use.copy].locked = false;
+    for (const Use& use : uses) {
+        if (use.mode != AccessMode::commute) continue;
+        while (!copies_[use.copy].locked) {
+            const auto waiters = lock_waiters_.find(use.copy);
+            if (waiters == lock_waiters_.end()) break;
+            const std::uint32_t next = waiters->second.top().vertex;
+            waiters->second.pop();
+            if (waiters->second.empty()) lock_waiters_.erase(waiters);
+            if (lock_commuting(next)) admit(next);
+        }
+    }
+}
+
+// --- scheduling
+// -------------------------------------------------------------------------------------------------------
+
+/// A task that needs a limited resource goes on when there is one left for it.
+void Executor::admit(std::uint32_t v) {
+    NodeState::Limit* limit = limit_of(v);
+    if (limit != nullptr && limit->free == 0) return limit->waiting.push({section_->vertices[v].priority, v});
+    if (limit != nullptr) --limit->free;
+    enqueue(v);
+}
+
+void Executor::give_back(NodeState::Limit& limit) {
+    ++limit.free;
+    if (limit.waiting.empty()) return;
+    const std::uint32_t next = limit.waiting.top().vertex;
+    limit.waiting.pop();
+    --limit.free;
+    enqueue(next);
+}
+
+NodeState::Limit* Executor::limit_of(std::uint32_t v) {
+    if (options_.resources.empty()) return nullptr;
+    const auto wanted = options_.resources.find(durations_.kernel(section_->vertices[v].work).name);
+    if (wanted == options_.resources.end()) return nullptr;
+    const auto limit = node_of(v).limits.find(wanted->second);
+    return limit == node_of(v).limits.end() ? nullptr : &limit->second;
+}
+
+double Executor::seconds(std::uint32_t v, const Place& place) const {
+    const Vertex& vertex = section_->vertices[v];
+    return durations_.seconds(vertex.work, cluster_.type_of_node[static_cast<std::size_t>(vertex.node)], place.group);
+}
+
+/// Time to bring the tiles that a task reads into a place's memory, as far as they are not there or on their way.
+double Executor::transfer_seconds(std::uint32_t v, const PlaceState& place) const {
+    const Vertex& vertex = section_->vertices[v];
+    const NodeState& node = nodes_[static_cast<std::size_t>(vertex.node)];
+    if (node.place_of_memory.size() == 1) return 0;
+    double total = 0;
+    const std::uint32_t here = bit(place.place->memory);
+    for (const Use& use : section_->uses_of(vertex)) {
+        const Copy& copy = copies_[use.copy];
+        if (!reads(use.mode) || ((copy.valid | copy.fetching) & here) != 0 || copy.valid == 0) continue;
+        if (here != main_memory) total += copy.bytes / place.place->host_bandwidth;
+        if ((copy.valid & main_memory) == 0) {
+            const auto source = node.place_of_memory[static_cast<std::size_t>(std::countr_zero(copy.valid))];
+            total += copy.bytes / node.places[source].place->host_bandwidth;
+        }
+    }
+    return total;
+}
+
+/// Seconds until a place has done what it has, as far as it keeps a new task waiting.
+double Executor::expected_wait(const PlaceState& place) const {
+    if (place.place->is_gpu()) {
+        double left = place.load;
+        for (const auto& kernel : place.running) left += kernel.left;
+        return std::max(0.0, left - (place.running.empty() ? 0 : now() - place.updated));
+    }
+    if (place.queued == 0 && !place.free_slots.empty()) return 0;
+    return std::max(0.0, (place.load + place.ends - place.working * now()) / place.place->slots);
+}
+
+/// Whether the tiles of a task fit into a place's memory at all.
+bool Executor::fits(std::uint32_t v, const Place& place) const {
+    if (!place.is_gpu()) return true;
+    double bytes = 0;
+    for (const Use& use : section_->uses_of(section_->vertices[v])) bytes += copies_[use.copy].bytes;
+    return bytes <= place.memory_bytes;
+}
+
+/// The places that may take a task, as bits: all that can run it, or the one expected to end it first.
+std::uint32_t Executor::choose_places(std::uint32_t v) const {
+    const NodeState& node = nodes_[static_cast<std::size_t>(section_->vertices[v].node)];
+    std::uint32_t able = 0;
+    std::uint32_t best = 0;
+    double least = Durations::never;
+    for (std::size_t p = 0; p < node.places.size(); ++p) {
+        const PlaceState& place = node.places[p];
+        const double duration = seconds(v, *place.place);
+        if (duration == Durations::never || !fits(v, *place.place)) continue;
+        able |= 1U << p;
+        if (options_.scheduler == SimulatedScheduler::priority) continue;
+        const double end = expected_wait(place) + transfer_seconds(v, place) + duration;
+        if (end < least) {
+            least = end;
+            best = 1U << p;
+        }
+    }
+    return options_.scheduler == SimulatedScheduler::priority ? able : best;
+}
+
+void Executor::enqueue(std::uint32_t v) {
+    const Vertex& vertex = section_->vertices[v];
+    NodeState& node = node_of(v);
+    const std::uint32_t places = choose_places(v);
+    if (places == 0)
+        throw Error("the tiles of {} do not fit into the memory of the GPUs of node {}: use smaller tiles",
+                    durations_.kernel(vertex.work).name, vertex.node);
+    if (std::has_single_bit(places)) {
+        PlaceState& place = node.places[static_cast<std::size_t>(std::countr_zero(places))];
+        place.load += seconds(v, *place.place);
+        ++place.queued;
+    }
+    auto queue = std::find_if(node.queues.begin(), node.queues.end(),
+                              [&](const ReadyQueue& q) { return q.places == places && q.urgency == vertex.urgency; });
+    if (queue == node.queues.end())
+        queue = node.queues.insert(node.queues.end(), {.places = places, .urgency = vertex.urgency});
+    queue->tasks.push({vertex.priority, v});
+    touch(vertex.node);
+}
+
+/// Every place takes tasks as long as it has a free worker for them (and a few more, to have their data in time).
+void Executor::dispatch(std::int32_t n) {
+    NodeState& node = nodes_[static_cast<std::size_t>(n)];
+    for (std::size_t p = 0; p < node.places.size(); ++p) {
+        PlaceState& place = node.places[p];
+        start_staged(n, p);
+        while (true) {
+            const auto room = static_cast<std::int32_t>(place.free_slots.size()) + node.lookahead - place.staged;
+            const auto critical_room = room + static_cast<std::int32_t>(place.free_critical.size());
+            ReadyQueue* best = nullptr;
+            for (ReadyQueue& queue : node.queues) {
+                if ((queue.places >> p & 1U) == 0 || queue.tasks.empty()) continue;
+                if ((queue.urgency == Urgency::critical ? critical_room : room) <= 0) continue;
+                if (best == nullptr || best->tasks.top() < queue.tasks.top()) best = &queue;
+            }
+            if (best == nullptr) break;
+            const std::uint32_t v = best->tasks.top().vertex;
+            best->tasks.pop();
+            if (std::has_single_bit(best->places))
+                --place.queued;
+            else
+                place.load += seconds(v, *place.place);
+            stage(v, n, p);
+            start_staged(n, p);
+        }
+    }
+}
+
+/// The task will run here: its data are brought, and kept on a GPU until it has ended.
+void Executor::stage(std::uint32_t v, std::int32_t n, std::size_t p) {
+    PlaceState& place = nodes_[static_cast<std::size_t>(n)].places[p];
+    ++place.staged;
+    progress_[v].place = static_cast<std::uint8_t>(p);
+    if (place.place->is_gpu() && (!place.without_room.empty() || !reserve(v, place)))
+        place.without_room.push_back(v);
+    else
+        fetch_missing(v, n, p);
+}
+
+void Executor::fetch_missing(std::uint32_t v, std::int32_t n, std::size_t p) {
+    PlaceState& place = nodes_[static_cast<std::size_t>(n)].places[p];
+    const std::int32_t memory = place.place->memory;
+    for (const Use& use : section_->uses_of(section_->vertices[v])) {
+        if (!reads(use.mode) || (copies_[use.copy].valid & bit(memory)) != 0) continue;
+        ++progress_[v].missing;
+        request(use.copy, memory, v);
+    }
+    const Vertex& vertex = section_->vertices[v];
+    if (progress_[v].missing == 0) place.complete[static_cast<std::size_t>(vertex.urgency)].push({vertex.priority, v});
+}
+
+void Executor::start_staged(std::int32_t n, std::size_t p) {
+    PlaceState& place = nodes_[static_cast<std::size_t>(n)].places[p];
+    auto& [ordinary, critical] = place.complete;
+    const auto take = [&](VertexQueue& queue, std::vector<std::int32_t>& slots) {
+        const std::uint32_t v = queue.top().vertex;
+        queue.pop();
+        const std::int32_t slot = slots.back();
+        slots.pop_back();
+        --place.staged;
+        start(v, n, p, slot);
+    };
+    while (!place.free_slots.empty() && !(ordinary.empty() && critical.empty())) {
+        const bool urgent = ordinary.empty() || (!critical.empty() && ordinary.top() < critical.top());
+        take(urgent ? critical : ordinary, place.free_slots);
+    }
+    while (!place.free_critical.empty() && !critical.empty()) take(critical, place.free_critical);
+}
+
+void Executor::start(std::uint32_t v, std::int32_t n, std::size_t p, std::int32_t slot) {
+    PlaceState& place = nodes_[static_cast<std::size_t>(n)].places[p];
+    const Vertex& vertex = section_->vertices[v];
+    for (const Use& use : section_->uses_of(vertex))
+        if (writes(use.mode)) allocate(use.copy);
+    progress_[v].start = now();
+    progress_[v].worker = slot;
+    place.load = std::max(0.0, place.load - seconds(v, *place.place));
+    const double duration = seconds(v, *place.place) * vertex.noise;
+    if (place.place->is_gpu()) {
+        advance_gpu(place);
+        place.running.push_back({v, duration});
+        expect_gpu(n, p);
+    } else {
+        place.busy += duration;
+        ++place.working;
+        place.ends += now() + duration;
+        timeline_->set_timer(now() + duration, pack({.kind = TimerKind::task_end, .id = v}));
+    }
+}
+
+void Executor::task_ended(std::uint32_t v) {
+    const Vertex& vertex = section_->vertices[v];
+    const Progress& progress = progress_[v];
+    PlaceState& place = node_of(v).places[progress.place];
+    const bool critical_worker = place.place->critical_slots > 0 && progress.worker >= place.place->first_critical;
+    auto& slots = critical_worker ? place.free_critical : place.free_slots;
+    slots.insert(std::lower_bound(slots.begin(), slots.end(), progress.worker, std::greater<>()), progress.worker);
+    if (!place.place->is_gpu()) {
+        place.ends = --place.working == 0 ? 0 : place.ends - now();
+    }
+    for (const Use& use : section_->uses_of(vertex))
+        if (writes(use.mode)) written(use.copy, place.place->memory);
+    if (place.place->is_gpu()) {
+        unpin(v, place);
+        retry_waiting(vertex.node, progress.place);
+    }
+    tell(&ScheduleObserver::task, ScheduledTask{.item = vertex.item,
+                                                .node = vertex.node,
+                                                .worker = progress.worker,
+                                                .submitted = progress.submitted,
+                                                .ready = progress.ready,
+                                                .start = progress.start,
+                                                .end = now()});
+    unlock_commuting(v);
+    if (NodeState::Limit* limit = limit_of(v)) give_back(*limit);
+    finish(v);
+    touch(vertex.node);
+    if (options_.progress && ++tasks_ % 4096 == 0) options_.progress(tasks_);
+}
+
+/// Kernels that share a GPU go on at equal rates: counts down what is left of each since the last change.
+void Executor::advance_gpu(PlaceState& place) {
+    const double passed = now() - place.updated;
+    place.updated = now();
+    if (place.running.empty()) return;
+    place.busy += passed;
+    const double share = passed / static_cast<double>(place.running.size());
+    for (auto& kernel : place.running) kernel.left -= share;
+}
+
+void Executor::expect_gpu(std::int32_t n, std::size_t p) {
+    PlaceState& place = nodes_[static_cast<std::size_t>(n)].places[p];
+    ++place.epoch;
+    if (place.running.empty()) return;
+    double least = std::numeric_limits<double>::infinity();
+    for (const auto& kernel : place.running) least = std::min(least, kernel.left);
+    timeline_->set_timer(now() + std::max(0.0, least) * static_cast<double>(place.running.size()),
+                         pack({.kind = TimerKind::gpu, .node = n, .place = p, .id = place.epoch}));
+}
+
+/// The kernel with the least left has ended, unless others have started since this was expected.
+void Executor::gpu_tick(std::int32_t n, std::size_t p, std::uint32_t epoch) {
+    PlaceState& place = nodes_[static_cast<std::size_t>(n)].places[p];
+    if (epoch != place.epoch) return;
+    advance_gpu(place);
+    const auto first = std::min_element(place.running.begin(), place.running.end(),
+                                        [](const auto& a, const auto& b) { return a.left < b.left; });
+    const std::uint32_t v = first->vertex;
+    place.running.erase(first);
+    expect_gpu(n, p);
+    task_ended(v);
+}
+
+}  // namespace tesela::sim

@@ -1,0 +1,132 @@
+#pragma once
+
+#include "tesela/sim/internal/cluster.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <map>
+#include <queue>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace tesela::sim {
+
+/// Memories of a node as bits: main memory is the first.
+inline constexpr std::uint32_t main_memory = 1U;
+[[nodiscard]] constexpr std::uint32_t bit(std::int32_t memory) { return 1U << static_cast<unsigned>(memory); }
+
+/// What a timer says, packed into one word.
+enum class TimerKind : std::uint8_t { submission, task_end, gpu, to_device, to_host };
+struct TimerWord {
+    TimerKind kind = TimerKind::submission;
+    std::int32_t node = 0;
+    std::size_t place = 0;
+    std::uint32_t id = 0;
+};
+[[nodiscard]] constexpr std::uint64_t pack(const TimerWord& word) {
+    return static_cast<std::uint64_t>(word.kind) << 60U | static_cast<std::uint64_t>(word.node) << 38U |
+           static_cast<std::uint64_t>(word.place) << 32U | word.id;
+}
+[[nodiscard]] constexpr TimerWord unpack(std::uint64_t word) {
+    return {static_cast<TimerKind>(word >> 60U), static_cast<std::int32_t>(word >> 38U & 0x3fffffU),
+            static_cast<std::size_t>(word >> 32U & 0x3fU), static_cast<std::uint32_t>(word)};
+}
+
+/// A vertex that waits, by priority and then in order of the stream.
+struct QueuedVertex {
+    std::int32_t priority = 0;
+    std::uint32_t vertex = 0;
+    friend bool operator<(const QueuedVertex& a, const QueuedVertex& b) {  // the first to go is the greatest
+        return a.priority != b.priority ? a.priority < b.priority : a.vertex > b.vertex;
+    }
+};
+using VertexQueue = std::priority_queue<QueuedVertex>;
+
+/// Tasks that some places of a node may take, and whether they are critical.
+struct ReadyQueue {
+    std::uint32_t places = 0;  ///< bit by bit
+    Urgency urgency = Urgency::ordinary;
+    VertexQueue tasks{};
+};
+
+/// One direction between main memory and a GPU: one tile at a time, in order.
+struct DeviceLink {
+    enum class Direction : std::uint8_t { to_device, to_host };
+    struct Transfer {
+        std::uint32_t copy = 0;
+        std::uint32_t writes = 0;  ///< of the copy when it was asked for
+    };
+    std::deque<Transfer> transfers{};
+    bool busy = false;
+};
+
+/// A tile on a GPU.
+struct Resident {
+    std::int32_t pins = 0;                         ///< tasks staged or running that use it
+    std::list<std::uint32_t>::iterator in_line{};  ///< among the evictable, while nothing pins it
+    bool written_back = false;                     ///< on its way out, to make room
+};
+
+/// What goes on in a place.
+struct PlaceState {
+    const Place* place = nullptr;
+    double load = 0;  ///< expected seconds of what is queued or staged
+    std::int32_t queued = 0;
+    std::int32_t staged = 0;
+    std::vector<std::int32_t> free_slots{};  ///< numbers of free workers, the least last
+    std::vector<std::int32_t> free_critical{};
+    VertexQueue complete[2]{};  ///< staged with all their data, by urgency
+
+    /// Kernels that share a GPU.
+    struct Running {
+        std::uint32_t vertex = 0;
+        double left = 0;  ///< seconds at full rate
+    };
+    std::vector<Running> running{};
+    double updated = 0;
+    std::uint32_t epoch = 0;
+    double busy = 0;
+    /// Of cores: how many are busy, and the sum of the times when they end.
+    std::int32_t working = 0;
+    double ends = 0;
+
+    /// A GPU's memory.
+    double free_bytes = 0;
+    double leaving_bytes = 0;
+    std::unordered_map<std::uint32_t, Resident> resident{};
+    std::list<std::uint32_t> evictable{};  ///< the one that was not used for longest first
+    std::deque<std::uint32_t> without_room{};
+    bool retrying = false;
+    DeviceLink links[2]{};
+};
+
+/// What goes on on a node.
+struct NodeState {
+    std::vector<PlaceState> places{};
+    std::vector<std::size_t> place_of_memory{};  ///< of GPU memories; [0] is unused
+    std::vector<ReadyQueue> queues{};
+    std::int32_t lookahead = 0;
+    bool touched = false;
+    double memory = 0;
+    double peak = 0;
+
+    /// Submission: what comes next, what is pending of each stream, and since when it is held back.
+    std::size_t next = 0;
+    std::uint32_t next_item = 0;
+    std::vector<Index> pending{};
+    bool held_back = false;
+    double held_since = 0;
+    double submitted = 0;  ///< when the last item was
+
+    /// Limited resources: what is free of each, and who waits.
+    struct Limit {
+        Index free = 0;
+        VertexQueue waiting{};
+    };
+    std::map<std::string, Limit> limits{};
+};
+
+}  // namespace tesela::sim

@@ -1,0 +1,81 @@
+#pragma once
+
+#include "tesela/base/dependencies.hpp"
+#include "tesela/sim/internal/copies.hpp"
+#include "tesela/sim/internal/durations.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace tesela::sim {
+
+/// How a task or message uses a copy.
+struct Use {
+    std::uint32_t copy = 0;
+    AccessMode mode = AccessMode::read;
+};
+
+/// A task, or a message (`to` is its target; it writes the last copy that it uses).
+struct Vertex {
+    static constexpr std::int32_t is_task = -1;
+    std::int32_t node = 0;  ///< where it runs, or is sent from
+    std::int32_t to = is_task;
+    std::int32_t priority = 0;
+    std::uint32_t item = 0;
+    std::uint32_t work = 0;
+    std::uint32_t first_use = 0;
+    std::uint32_t use_count = 0;
+    Urgency urgency = Urgency::ordinary;
+    double noise = 1;  ///< factor of its duration
+    double bytes = 0;  ///< of a message
+
+    [[nodiscard]] bool message() const { return to != is_task; }
+};
+
+/// A step of submission on one node.
+struct Submission {
+    std::uint32_t item = 0;
+    std::uint32_t vertex = 0;
+};
+
+/// The part of a stream between two waits as a graph of tasks and messages; vertices are in an order of the stream.
+struct Section {
+    std::uint32_t first_item = 0;
+    std::vector<Vertex> vertices;
+    std::vector<Use> uses;
+    /// What each vertex waits for: counts, and the other way round as lists.
+    std::vector<std::uint32_t> waits_for;
+    std::vector<std::uint32_t> first_successor;
+    std::vector<std::uint32_t> successors;
+    /// What each node submits, in order.
+    std::vector<std::vector<Submission>> submissions;
+    /// Copies that are there from the beginning, because the caller brought them.
+    std::vector<std::uint32_t> initial;
+    /// Longest chain of least durations.
+    double critical_path = 0;
+    Index tasks = 0;
+
+    [[nodiscard]] std::span<const Use> uses_of(const Vertex& vertex) const {
+        return {uses.data() + vertex.first_use, vertex.use_count};
+    }
+};
+
+/// What a section is made of.
+struct SectionInput {
+    const Recording& recording;
+    const Platform& platform;
+    const std::vector<std::size_t>& type_of_node;
+    const std::vector<Index>& ranks;
+    /// Factor of the duration of an item's task.
+    bool ranks_change_durations = true;
+    std::function<double(std::uint32_t item)> noise;
+};
+
+/// The graph of the items from `first_item` on. Advances owners and copies to the end of them. Throws Error naming a
+/// kernel that no worker of its node can run.
+[[nodiscard]] Section build_section(const SectionInput& input, std::uint32_t first_item, Copies& copies,
+                                    Durations& durations);
+
+}  // namespace tesela::sim

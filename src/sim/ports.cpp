@@ -1,0 +1,150 @@
+#include "tesela/sim/internal/message_gate.hpp"
+#include "tesela/sim/timeline.hpp"
+
+#include <algorithm>
+#include <queue>
+#include <vector>
+
+namespace tesela {
+namespace {
+
+using sim::MessageGate;
+
+struct Event {
+    double time = 0;
+    std::uint64_t sequence = 0;
+    enum class Kind : std::uint8_t { timer, sent, arrival } kind = Kind::timer;
+    std::uint64_t what = 0;
+    std::uint32_t epoch = 0;                                 ///< of the message when this was expected
+    friend bool operator<(const Event& a, const Event& b) {  // the earliest is the greatest
+        return a.time > b.time || (a.time == b.time && a.sequence > b.sequence);
+    }
+};
+
+class Ports final : public Timeline {
+public:
+    explicit Ports(const Platform& platform) : gate_(platform), flights_on_(gate_.network().links().size()) {}
+
+    [[nodiscard]] double now() const override { return now_; }
+    void set_timer(double time, std::uint64_t what) override { add({.time = time, .what = what}); }
+    void send(const SimulatedMessage& message) override { gate_.wait(message); }
+
+    void run(TimelineHandler& handler) override {
+        const auto let_go = [&](const SimulatedMessage& message, const MessageGate::Rates& rates) {
+            start(message, rates);
+            handler.message_started(message.id);
+        };
+        while (true) {
+            while (happens_now()) take(handler);
+            gate_.open(let_go);
+            if (happens_now()) continue;  // messages that take no time
+            handler.settle();
+            gate_.open(let_go);
+            if (events_.empty()) return;
+            now_ = std::max(now_, events_.top().time);
+        }
+    }
+
+private:
+    /// A message on its way.
+    struct Flight {
+        SimulatedMessage message;
+        MessageTimes times;
+        MessageGate::Rates rates;
+        double left = 0;  ///< bytes not sent when the rate last changed
+        double since = 0;
+        std::uint32_t epoch = 0;
+    };
+
+    [[nodiscard]] bool happens_now() const { return !events_.empty() && events_.top().time <= now_; }
+
+    void add(Event event) {
+        event.sequence = sequence_++;
+        events_.push(event);
+    }
+
+    void take(TimelineHandler& handler) {
+        const Event event = events_.top();
+        events_.pop();
+        if (event.kind == Event::Kind::timer) return handler.timer(event.what);
+        const auto number = static_cast<std::uint32_t>(event.what);
+        if (event.kind == Event::Kind::sent) {
+            if (event.epoch == flights_[number].epoch) leave(number);
+            return;
+        }
+        const Flight flight = flights_[number];
+        free_flights_.push_back(number);
+        handler.message_arrived(flight.message.id, flight.times);
+    }
+
+    void start(const SimulatedMessage& message, const MessageGate::Rates& rates) {
+        std::uint32_t number = static_cast<std::uint32_t>(flights_.size());
+        if (free_flights_.empty()) {
+            flights_.emplace_back();
+        } else {
+            number = free_flights_.back();
+            free_flights_.pop_back();
+        }
+        flights_[number] = {.message = message,
+                            .times = {.start = now_},
+                            .rates = rates,
+                            .left = message.bytes,
+                            .since = now_,
+                            .epoch = flights_[number].epoch};
+        for (const std::uint32_t l : gate_.network().route(message.from, message.to)) flights_on_[l].push_back(number);
+        expect(number);
+    }
+
+    void expect(std::uint32_t number) {
+        Flight& flight = flights_[number];
+        add({.time = now_ + std::max(0.0, flight.left) / flight.rates.claimed,
+             .kind = Event::Kind::sent,
+             .what = number,
+             .epoch = ++flight.epoch});
+    }
+
+    /// The last byte is on its way: what is under way on the same links goes faster, then the next may start.
+    void leave(std::uint32_t number) {
+        Flight& flight = flights_[number];
+        gate_.leave(flight.message, flight.rates.claimed);
+        double latency = 0;
+        faster_.clear();
+        for (const std::uint32_t l : gate_.network().route(flight.message.from, flight.message.to)) {
+            latency += gate_.network().links()[l].latency;
+            auto& flights = flights_on_[l];
+            flights.erase(std::find(flights.begin(), flights.end(), number));
+            faster_.insert(faster_.end(), flights.begin(), flights.end());
+        }
+        flight.times.sent = now_;
+        flight.times.arrival = now_ + latency;
+        add({.time = flight.times.arrival, .kind = Event::Kind::arrival, .what = number});
+        for (const std::uint32_t other : faster_) go_faster(other);
+    }
+
+    void go_faster(std::uint32_t number) {
+        Flight& flight = flights_[number];
+        const double missing = flight.rates.alone - flight.rates.claimed;
+        if (missing <= 1e-9 * flight.rates.alone) return;
+        const double more = gate_.claim_more(flight.message, missing);
+        if (more == 0) return;
+        flight.left -= flight.rates.claimed * (now_ - flight.since);
+        flight.since = now_;
+        flight.rates.claimed += more;
+        expect(number);
+    }
+
+    MessageGate gate_;
+    double now_ = 0;
+    std::uint64_t sequence_ = 0;
+    std::priority_queue<Event> events_;
+    std::vector<Flight> flights_;
+    std::vector<std::uint32_t> free_flights_;
+    std::vector<std::vector<std::uint32_t>> flights_on_;  // per link
+    std::vector<std::uint32_t> faster_;
+};
+
+}  // namespace
+
+std::unique_ptr<Timeline> ports_network(const Platform& platform) { return std::make_unique<Ports>(platform); }
+
+}  // namespace tesela

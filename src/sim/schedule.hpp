@@ -1,0 +1,117 @@
+#pragma once
+
+#include "tesela/flow/recording.hpp"
+#include "tesela/platform/platform.hpp"
+#include "tesela/trace/schema.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tesela {
+
+/// A task of a simulated run, in seconds of simulated time. Workers are numbered per node as in simulated_workers.
+struct ScheduledTask {
+    std::uint32_t item = 0;  ///< in the recording
+    std::int32_t node = 0;
+    std::int32_t worker = 0;
+    double submitted = 0;
+    double ready = 0;
+    double start = 0;
+    double end = 0;
+};
+
+/// A message of a simulated run: asked for, let go, gone to the last byte, there.
+struct ScheduledMessage {
+    std::int32_t datum = 0;
+    std::int32_t from = 0;
+    std::int32_t to = 0;
+    std::int32_t priority = 0;
+    std::uint16_t version = 0;  ///< of the datum's value
+    double bytes = 0;
+    double posted = 0;
+    double start = 0;
+    double sent = 0;
+    double arrival = 0;
+};
+
+/// Bytes taken (positive) or given back in a memory of a node: 0 is main memory, then its GPUs.
+struct ScheduledMemory {
+    std::int32_t node = 0;
+    std::int32_t memory = 0;
+    double time = 0;
+    double bytes = 0;
+};
+
+/// When the thread that submits stood still on a node.
+struct ScheduledWait {
+    std::int32_t node = 0;
+    std::uint16_t stream = 0;
+    trace::WaitReason reason = trace::WaitReason::completion;
+    double start = 0;
+    double end = 0;
+};
+
+/// A stream that was opened on a simulated engine.
+struct SimulatedStream {
+    std::uint16_t number = 0;
+    std::string name;
+};
+
+/// What an observer may look up: the recording grows from call to call and stays where it is.
+struct SimulatedRun {
+    const Platform* platform = nullptr;
+    const Recording* recording = nullptr;
+    /// Stream of each item, and its position among the stream's tasks and fetches.
+    const std::vector<std::uint16_t>* stream_of_item = nullptr;
+    const std::vector<std::uint32_t>* position_of_item = nullptr;
+    const std::vector<SimulatedStream>* streams = nullptr;
+    const std::vector<Index>* rank_of_datum = nullptr;
+};
+
+/// Is told of everything in a simulated run when it has ended.
+class ScheduleObserver {
+public:
+    ScheduleObserver() = default;
+    virtual ~ScheduleObserver() = default;
+    ScheduleObserver(const ScheduleObserver&) = delete;
+    ScheduleObserver& operator=(const ScheduleObserver&) = delete;
+    ScheduleObserver(ScheduleObserver&&) = delete;
+    ScheduleObserver& operator=(ScheduleObserver&&) = delete;
+
+    /// Before all else.
+    virtual void begin(const SimulatedRun&) {}
+    virtual void task(const ScheduledTask&) {}
+    virtual void message(const ScheduledMessage&) {}
+    virtual void memory(const ScheduledMemory&) {}
+    virtual void wait(const ScheduledWait&) {}
+};
+
+/// Keeps all of it.
+class Schedule final : public ScheduleObserver {
+public:
+    std::vector<ScheduledTask> tasks;
+    std::vector<ScheduledMessage> messages;
+    std::vector<ScheduledMemory> memory_changes;
+    std::vector<ScheduledWait> waits;
+
+    void task(const ScheduledTask& t) override { tasks.push_back(t); }
+    void message(const ScheduledMessage& m) override { messages.push_back(m); }
+    void memory(const ScheduledMemory& m) override { memory_changes.push_back(m); }
+    void wait(const ScheduledWait& w) override { waits.push_back(w); }
+};
+
+/// Whether every node has one more worker that takes critical tasks only, on a core shared with submission.
+enum class CriticalSlot : std::uint8_t { none, shared_core };
+
+/// A worker of a simulated node: a core, or a stream of a GPU.
+struct SimulatedWorker {
+    std::string name;
+    Processor processor = Processor::cpu;
+    std::size_t group = 0;  ///< in NodeType::workers
+    Index device = 0;       ///< which GPU of the group
+};
+/// The workers of a node in order of their numbers: group by group, device by device; the critical one last.
+[[nodiscard]] std::vector<SimulatedWorker> simulated_workers(const NodeType& type, CriticalSlot critical);
+
+}  // namespace tesela

@@ -1,0 +1,209 @@
+#include "tesela/sim/schedule_trace.hpp"
+
+#include "tesela/trace/collector.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace tesela {
+namespace {
+
+const char* kind_name(Processor processor) { return processor == Processor::gpu ? "cuda" : "cpu"; }
+
+std::uint64_t number_of_run() {
+    return static_cast<std::uint64_t>(trace::Collector::now()) * 1000003U + static_cast<std::uint64_t>(getpid());
+}
+
+}  // namespace
+
+/// One collector per simulated node, and what each of them has been told of names.
+class ScheduleTrace::Files {
+public:
+    Files(const trace::Options& options, const Platform& platform, CriticalSlot critical) {
+        const auto nodes = static_cast<std::uint32_t>(node_count(platform));
+        const std::uint64_t run = number_of_run();
+        for (std::uint32_t node = 0; node < nodes; ++node)
+            nodes_.push_back({.collector = std::make_unique<trace::Collector>(
+                                  options, trace::NodeOfRun{.node = node, .nodes = nodes, .run = run})});
+        // Readers count time from the moment when the first file was opened.
+        begin_ = trace::Collector::now();
+        for (std::uint32_t node = 0; node < nodes; ++node) describe(node, platform, critical);
+    }
+
+    void begin(const SimulatedRun& run) { run_ = run; }
+
+    void put(const ScheduledTask& task);
+    void put(const ScheduledMessage& message);
+    void put(const ScheduledMemory& change) {
+        collector(change.node)
+            .put(trace::MemoryChange{.memory = static_cast<std::uint16_t>(change.memory),
+                                     .time = at(change.time),
+                                     .bytes = std::llround(change.bytes)});
+    }
+    void put(const ScheduledWait& wait) {
+        collector(wait.node).put(
+            trace::Wait{.reason = wait.reason, .stream = wait.stream, .start = at(wait.start), .end = at(wait.end)});
+    }
+    void close() {
+        for (Node& node : nodes_) node.collector->close();
+    }
+    [[nodiscard]] bool wants(trace::Module module) const { return nodes_.front().collector->wants(module); }
+
+private:
+    struct Node {
+        std::unique_ptr<trace::Collector> collector;
+        std::map<const Kernel*, std::uint16_t> kernels{};
+        std::map<std::pair<std::uint16_t, PhaseId>, std::uint16_t> phases{};
+        std::map<std::int32_t, std::uint16_t> matrices{};
+        std::map<std::uint16_t, bool> streams{};
+    };
+
+    [[nodiscard]] std::int64_t at(double seconds) const { return begin_ + std::llround(1e9 * seconds); }
+    [[nodiscard]] trace::Collector& collector(std::int32_t node) {
+        return *nodes_[static_cast<std::size_t>(node)].collector;
+    }
+
+    void describe(std::uint32_t node, const Platform& platform, CriticalSlot critical) {
+        const NodeType& type = node_type(platform, NodeId{static_cast<Index>(node)});
+        trace::Collector& file = *nodes_[node].collector;
+        file.define({{"type", "node"}, {"host", fmt::format("{} (simulated)", type.name)}});
+        const auto workers = simulated_workers(type, critical);
+        for (std::size_t w = 0; w < workers.size(); ++w)
+            file.define(
+                {{"type", "worker"}, {"id", w}, {"kind", kind_name(workers[w].processor)}, {"name", workers[w].name}});
+        file.define({{"type", "clock"}, {"at", begin_}, {"offset", 0}});
+    }
+
+    std::uint16_t kernel_number(Node& node, const Kernel& kernel) {
+        const auto [entry, is_new] = node.kernels.try_emplace(&kernel, std::uint16_t{0});
+        if (is_new) entry->second = node.collector->number_of("kernel", kernel.name);
+        return entry->second;
+    }
+    std::uint16_t phase_number(Node& node, std::uint16_t stream, PhaseId phase) {
+        if (node.streams.try_emplace(stream, true).second)
+            node.collector->define({{"type", "stream"}, {"id", stream}, {"name", (*run_.streams)[stream].name}});
+        const auto [entry, is_new] = node.phases.try_emplace({stream, phase}, std::uint16_t{0});
+        if (is_new)
+            entry->second = node.collector->number_of("phase", run_.recording->phases[static_cast<std::size_t>(phase)]);
+        return entry->second;
+    }
+    std::uint16_t matrix_number(Node& node, std::int32_t datum);
+
+    std::vector<Node> nodes_;
+    std::int64_t begin_ = 0;
+    SimulatedRun run_;
+};
+
+/// Tiles of a matrix follow each other among the data, row by row.
+std::uint16_t ScheduleTrace::Files::matrix_number(Node& node, std::int32_t datum) {
+    const RecordedDatum& tile = run_.recording->data[static_cast<std::size_t>(datum)];
+    const auto [entry, is_new] =
+        node.matrices.try_emplace(tile.matrix, static_cast<std::uint16_t>(node.matrices.size()));
+    if (!is_new) return entry->second;
+    const auto& data = run_.recording->data;
+    auto first = static_cast<std::size_t>(datum);
+    while (first > 0 && data[first - 1].matrix == tile.matrix) --first;
+    auto last = static_cast<std::size_t>(datum);
+    while (last + 1 < data.size() && data[last + 1].matrix == tile.matrix) ++last;
+    node.collector->define({{"type", "matrix"},
+                            {"id", entry->second},
+                            {"name", run_.recording->matrices[static_cast<std::size_t>(tile.matrix)]},
+                            {"first", first},
+                            {"rows", data[last].index.i + 1},
+                            {"cols", data[last].index.j + 1}});
+    return entry->second;
+}
+
+void ScheduleTrace::Files::put(const ScheduledTask& task) {
+    Node& node = nodes_[static_cast<std::size_t>(task.node)];
+    const RecordedItem& item = run_.recording->items[task.item];
+    const auto accesses = run_.recording->accesses_of(item);
+    const std::uint16_t stream = (*run_.stream_of_item)[task.item];
+    std::array<trace::Record, 3> records;
+    std::size_t count = 1;
+    trace::TaskCreated created{.access_count = static_cast<std::uint8_t>(std::min<std::size_t>(accesses.size(), 9)),
+                               .kernel = kernel_number(node, *item.kernel),
+                               .step = item.step,
+                               .time = at(task.submitted),
+                               .id = trace::task_id(stream, (*run_.position_of_item)[task.item]),
+                               .priority = item.priority,
+                               .phase = phase_number(node, stream, item.phase)};
+    trace::TaskAccesses more{.id = created.id};
+    std::size_t written = accesses.size();
+    for (std::size_t k = 0; k < accesses.size(); ++k) {
+        if (written == accesses.size() && writes(accesses[k].mode)) written = k;
+        if (k >= created.access_count) continue;
+        const std::uint64_t access = trace::pack_access(static_cast<std::uint64_t>(accesses[k].datum),
+                                                        static_cast<trace::Use>(accesses[k].mode));
+        if (k == 0) {
+            created.first_access = access;
+            continue;
+        }
+        more.access[more.count++] = access;
+        if (more.count == more.access.size() || k + 1 == created.access_count) {
+            records[count++] = to_record(more);
+            more.count = 0;
+        }
+    }
+    const std::int32_t shown = accesses[written < accesses.size() ? written : 0].datum;
+    created.matrix = matrix_number(node, shown);
+    const RecordedDatum& tile = run_.recording->data[static_cast<std::size_t>(shown)];
+    created.i = static_cast<std::int32_t>(tile.index.i);
+    created.j = static_cast<std::int32_t>(tile.index.j);
+    records[0] = to_record(created);
+    node.collector->put(std::span{records.data(), count});
+    node.collector->put(
+        trace::TaskRan{.worker = static_cast<std::uint16_t>(task.worker),
+                       .rank = static_cast<std::int32_t>((*run_.rank_of_datum)[static_cast<std::size_t>(shown)]),
+                       .id = created.id,
+                       .ready = at(task.ready),
+                       .start = at(task.start),
+                       .end = at(task.end),
+                       .flops = static_cast<float>(item.cost.flops),
+                       .bytes = static_cast<float>(item.cost.bytes)});
+}
+
+void ScheduleTrace::Files::put(const ScheduledMessage& message) {
+    trace::Message record{
+        .kind = trace::RecordKind::send,
+        .peer = static_cast<std::uint16_t>(message.to),
+        .priority = message.priority,
+        .tag = static_cast<std::uint64_t>(message.datum) | static_cast<std::uint64_t>(message.version & 0x7fffU) << 48U,
+        .posted = at(message.posted),
+        .start = at(message.start),
+        .end = at(message.sent),
+        .bytes = static_cast<std::uint64_t>(message.bytes)};
+    for (const std::int32_t node : {message.from, message.to})
+        (void)matrix_number(nodes_[static_cast<std::size_t>(node)], message.datum);
+    collector(message.from).put(record);
+    record.kind = trace::RecordKind::receive;
+    record.peer = static_cast<std::uint16_t>(message.from);
+    record.end = at(message.arrival);
+    collector(message.to).put(record);
+}
+
+ScheduleTrace::ScheduleTrace(const trace::Options& options, const Platform& platform, CriticalSlot critical)
+    : files_(std::make_unique<Files>(options, platform, critical)) {}
+ScheduleTrace::~ScheduleTrace() = default;
+
+void ScheduleTrace::begin(const SimulatedRun& run) { files_->begin(run); }
+void ScheduleTrace::task(const ScheduledTask& task) {
+    if (files_->wants(trace::Module::tasks)) files_->put(task);
+}
+void ScheduleTrace::message(const ScheduledMessage& message) {
+    if (files_->wants(trace::Module::comms)) files_->put(message);
+}
+void ScheduleTrace::memory(const ScheduledMemory& change) {
+    if (files_->wants(trace::Module::memory)) files_->put(change);
+}
+void ScheduleTrace::wait(const ScheduledWait& wait) {
+    if (files_->wants(trace::Module::tasks)) files_->put(wait);
+}
+void ScheduleTrace::close() { files_->close(); }
+
+}  // namespace tesela

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Calibration as a user types it, the file it writes, and the ready-made platforms.
+#   calibrate.sh BUILD_DIR DATA_DIR
+set -uo pipefail
+tesela=$(realpath "$1/tesela")
+platforms=$(realpath "$2/../platforms")
+here=$(dirname "$(realpath "$0")")
+# shellcheck source=support.sh
+source "$here/support.sh"
+
+quick=(--tile-sizes 32,64 --seconds 0.002)
+expect 0 "calibrate" "$tesela" calibrate "${quick[@]}"
+for text in dgemm dcmg alone busy spread GFLOP/s "copy in memory" machine.json; do holds "the table" out "$text"; done
+check "the file" python3 -c "
+import json
+d = json.load(open('$work/machine.json'))
+node = d['node_types'][0]
+assert d['format'] == 'tesela-platform' and len(d['node_types']) == 1 and node['count'] == 1
+assert node['nic']['source'] == 'derived' and 'placeholder' in d['description']
+kernels = {k['kernel']: k for k in node['workers'][0]['kernels']}
+assert set(kernels) >= {'dpotrf', 'dtrsm', 'dsyrk', 'dgemm', 'dgemv', 'dgetrf', 'dtrtri', 'dlauum', 'dtrmm', 'dgeadd', 'dlaset', 'ddot', 'dlogdet', 'dgenerate', 'dcmg', 'dcolsq'}
+for k in kernels.values():
+    assert k['source'] == 'measured' and [p['tile'] for p in k['seconds']] == [32, 64]
+    assert all(p['value'] > 0 and p['work'] > 0 for p in k['seconds'] + k.get('narrow', []))
+assert all('narrow' in kernels[k] for k in ('dtrsm', 'dgemm', 'dsyrk'))"
+expect 0 "the file is a platform" "$tesela" dist make 1d1d --tiles 6 --platform machine.json --tile 64
+expect 0 "some kernels" "$tesela" calibrate "${quick[@]}" --kernels sgemm,spotrf --alone --workers 1 --out some.json --json
+json "some kernels" "d['load'] == 'alone' and d['network'] is None and {s['kernel'] for s in d['samples']} == {'sgemm', 'spotrf'}"
+json "some kernels" "all(s['alone']['best'] <= s['alone']['median'] <= s['alone']['slow'] for s in d['samples'])"
+expect 0 "single precision to standard output" "$tesela" calibrate --precision single --tile-sizes 48 --seconds 0.001 --out - --name mine
+json "single precision to standard output" "d['name'] == 'mine' and all(k['kernel'][0] == 's' for k in d['node_types'][0]['workers'][0]['kernels'])"
+expect 0 "two nodes" "${mpirun[@]}" -n 2 "$tesela" calibrate --kernels dgemm,dtrsm "${quick[@]}" --out two.json --json
+json "two nodes" "d['network']['latency'] > 0 and d['network']['bandwidth'] > 1e6 and d['network']['bidirectional_bandwidth'] > 1e6"
+json "two nodes" "[p['bytes'] for p in d['network']['points']] == sorted(p['bytes'] for p in d['network']['points'])"
+check "the file of two nodes" python3 -c "
+import json
+d = json.load(open('$work/two.json'))
+assert len(d['node_types']) == 1 and d['node_types'][0]['count'] == 2 and d['node_types'][0]['nic']['source'] == 'measured'"
+
+bad "unknown kernel" 'no kernel "dfoo"' "$tesela" calibrate --kernels dfoo
+bad "tile of zero" "tiles of 0 rows" "$tesela" calibrate --tile-sizes 0
+bad "no time" "must be above 0" "$tesela" calibrate --seconds 0
+bad "an unwritable folder" "nowhere" "$tesela" calibrate "${quick[@]}" --out nowhere/m.json
+bad "two things on standard output" "standard output" "$tesela" calibrate --out - --json
+expect 2 "busy and alone" "$tesela" calibrate --busy --alone
+
+for file in "$platforms"/*.json; do
+    [ "$(basename "$file")" = schema.json ] && continue
+    expect 0 "$(basename "$file")" "$tesela" dist make 1d --tiles 4 --platform "$file"
+done
+expect 0 "a choice of nodes" "$tesela" dist make 1d1d_constrained --tiles 20 --platform "$platforms/grid5000-lille.json" --nodes 6che+6chi+2cho
+json "a choice of nodes" "d['nodes'] == 14"
+bad_platform() { # NAME TEXT PYTHON
+    python3 -c "
+import json
+d = json.load(open('$platforms/grid5000-lille.json'))
+$3
+json.dump(d, open('$work/bad.json', 'w'))"
+    expect 2 "$1" "$tesela" dist make 1d --tiles 4 --platform bad.json
+    holds "$1" err "$2"
+}
+bad_platform "zero bandwidth" "node_types[2].nic.bandwidth must be greater than 0" "d['node_types'][2]['nic']['bandwidth'] = 0"
+bad_platform "unknown unit" 'node_types[0].memory: "256 GiBi" has the unknown unit "GiBi"' "d['node_types'][0]['memory'] = '256 GiBi'"
+bad_platform "a cycle of subnets" "topology.subnets[0].parent goes round in a circle" "d['topology']['subnets'][0]['parent'] = 'B'; d['topology']['subnets'][1]['parent'] = 'A'"
+bad_platform "a kernel that nothing runs" 'no worker of the platform can run the kernel "dcmg"' "
+for t in d['node_types']:
+    for g in t['workers']:
+        for k in g['kernels']:
+            if k['kernel'] == 'dcmg': k.clear(); k.update(kernel='dcmg', unavailable=True)"
+
+# By the schema too, with Debian's Python, where its package is.
+/usr/bin/python3 "$here/platform_schema.py" "$platforms/schema.json" $(ls "$platforms"/*.json | grep -v schema.json) "$work/machine.json" "$work/two.json" >"$work/out" 2>"$work/err"
+code=$?
+if [ "$code" = 77 ]; then echo "skipped the schema: $(cat "$work/out")"; else check "the schema: $(cat "$work/out")" [ "$code" = 0 ]; fi
+finish

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# Redistributions as a user types them, every element checked, on several nodes; and what goes wrong.
+#   redistribute.sh BUILD_DIR
+set -uo pipefail
+tesela=$(realpath "$1/tesela")
+# shellcheck source=support.sh
+source "$(dirname "$(realpath "$0")")/support.sh"
+
+# moves NODES NAME OPTIONS…: the redistribution is right.
+moves() {
+    local nodes=$1 name="$2 on $1 nodes"
+    shift 2
+    expect 0 "$name" "${mpirun[@]}" -n "$nodes" "$tesela" bench redistribute --check --repetitions 1 --json --quiet "$@"
+    json "$name" "d['correct'] and d['wrong_elements'] == 0 and d['nodes'] == $nodes and d['seconds'] > 0"
+}
+
+ragged=(--n 101 --tile-from 30 --tile-to 17,23)
+for path in exchange tasks; do
+    moves 2 "$path: defaults" --path "$path" --n 300 --tile-from 96 --tile-to 40
+    moves 3 "$path: ragged" --path "$path" "${ragged[@]}"
+    moves 3 "$path: random" --path "$path" "${ragged[@]}" --from random:5 --to random:6
+    moves 4 "$path: offsets" --path "$path" "${ragged[@]}" --rows 40 --cols 50 --offset-from 13,29 --offset-to 58,1
+    moves 2 "$path: triangle" --path "$path" "${ragged[@]}" --lower
+    moves 4 "$path: transpose" --path "$path" "${ragged[@]}" --transpose
+    moves 3 "$path: transposed triangle, 1d to rs" --path "$path" "${ragged[@]}" --lower --transpose --from 1d --to rs
+    moves 4 "$path: single elements" --path "$path" --n 9 --tile-from 1 --tile-to 2
+    moves 2 "$path: all at once" --path "$path" "${ragged[@]}" --batch 0 --message-bytes 100
+    moves 2 "$path: one at a time" --path "$path" "${ragged[@]}" --batch 1 --message-bytes 4000
+    moves 2 "$path: nothing" --path "$path" "${ragged[@]}" --rows 0
+done
+moves 3 "one thread sends" "${ragged[@]}" --no-multiple-send
+moves 3 "segments one after another" "${ragged[@]}" --path tasks --no-isolate-segments
+moves 3 "whole tiles travel" "${ragged[@]}" --path tasks --no-dynamic-volume
+moves 4 "nodes without a tile" --n 50 --tile-from 50 --tile-to 20
+
+expect 0 "one node" "$tesela" bench redistribute "${ragged[@]}" --check --repetitions 1 --json
+json "one node" "d['correct'] and d['remote_bytes'] == 0 and d['bytes'] == 8 * 101 * 101 and d['scalapack_seconds'] is None"
+moves 2 "counts" --n 100 --tile-from 50 --tile-to 50 --from block_cyclic:1x2 --to block_cyclic:2x1
+# Of four tiles, two change their owner.
+json "counts" "d['segments'] == 4 and d['bytes'] == 80000 and d['remote_bytes'] == 40000 and d['ratio'] > 0 and d['bound'] > 0"
+moves 2 "a submatrix counts for itself" "${ragged[@]}" --lower --no-compare
+json "a submatrix counts for itself" "d['bytes'] == 8 * 101 * 102 / 2 and d['ratio'] is None"
+
+one=("$tesela" bench redistribute "${ragged[@]}")
+bad "more rows than there are" "a submatrix of 102 x 101 elements at (0, 0) is not inside A, which has 101 x 101" "${one[@]}" --rows 102
+bad "outside the source" "not inside A" "${one[@]}" --rows 50 --offset-from 52
+bad "outside the target" "not inside B" "${one[@]}" --offset-to 0,1
+bad "before the matrix" "not inside A" "${one[@]}" --offset-from -1
+bad "no order" "--n must be at least 1; it is 0" "$tesela" bench redistribute --n 0
+bad "no tiles" "a tile size must be at least 1; it is 0" "$tesela" bench redistribute --tile-to 20,0
+bad "negative batch" "--batch must be at least 0; it is -1" "${one[@]}" --batch -1
+bad "empty messages" "--message-bytes must be at least 1; it is 0" "${one[@]}" --message-bytes 0
+bad "no repetitions" "--repetitions must be at least 1; it is 0" "${one[@]}" --repetitions 0
+bad "unknown distribution" "hexagonal" "${one[@]}" --from hexagonal
+bad "distribution for other nodes" "has 6 nodes; 1 are wanted" "${one[@]}" --to block_cyclic:2x3
+bad "a switch of the other path" "made of tasks" "${one[@]}" --no-dynamic-volume
+expect 2 "unknown path" "${one[@]}" --path pigeon
+expect 2 "outside, on two nodes" "${mpirun[@]}" -n 2 "$tesela" bench redistribute "${ragged[@]}" --rows 102 --quiet
+holds "outside, on two nodes" err "is not inside A"
+check "outside, on two nodes: prints results" [ ! -s "$work/out" ]
+
+mkdir tables
+for nodes in 1 2; do
+    expect 0 "tables on $nodes" "${mpirun[@]}" -n $nodes "$tesela" bench paper002 --quick --repetitions 1 --folder tables --only switches,overlap --json --quiet
+done
+json "tables" "d['nodes'] == 2 and len(d['files']) == 4"
+check "tables of both runs" [ "$(cut -d, -f1 tables/redistribution_switches.csv | sort -u | tr '\n' ' ')" = "1 2 nodes " ]
+check "pictures" grep -q "</svg>" tables/redistribution_switches.svg
+check "two nodes overlap, one does not" [ "$(cut -d, -f1 tables/redistribution_overlap.csv | sort -u | tr '\n' ' ')" = "2 nodes " ]
+bad "unknown experiment" "there is no experiment \"none\"" "$tesela" bench paper002 --only none --folder tables
+bad "a missing folder" "there is no folder nowhere" "$tesela" bench paper002 --folder nowhere
+finish

@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# Simulations as a user types them: every operation, both networks, traces, and what goes wrong.
+#   simulate.sh BUILD_DIR
+set -uo pipefail
+tesela=$(realpath "$1/tesela")
+# shellcheck source=support.sh
+source "$(dirname "$(realpath "$0")")/support.sh"
+
+python3 - <<'PLATFORM'
+import json
+def kernels(scale, gpu):
+    rates = {"dpotrf": 18, "dgetrf": 18, "dtrsm": 27, "dsyrk": 28, "dgemm": 30}
+    list = [{"kernel": k, "flops": f"{r * scale} GFLOP/s", "source": "derived"} for k, r in rates.items()]
+    for k in ("dgemv", "dgeadd", "dlaset", "dgenerate", "ddot", "dlogdet"):
+        list.append({"kernel": k, "bytes": "6 GB/s", "source": "derived"} if not gpu else {"kernel": k, "unavailable": True})
+    list.append({"kernel": "dcmg", "elements": "3 Melement/s", "source": "derived"} if not gpu else {"kernel": "dcmg", "unavailable": True})
+    return list
+def node(name, count, gpus, net):
+    workers = [{"name": "cores", "processor": "cpu", "count": 6, "kernels": kernels(1, False)}]
+    if gpus:
+        workers.append({"name": "gpus", "processor": "gpu", "count": gpus, "memory": "8 GiB", "memory_bandwidth": "300 GB/s",
+                        "host_bandwidth": "12 GB/s", "kernels": kernels(20, True)})
+    return {"name": name, "count": count, "memory": "64 GiB", "memory_bandwidth": "40 GB/s", "subnet": name,
+            "nic": {"bandwidth": net, "latency": "20 us"}, "workers": workers}
+subnet = lambda name: {"name": name, "uplink": {"bandwidth": "50 Gb/s", "latency": "1 us"}}
+json.dump({"format": "tesela-platform", "version": 1, "name": "small", "node_types": [node("slow", 4, 0, "10 Gb/s"), node("fast", 2, 2, "25 Gb/s")],
+           "topology": {"kind": "subnets", "subnets": [subnet("slow"), subnet("fast")]}}, open("p.json", "w"))
+PLATFORM
+
+keys="{'makespan', 'lower_bound', 'area_bound', 'critical_path', 'tasks', 'transfers', 'bytes', 'utilisation', 'memory_peak', 'wall_seconds'}"
+for operation in cholesky lu gemm geo; do
+    expect 0 "$operation" "$tesela" simulate $operation --platform p.json --tiles 12 --tile 480 --json
+    json "$operation" "$keys <= set(d) and d['makespan'] >= d['lower_bound'] >= max(d['area_bound'], d['critical_path']) > 0"
+    json "$operation" "d['nodes'] == 6 and d['dist'] == '1d1d' and 0 < d['utilisation'] <= 1 and d['transfers'] > 0 and not d['warnings']"
+done
+expect 0 "for people" "$tesela" simulate cholesky --platform p.json --nodes 3slow --tiles 10
+holds "for people" out "makespan"
+holds "for people" out "distribution block_cyclic"
+expect 0 "tasks of a factorisation" "$tesela" simulate cholesky --platform p.json --nodes 2slow+1fast --tiles 20 --dist block_cyclic:1x3 --json
+json "tasks of a factorisation" "d['tasks'] == 20 + 20 * 19 + 20 * 19 * 18 // 6 and d['nodes'] == 3"
+
+expect 0 "a distribution from a file" "$tesela" dist make rs --tiles 16 --count 6 -o d.json
+expect 0 "a distribution from a file" "$tesela" simulate cholesky --platform p.json --tiles 16 --dist d.json --json
+cp out once
+expect 0 "the same again" "$tesela" simulate cholesky --platform p.json --tiles 16 --dist d.json --json
+check "the same again" python3 -c "
+import json
+a, b = (json.load(open(f)) for f in ('once', 'out'))
+a.pop('wall_seconds'), b.pop('wall_seconds')
+assert a == b"
+cp out plain
+expect 0 "noise" "$tesela" simulate cholesky --platform p.json --tiles 16 --dist d.json --noise 0.1 --seed 3 --json
+check "noise" python3 -c "
+import json
+a, b = (json.load(open(f))['makespan'] for f in ('plain', 'out'))
+assert a != b and 0.7 < a / b < 1.4"
+expect 0 "low ranks" "$tesela" simulate cholesky --platform p.json --tiles 16 --dist d.json --density synthetic:8 --json
+check "low ranks" python3 -c "
+import json
+a, b = (json.load(open(f)) for f in ('plain', 'out'))
+assert b['bytes'] < a['bytes'] and b['makespan'] < a['makespan']"
+expect 0 "overlap" "$tesela" simulate geo --platform p.json --tiles 12 --tile 480 --overlap sync --json
+cp out synchronous
+expect 0 "overlap" "$tesela" simulate geo --platform p.json --tiles 12 --tile 480 --overlap order --json
+check "overlap is worth something" python3 -c "
+import json
+a, b = (json.load(open(f))['makespan'] for f in ('synchronous', 'out'))
+assert a > b"
+
+expect 0 "trace" "$tesela" simulate cholesky --platform p.json --tiles 12 --trace t --json
+cp out traced
+expect 0 "trace summary" "$tesela" trace summary t --json
+check "the trace is of the run" python3 -c "
+import json
+a, b = (json.load(open(f)) for f in ('traced', 'out'))
+assert a['tasks'] == b['tasks'] and a['transfers'] == b['messages'] and abs(a['makespan'] - b['makespan']) < 1e-3 and not b['warnings']"
+expect 0 "trace table" "$tesela" trace table utilisation t
+expect 0 "ranks of a trace" "$tesela" simulate cholesky --platform p.json --tiles 12 --ranks t --json
+
+if "$tesela" simulate cholesky --platform p.json --tiles 2 --network simgrid --json >out 2>err; then
+    expect 0 "simgrid" "$tesela" simulate cholesky --platform p.json --tiles 24 --tile 480 --dist block_cyclic:2x3 --network simgrid --json
+    cp out simgrid
+    expect 0 "ports" "$tesela" simulate cholesky --platform p.json --tiles 24 --tile 480 --dist block_cyclic:2x3 --json
+    check "networks agree" python3 -c "
+import json
+a, b = (json.load(open(f))['makespan'] for f in ('simgrid', 'out'))
+assert abs(a / b - 1) < 0.02"
+else
+    check "without SimGrid it says so" grep -q "without SimGrid" err
+fi
+
+mkdir -p ready && cp p.json ready/mine.json
+expect 0 "a ready-made platform" env TESELA_PLATFORMS="$work/ready" "$tesela" simulate lu --platform mine --tiles 3 --json
+
+bad_simulation() { # NAME TEXT ARGUMENTS…
+    local name=$1 text=$2
+    shift 2
+    expect 2 "$name" "$tesela" simulate "$@"
+    holds "$name" err "$text"
+}
+bad_simulation "unknown operation" "qr" qr --platform p.json --tiles 3
+bad_simulation "no platform" "none.json" cholesky --platform none.json --tiles 3
+TESELA_PLATFORMS="$work/ready" bad_simulation "known platforms are listed" "mine" cholesky --platform nowhere --tiles 3
+bad_simulation "unknown nodes" "huge" cholesky --platform p.json --nodes 2huge --tiles 3
+bad_simulation "no tiles" "--tiles" cholesky --platform p.json --tiles 0
+bad_simulation "a distribution of other nodes" "nodes" cholesky --platform p.json --nodes 2slow --tiles 16 --dist d.json
+bad_simulation "unknown overlap" "never" geo --platform p.json --tiles 3 --overlap never
+bad_simulation "unwritable trace" "nowhere" cholesky --platform p.json --tiles 3 --trace nowhere/t
+sed 's/"count": 6/"count": -6/' p.json > broken.json
+bad_simulation "a broken platform" "count" cholesky --platform broken.json --tiles 3
+sed 's/"kernel": "dtrsm"/"kernel": "other"/g' p.json > lacking.json
+bad_simulation "a kernel without a duration" "dtrsm" cholesky --platform lacking.json --tiles 3
+finish

@@ -1,0 +1,392 @@
+#include "schedule_check.hpp"
+#include "support.hpp"
+#include "tesela/algs/redistribute.hpp"
+#include "tesela/algs/solve.hpp"
+#include "tesela/algs/tasks.hpp"
+#include "tesela/base/error.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace tesela {
+namespace {
+
+using namespace testing;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr double gemm_on_core = 2.3e-3;
+constexpr double gemm_on_gpu = 0.23e-3;
+constexpr double laset = 0.1e-3;
+constexpr double tile_to_gpu = tile_of_doubles / 1e10;
+
+const SimulationOptions no_submission{.submission_seconds = 0, .passing_seconds = 0};
+
+Distribution all_on(Index nodes, std::int32_t node, GridSize grid) {
+    return {grid, nodes, std::vector<std::int32_t>(static_cast<std::size_t>(grid.count()), node)};
+}
+
+/// A row of tiles on node 0, each zeroed: tasks that do not depend on each other.
+void zero_tiles(Stream& s, Index count) {
+    const Matrix<double> A(s, Tiling::uniform({tile_size, count * tile_size}, {tile_size, tile_size}),
+                           all_on(s.engine().node_count(), 0, {1, count}));
+    for (Index j = 0; j < count; ++j) s.submit(tasks::laset({}, A(0, j)));
+    s.wait();
+}
+
+TEST(SimulatedEngine, TakesAsLongAsSubmissionWhereTasksAreShort) {
+    Simulated simulated{.platform = platform_of({cores("node", 1, 64)})};
+    simulate(simulated, {.submission_seconds = 1e-3}, [](Stream& s) { zero_tiles(s, 50); });
+    EXPECT_NEAR(simulated.result.makespan, 50 * 1e-3 + laset, 1e-12);
+}
+
+TEST(SimulatedEngine, PassesOverWhatDoesNotConcernANode) {
+    Simulated simulated{.platform = platform_of({cores("node", 2, 64)})};
+    simulate(simulated, {.submission_seconds = 1e-3, .passing_seconds = 1e-4}, [](Stream& s) {
+        const Matrix<double> A(s, Tiling::uniform({tile_size, 11 * tile_size}, {tile_size, tile_size}),
+                               Distribution({1, 11}, 2, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}));
+        for (Index j = 0; j < 11; ++j) s.submit(tasks::laset({}, A(0, j)));
+        s.wait();
+    });
+    const auto& last = *std::ranges::find(simulated.schedule->tasks, 1, &ScheduledTask::node);
+    EXPECT_NEAR(last.submitted, 10 * 1e-4 + 1e-3, 1e-12);
+}
+
+TEST(SimulatedEngine, HoldsSubmissionBackWhileTooManyTasksArePending) {
+    Platform platform = platform_of({cores("node", 1, 64)});
+    SimulatedEngine engine(platform, {.submission_seconds = 1e-6});
+    Stream s(engine, {.max_pending = 1});
+    zero_tiles(s, 20);
+    EXPECT_NEAR(engine.result().makespan, 1e-6 + 20 * laset, 1e-12);  // one after the other, although 64 could run
+}
+
+TEST(SimulatedEngine, WaitsForAllNodesAtAWait) {
+    Simulated simulated{.platform = platform_of({cores("node", 2, 1)})};
+    simulate(simulated, no_submission, [](Stream& s) {
+        const Matrix<double> A(s, Tiling::uniform({tile_size, 4 * tile_size}, {tile_size, tile_size}),
+                               Distribution({1, 4}, 2, {0, 0, 0, 1}));
+        for (Index j = 0; j < 3; ++j) s.submit(tasks::laset({}, A(0, j)));
+        s.wait();
+        s.submit(tasks::laset({}, A(0, 3)));  // node 1 has been idle
+        s.wait();
+    });
+    EXPECT_NEAR(simulated.result.makespan, 4 * laset, 1e-12);
+    EXPECT_NEAR(simulated.result.lower_bound, 4 * laset, 1e-12);
+}
+
+TEST(SimulatedEngine, SendsACopyOnceAndKeepsItUntilItIsRetired) {
+    Simulated simulated{.platform = platform_of({cores("node", 2, 1)})};
+    simulate(simulated, no_submission, [](Stream& s) {
+        const auto A = given(s, 1, all_on(2, 0, {1, 1}));
+        const auto B = given(s, 2, all_on(2, 1, {2, 2}), Stored::full, "B");
+        const auto read = [&](Index i, Index j) { s.submit(tasks::gemm(1.0, A(0, 0), A(0, 0), 1.0, B(i, j))); };
+        read(0, 0);
+        read(0, 1);
+        s.wait();
+        read(1, 0);  // copies outlive a wait
+        s.retire(A(0, 0));
+        read(1, 1);
+        s.wait();
+    });
+    EXPECT_EQ(simulated.result.transfers, 2);
+    EXPECT_EQ(ScheduleCheck(simulated).broken(), "");
+    // Node 1 has four tiles and, one at a time, the copy.
+    EXPECT_THAT(simulated.result.memory_peak, ElementsAre(tile_of_doubles, 5 * tile_of_doubles));
+}
+
+TEST(SimulatedEngine, MovesTilesAndFetchesValues) {
+    Simulated simulated{.platform = platform_of({cores("node", 3, 1)})};
+    simulate(simulated, no_submission, [](Stream& s) {
+        const auto A = given(s, 1, all_on(3, 0, {1, 1}));
+        s.move(A(0, 0), NodeId{2});
+        s.submit(tasks::gemm(1.0, A(0, 0), A(0, 0), 1.0, A(0, 0)));  // runs where the tile is now
+        const auto fetched = s.fetch(A(0, 0));
+        s.wait();
+        fetched->wait();
+        EXPECT_FALSE(fetched->has_value());
+    });
+    ASSERT_EQ(simulated.schedule->tasks.size(), 1U);
+    EXPECT_EQ(simulated.schedule->tasks[0].node, 2);
+    EXPECT_EQ(simulated.result.transfers, 3);
+    EXPECT_EQ(simulated.result.transfers, count_transfers(simulated.recording).messages);
+}
+
+TEST(SimulatedEngine, ExchangesPartsOfTilesInOneMessagePerSourceNode) {
+    // A target tile of node 1 covers four source tiles: three of node 0, one of its own.
+    Simulated simulated{.platform = platform_of({cores("node", 2, 2, {1e9, 0})})};
+    simulate(simulated, no_submission, [](Stream& s) {
+        const auto A = given(s, 2, Distribution({2, 2}, 2, {0, 0, 0, 1}));
+        const Matrix<double> B(s, Tiling::square(2 * tile_size, 2 * tile_size), all_on(2, 1, {1, 1}), {.name = "B"});
+        redistribute(s, A.view(), B.view());
+        s.wait();
+    });
+    const double copied = 2 * 4 * tile_of_doubles * 2 / 1e11;  // read and written, by one of two cores that share 1e11
+    EXPECT_EQ(simulated.result.transfers, 1);
+    EXPECT_DOUBLE_EQ(simulated.result.bytes, 3 * tile_of_doubles);
+    EXPECT_NEAR(simulated.result.makespan, 3 * tile_of_doubles / 1e9 + copied, 1e-12);
+    // Its own tile, the message while it is there, and the target.
+    EXPECT_THAT(simulated.result.memory_peak, ElementsAre(3 * tile_of_doubles, 8 * tile_of_doubles));
+}
+
+TEST(SimulatedEngine, RunsCommutingTasksOneAtATime) {
+    Simulated simulated{.platform = platform_of({cores("node", 1, 8)})};
+    simulate(simulated, no_submission, [](Stream& s) {
+        const auto A = given(s, 2, all_on(1, 0, {2, 2}));
+        for (int k = 0; k < 5; ++k)
+            s.submit(Task(Dense<double>::geadd, {{A(0, 0), AccessMode::read}, {A(1, 1), AccessMode::commute}},
+                          GeaddArguments{}));
+        s.wait();
+    });
+    EXPECT_NEAR(simulated.result.makespan, 5 * 0.2e-3, 1e-12);
+    EXPECT_NEAR(simulated.result.critical_path, 0.2e-3, 1e-12);
+}
+
+TEST(SimulatedEngine, SimulatesTheLocalSolveWithItsReductions) {
+    Simulated simulated{.platform = mixed_platform()};
+    simulate(simulated, {}, [](Stream& s) {
+        const auto owners = random_distribution({7, 7}, 5, 2);
+        const auto L = given(s, 7, owners, Stored::lower);
+        const Matrix<double> b(s, L.tiling().with_columns(tile_size, tile_size), along_diagonal(owners, 1),
+                               {.name = "b", .memory = [](TileIndex) { return TileMemory{}; }});
+        solve_triangular(s, L.view(), b.view());
+        s.wait();
+    });
+    EXPECT_EQ(simulated.result.tasks, simulated.recording.task_count());
+    EXPECT_EQ(simulated.result.transfers, count_transfers(simulated.recording).messages);
+    EXPECT_GE(simulated.result.makespan, simulated.result.lower_bound);
+}
+
+TEST(SimulatedEngine, KeepsLimitedResources) {
+    Platform platform = platform_of({cores("node", 1, 64)});
+    platform.node_types[0].limits["reader"] = 3;
+    Simulated simulated{.platform = platform};
+    SimulationOptions options = no_submission;
+    options.resources["dlaset"] = "reader";
+    simulate(simulated, options, [](Stream& s) { zero_tiles(s, 10); });
+    EXPECT_NEAR(simulated.result.makespan, 4 * laset, 1e-12);  // 10 in threes
+}
+
+TEST(SimulatedEngine, GivesCriticalTasksAWorkerOfTheirOwn) {
+    Simulated simulated{.platform = platform_of({cores("node", 1, 1)})};
+    SimulationOptions options = no_submission;
+    options.critical = CriticalSlot::shared_core;
+    simulate(simulated, options, [](Stream& s) {
+        const auto A = given(s, 2, all_on(1, 0, {2, 2}));
+        s.submit(tasks::laset({}, A(0, 0)));
+        s.submit(tasks::laset({}, A(0, 1)));
+        s.submit(tasks::potrf(A(1, 1)).critical());
+        s.wait();
+    });
+    EXPECT_NEAR(simulated.result.makespan, 0.7e-3, 1e-12);
+}
+
+// --- GPUs
+// -------------------------------------------------------------------------------------------------------------
+
+/// One node with one core and a GPU.
+Platform one_gpu(const Gpus& gpus) { return platform_of({with_gpus(cores("node", 1, 1), gpus)}); }
+
+void multiply(Stream& s, const Matrix<double>& A, Index i) {
+    s.submit(tasks::gemm(1.0, A(i, 0), A(i, 1), 1.0, A(i, 2)));
+}
+
+TEST(SimulatedGpu, WaitsForItsData) {
+    Simulated simulated{.platform = one_gpu({})};
+    simulate(simulated, no_submission, [](Stream& s) {
+        const auto A = given(s, 3, all_on(1, 0, {3, 3}));
+        multiply(s, A, 0);
+        s.wait();
+        multiply(s, A, 0);  // the tiles are still there
+        s.wait();
+    });
+    EXPECT_NEAR(simulated.schedule->tasks[0].end, 3 * tile_to_gpu + gemm_on_gpu, 1e-12);
+    EXPECT_NEAR(simulated.schedule->tasks[1].end, 3 * tile_to_gpu + 2 * gemm_on_gpu, 1e-12);
+}
+
+TEST(SimulatedGpu, BringsResultsBackBeforeTheyAreSent) {
+    Simulated simulated{.platform = platform_of({with_gpus(cores("node", 2, 1, {1e9, 0}), {})})};
+    simulate(simulated, no_submission, [](Stream& s) {
+        const auto A = given(s, 3, all_on(2, 0, {3, 3}));
+        multiply(s, A, 0);
+        s.move(A(0, 2), NodeId{1});
+        s.wait();
+    });
+    EXPECT_NEAR(simulated.result.makespan, 3 * tile_to_gpu + gemm_on_gpu + tile_to_gpu + tile_of_doubles / 1e9, 1e-12);
+}
+
+TEST(SimulatedGpu, SharesItselfAmongStreams) {
+    // Three kernels at once take three times as long each, so together as long as one after the other.
+    Simulated simulated{.platform = one_gpu({.streams = 3})};
+    simulate(simulated, no_submission, [](Stream& s) {
+        const auto A = given(s, 3, all_on(1, 0, {3, 3}));
+        for (Index i = 0; i < 3; ++i) multiply(s, A, i);
+        s.wait();
+        for (Index i = 0; i < 3; ++i) multiply(s, A, i);
+        s.wait();
+    });
+    double first = 1e300;
+    double last = 0;
+    for (std::size_t k = 3; k < 6; ++k) {
+        first = std::min(first, simulated.schedule->tasks[k].start);
+        last = std::max(last, simulated.schedule->tasks[k].end);
+        EXPECT_NEAR(simulated.schedule->tasks[k].end - simulated.schedule->tasks[k].start, 3 * gemm_on_gpu, 1e-12);
+    }
+    EXPECT_NEAR(last - first, 3 * gemm_on_gpu, 1e-12);
+}
+
+TEST(SimulatedGpu, EvictsWhatWasNotUsedForLongestAndNeverHoldsMoreThanItCan) {
+    const Index rows = 12;
+    Simulated simulated{.platform = one_gpu({.memory = 7 * tile_of_doubles})};
+    simulate(simulated, no_submission, [&](Stream& s) {
+        const auto A = given(s, rows, all_on(1, 0, {rows, rows}));
+        for (int round = 0; round < 3; ++round)
+            for (Index i = 0; i < rows; ++i) multiply(s, A, i);
+        s.wait();
+    });
+    EXPECT_EQ(ScheduleCheck(simulated).broken(), "");
+    double brought = 0;
+    for (const ScheduledMemory& change : simulated.schedule->memory_changes)
+        if (change.memory == 1 && change.bytes > 0) brought += change.bytes;
+    EXPECT_GE(brought, 3 * rows * tile_of_doubles);  // nothing survives from one round to the next
+}
+
+TEST(SimulatedGpu, IsNotGivenTasksWhoseTilesItCannotHold) {
+    Simulated simulated{.platform = one_gpu({.memory = 2 * tile_of_doubles})};
+    simulate(simulated, no_submission, [](Stream& s) {
+        multiply(s, given(s, 3, all_on(1, 0, {3, 3})), 0);
+        s.wait();
+    });
+    EXPECT_NEAR(simulated.result.makespan, gemm_on_core, 1e-12);
+}
+
+TEST(SimulatedGpu, IsChosenByTheEarliestFinish) {
+    // The GPU takes ten products while a core takes one: of 22, data being there, the core ends up with two.
+    Simulated simulated{.platform = one_gpu({.count = 1})};
+    simulate(simulated, no_submission, [](Stream& s) {
+        const auto A = given(s, 22, all_on(1, 0, {22, 22}));
+        for (Index i = 0; i < 22; ++i) multiply(s, A, i);
+        s.wait();
+    });
+    const auto on_core = std::ranges::count(simulated.schedule->tasks, 0, &ScheduledTask::worker);
+    EXPECT_GE(on_core, 1);
+    EXPECT_LE(on_core, 3);
+}
+
+// --- bounds, ranks, memory, errors
+// --------------------------------------------------------------------------------------
+
+TEST(SimulatedBounds, AreTheFractionalOptimumForTwoKindsOfWorkers) {
+    Simulated simulated{.platform = platform_of({with_gpus(cores("node", 1, 4), {.count = 2, .streams = 5})})};
+    simulate(simulated, no_submission, [](Stream& s) {
+        const auto A = given(s, 30, all_on(1, 0, {30, 30}));
+        for (Index i = 0; i < 30; ++i) multiply(s, A, i);
+        s.wait();
+    });
+    EXPECT_NEAR(simulated.result.area_bound, 30 / (4 / gemm_on_core + 2 / gemm_on_gpu), 1e-9);
+    EXPECT_NEAR(simulated.result.critical_path, gemm_on_gpu, 1e-12);
+}
+
+TEST(SimulatedBounds, PutEachKernelWhereItIsRelativelyFaster) {
+    // 8 potrf (0.7 ms on the core, 2 ms on the GPU) and 10 gemm (2.3 and 0.23 ms): the core keeps all potrf and, of
+    // x gemm on the core, 5.6 + 2.3·x = 2.3 - 0.23·x has no solution, so some potrf go to the GPU instead:
+    // 0.7·(8 - y) = 2.3 + 2·y gives y = 11/9 and 0.7·61/9 ms.
+    Simulated simulated{.platform = one_gpu({})};
+    simulate(simulated, no_submission, [](Stream& s) {
+        const auto A = given(s, 10, all_on(1, 0, {10, 10}));
+        for (Index i = 0; i < 8; ++i) s.submit(tasks::potrf(A(i, 5)));
+        for (Index i = 0; i < 10; ++i) multiply(s, A, i);
+        s.wait();
+    });
+    EXPECT_NEAR(simulated.result.area_bound, 0.7e-3 * 61 / 9, 1e-9);
+    EXPECT_GE(simulated.result.makespan, simulated.result.area_bound);
+}
+
+TEST(RankModel, GivesBytesAndWorkOfLowRankTiles) {
+    EXPECT_DOUBLE_EQ(tile_bytes({100, 60, 5}, 0), 8 * (100 + 60) * 5 + 8);
+    EXPECT_DOUBLE_EQ(tile_bytes({100, 60}, 48000), 48000);
+    const TileShape dense{1000, 1000};
+    const TileShape low{1000, 1000, 10};
+    using enum AccessMode;
+    EXPECT_DOUBLE_EQ(low_rank_work_ratio(std::vector<UsedTile>{{dense, read}, {dense, read}, {dense, read_write}}), 1);
+    EXPECT_DOUBLE_EQ(low_rank_work_ratio(std::vector<UsedTile>{{low, read}, {low, read}, {low, read_write}}),
+                     36.0 * 1000 * 100 / 2e9);
+    EXPECT_DOUBLE_EQ(low_rank_work_ratio(std::vector<UsedTile>{{low, read}, {dense, read_write}}),
+                     (2.0 * 1e6 * 10 + 4.0 * 1000 * 100) / 1e9);
+    EXPECT_DOUBLE_EQ(low_rank_work_ratio(std::vector<UsedTile>{{dense, read}, {low, read_write}}), 1e6 * 10 / 1e9);
+    const TileShape full_rank{1000, 1000, 1000};
+    EXPECT_DOUBLE_EQ(
+        low_rank_work_ratio(std::vector<UsedTile>{{full_rank, read}, {full_rank, read}, {full_rank, read_write}}), 1);
+}
+
+TEST(RankModel, ShortensMessagesAndTasks) {
+    const Platform platform = platform_of({cores("node", 4, 2)});
+    const auto run = [&](RankModel ranks) {
+        Simulated simulated{.platform = platform};
+        simulate(simulated, {.ranks = std::move(ranks)}, [](Stream& s) {
+            submit(s, Algorithm::cholesky, 10, squarest_block_cyclic({10, 10}, 4));
+        });
+        return simulated;
+    };
+    RankMap map{.grid = {10, 10}, .ranks = std::vector<Index>(100, 2)};
+    for (std::size_t i = 0; i < 10; ++i) map.ranks[11 * i] = dense_rank;
+    const Simulated dense = run({});
+    const Simulated low = run(ranks_from_maps({{"A", map}}));
+    EXPECT_EQ(low.result.transfers, dense.result.transfers);
+    EXPECT_LT(low.result.makespan, dense.result.makespan);
+    double expected = 0;
+    for (const ScheduledMessage& message : low.schedule->messages) {
+        const TileIndex at = low.recording.data[static_cast<std::size_t>(message.datum)].index;
+        expected += at.i == at.j ? tile_of_doubles : 8.0 * 2 * tile_size * 2 + 8;
+    }
+    EXPECT_DOUBLE_EQ(low.result.bytes, expected);
+    const Simulated other = run(ranks_from_maps({{"B", map}}));
+    EXPECT_EQ(other.result.makespan, dense.result.makespan);
+    const Simulated synthetic = run(ranks_from_density(synthetic_density(10, {.delta = 8}), tile_size));
+    EXPECT_LT(synthetic.result.bytes, dense.result.bytes);
+}
+
+TEST(SimulatedEngine, WarnsWhenTilesDoNotFit) {
+    Platform platform = platform_of({cores("small", 1, 1), cores("large", 1, 1)});
+    platform.node_types[0].memory = 3 * tile_of_doubles;
+    Simulated simulated{.platform = platform};
+    simulate(simulated, no_submission, [](Stream& s) { zero_tiles(s, 4); });
+    EXPECT_THAT(simulated.result.memory_peak, ElementsAre(4 * tile_of_doubles, 0));
+    ASSERT_EQ(simulated.result.warnings.size(), 1U);
+    EXPECT_THAT(simulated.result.warnings[0], HasSubstr("node 0 (small)"));
+}
+
+template <class Function>
+std::string error_of(const Function& function) {
+    try {
+        function();
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return {};
+}
+
+TEST(SimulatedEngine, NamesAKernelThatNoWorkerHas) {
+    Platform platform = platform_of({cores("node", 1, 1)});
+    std::erase_if(platform.node_types[0].workers[0].kernels, [](const KernelTime& k) { return k.kernel == "dtrsm"; });
+    EXPECT_THAT(error_of([&] {
+                    SimulatedEngine engine(platform);
+                    Stream s(engine);
+                    submit(s, Algorithm::cholesky, 3, squarest_block_cyclic({3, 3}, 1));
+                }),
+                HasSubstr("dtrsm"));
+}
+
+TEST(SimulatedEngine, RefusesWhatMakesNoSense) {
+    EXPECT_THAT(error_of([] { SimulatedEngine({}, {}); }), HasSubstr("node_types"));
+    const Platform platform = platform_of({cores("node", 1, 1)});
+    EXPECT_THAT(error_of([&] { SimulatedEngine(platform, {.noise = -1}); }), HasSubstr("noise"));
+    SimulatedEngine engine(platform);
+    EXPECT_THAT(error_of([&] { Stream s(engine, {.workers = {0}}); }), HasSubstr("workers"));
+    Stream s(engine);
+    EXPECT_THAT(error_of([&] { (void)given(s, 2, all_on(2, 1, {2, 2})); }), HasSubstr("2 nodes"));
+}
+
+}  // namespace
+}  // namespace tesela

@@ -1,0 +1,80 @@
+#include "support.hpp"
+#include "tesela/sim/schedule_trace.hpp"
+#include "tesela/trace/analysis.hpp"
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <set>
+
+namespace tesela {
+namespace {
+
+using namespace testing;
+
+/// A folder that goes away with the test.
+class TraceFolder {
+public:
+    TraceFolder() { std::filesystem::create_directories(path_); }
+    ~TraceFolder() { std::filesystem::remove_all(path_); }
+    TraceFolder(const TraceFolder&) = delete;
+    TraceFolder& operator=(const TraceFolder&) = delete;
+    TraceFolder(TraceFolder&&) = delete;
+    TraceFolder& operator=(TraceFolder&&) = delete;
+    [[nodiscard]] std::string file() const { return (path_ / "t").string(); }
+
+private:
+    std::filesystem::path path_ = std::filesystem::temp_directory_path() / fmt::format("tesela-sim-{}", getpid());
+};
+
+TEST(ScheduleTrace, IsReadAndAnalysedLikeTheTraceOfARun) {
+    const TraceFolder folder;
+    Simulated simulated{.platform = mixed_platform()};
+    {
+        ScheduleTrace trace({.path = folder.file()}, simulated.platform);
+        simulate(simulated, {.observers = {&trace}}, [](Stream& s) {
+            submit(s, Algorithm::cholesky, 12, random_distribution({12, 12}, 5, 1));
+        });
+        trace.close();
+    }
+    const trace::Trace read = trace::read_trace(folder.file());
+    EXPECT_TRUE(read.warnings.empty());
+    EXPECT_EQ(read.nodes.size(), 5U);
+    const trace::Summary summary = trace::summarise(read, trace::dependency_graph(read));
+    const SimulationResult& result = simulated.result;
+    EXPECT_EQ(summary.tasks, result.tasks);
+    EXPECT_EQ(summary.messages, result.transfers);
+    EXPECT_EQ(summary.bytes, result.bytes);
+    EXPECT_NEAR(summary.makespan, result.makespan, 1e-4);  // from the first submission, to the nanosecond
+    EXPECT_NEAR(summary.peak_memory, std::ranges::max(result.memory_peak), 1);
+    EXPECT_LE(summary.critical_path, summary.makespan);
+    EXPECT_GE(summary.critical_path, result.critical_path * (1 - 1e-6));  // of durations as they were: not the least
+    std::set<std::string> kinds;
+    for (const trace::WorkerRow& worker : read.workers) kinds.insert(worker.kind);
+    EXPECT_EQ(kinds, (std::set<std::string>{"cpu", "cuda"}));
+    // The graph that the accesses in the trace imply holds in time.
+    const trace::Graph graph = trace::dependency_graph(read);
+    EXPECT_GT(trace::make_table(read, graph, "edges").rows(), 0U);
+    EXPECT_EQ(trace::match_messages(read).size(), static_cast<std::size_t>(result.transfers));
+}
+
+TEST(ScheduleTrace, KeepsTheRanksForTheNextSimulation) {
+    const TraceFolder folder;
+    Simulated first{.platform = platform_of({cores("node", 2, 2)})};
+    const RankModel ranks{[](std::string_view, TileIndex t) { return t.i == t.j ? dense_rank : 3 + t.i; }};
+    const auto work = [](Stream& s) { submit(s, Algorithm::cholesky, 6, squarest_block_cyclic({6, 6}, 2)); };
+    {
+        ScheduleTrace trace({.path = folder.file()}, first.platform);
+        simulate(first, {.ranks = ranks, .observers = {&trace}}, work);
+        trace.close();
+    }
+    Simulated again{.platform = first.platform};
+    simulate(again, {.ranks = ranks_from_trace(trace::read_trace(folder.file()))}, work);
+    EXPECT_EQ(again.result.makespan, first.result.makespan);
+    EXPECT_EQ(again.result.bytes, first.result.bytes);
+}
+
+}  // namespace
+}  // namespace tesela
