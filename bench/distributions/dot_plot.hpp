@@ -23,6 +23,8 @@ struct DotPlot {
     std::string title;
     std::string y_label;
     std::vector<std::string> series;
+    /// Where series come in groups of so many, a group has a colour and its members their shapes.
+    int group = 0;
     std::vector<std::string> places;
     std::vector<DotPanel> panels;
     int columns = 3;

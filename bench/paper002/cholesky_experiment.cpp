@@ -129,12 +129,13 @@ std::vector<Row> run_cholesky(Laboratory& lab) {
     return rows;
 }
 
-/// Small matrices, where a redistribution is no small part of the whole.
+/// Of the lower triangle from columns of coarse tiles to a grid of fine ones. On one machine copies are the network,
+/// and there is little to hide: see simulated_overlap_experiment for clusters.
 std::vector<Row> run_overlap(Laboratory& lab) {
     constexpr std::array which{Way::redistribution, Way::on_target, Way::with_barrier, Way::without_barrier};
-    constexpr int more = 4;  // the differences are small, the repetitions short
+    constexpr int more = 3;  // the differences are small
     std::vector<Row> rows;
-    for (const Index n : lab.sized<std::vector<Index>>({960, 1440, 1920}, {480})) {
+    for (const Index n : lab.sized<std::vector<Index>>({1920, 2880, 3840}, {480})) {
         const FactorCase c{"", n, {flat_grid(lab.nodes()), n / 4}, {square_grid(lab.nodes()), n / 12}};
         const auto times = best_of(lab, c, which, more * lab.repetitions);
         rows.push_back({{"nodes", lab.nodes()},

@@ -67,5 +67,6 @@ struct PlotRecipe {
 [[nodiscard]] Experiment scalapack_experiment();
 [[nodiscard]] Experiment cholesky_experiment();
 [[nodiscard]] Experiment overlap_experiment();
+[[nodiscard]] Experiment simulated_overlap_experiment();
 
 }  // namespace tesela::bench

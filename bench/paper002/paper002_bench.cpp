@@ -18,7 +18,7 @@ namespace {
 
 std::vector<Experiment> all_experiments() {
     return {switches_experiment(),  categories_experiment(), patterns_experiment(), random_experiment(),
-            scalapack_experiment(), cholesky_experiment(),   overlap_experiment()};
+            scalapack_experiment(), cholesky_experiment(),   overlap_experiment(),  simulated_overlap_experiment()};
 }
 
 bool wanted(const Paper002Options& options, const Experiment& experiment, Index nodes) {

@@ -1,0 +1,99 @@
+// What overlapping a redistribution with the factorisation after it saves on clusters with a real network: the same
+// stream on the simulated engine, with and without a barrier.
+
+#include "paper002/experiment.hpp"
+
+#include "tesela/algs/cholesky.hpp"
+#include "tesela/algs/redistribute.hpp"
+#include "tesela/cli/platform_option.hpp"
+#include "tesela/dist/catalogue.hpp"
+#include "tesela/dist/families.hpp"
+#include "tesela/sim/simulated_engine.hpp"
+
+#include <fmt/format.h>
+
+namespace tesela::bench {
+namespace {
+
+struct Cluster {
+    std::string platform;
+    std::string nodes;
+};
+
+enum class Between { nothing, barrier };
+
+/// Seconds of a redistribution, and of it and the factorisation together.
+struct Times {
+    double redistribution = 0;
+    double both = 0;
+};
+
+Times simulate(const Cluster& cluster, Index tiles, Between between) {
+    SimulatedEngine engine(cli::read_platform(cluster.platform, cluster.nodes));
+    const Index tile = 960;
+    const Index nodes = engine.node_count();
+    const Tiling coarse = Tiling::square(tiles * tile, 2 * tile);
+    const Tiling fine = Tiling::square(tiles * tile, tile);
+    Times times;
+    {
+        Stream s(engine);
+        const auto columns = make_distribution(fmt::format("block_cyclic:1x{}", nodes), coarse.grid(), nodes);
+        const Matrix<double> A(s, coarse, columns, {.memory = [](TileIndex) { return TileMemory{}; }});
+        const Matrix<double> B(s, fine, squarest_block_cyclic(fine.grid(), nodes),
+                               {.name = "B", .stored = Stored::lower});
+        redistribute(s, A.lower(), B.view());
+        if (between == Between::barrier) s.wait();
+        times.redistribution = engine.result().makespan;
+        cholesky(s, B);
+        s.wait();
+    }
+    times.both = engine.result().makespan;
+    return times;
+}
+
+std::vector<Row> run(Laboratory& lab) {
+    std::vector<Row> rows;
+    for (const Cluster& cluster :
+         {Cluster{"shaheen2", "16haswell"}, Cluster{"nacl", "16nacl"}, Cluster{"grid5000-lille", "12che"}})
+        for (const Index tiles : lab.sized<std::vector<Index>>({20, 40, 80}, {12})) {
+            const Times apart = simulate(cluster, tiles, Between::barrier);
+            const Times overlapping = simulate(cluster, tiles, Between::nothing);
+            rows.push_back({{"nodes", 1},
+                            {"platform", cluster.platform},
+                            {"simulated_nodes", cluster.nodes},
+                            {"n", tiles * 960},
+                            {"redistribution", apart.redistribution},
+                            {"with_barrier", apart.both},
+                            {"without_barrier", overlapping.both},
+                            {"saved", apart.both - overlapping.both},
+                            {"saved_share", 1 - overlapping.both / apart.both},
+                            {"hidden_share", (apart.both - overlapping.both) / apart.redistribution}});
+        }
+    return rows;
+}
+
+}  // namespace
+
+Experiment simulated_overlap_experiment() {
+    return {
+        .name = "overlap_simulated",
+        .run = run,
+        .plot =
+            [](const std::vector<Row>& rows) {
+                return plot_rows(
+                    {.title = "How much of a redistribution hides behind the Cholesky after it, on simulated clusters",
+                     .x_label = "order of the matrix",
+                     .y_label = "share hidden",
+                     .panel = [](const Row& row) { return row.at("simulated_nodes").get<std::string>(); },
+                     .place = [](const Row& row) { return row.at("n").dump(); },
+                     .series = {{"hidden_share", "time saved / time of the redistribution"}},
+                     .style = PlotStyle::bars,
+                     .columns = 3,
+                     .panel_width = 250},
+                    rows);
+            },
+        .fewest_nodes = 1,
+        .most_nodes = 1};
+}
+
+}  // namespace tesela::bench
