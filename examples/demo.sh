@@ -30,4 +30,7 @@ echo "   the truth: $truth"
 say "4. The machine under it: Cholesky by tiles beside LAPACK with all threads (ratio_lapack is how much faster)."
 run bench cholesky --n 2000 --check --quiet
 
+say "5. The same factorisation, twenty thousand times the work, on fourteen nodes that are not here: predicted from a description."
+run simulate cholesky --platform grid5000-lille --nodes 6che+6chi+2cho --tiles 60
+
 say "The map is $out/meuse.svg: open it in a browser."
