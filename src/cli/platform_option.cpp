@@ -32,6 +32,7 @@ std::string known_platforms() {
     for (const fs::path& folder : platform_folders())
         for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
             if (entry.path().extension() == ".json") names.insert(entry.path().stem().string());
+    names.erase("schema");  // which describes platform files
     std::string list;
     for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
     return list;

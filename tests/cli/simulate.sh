@@ -86,7 +86,7 @@ import json
 a, b = (json.load(open(f))['makespan'] for f in ('simgrid', 'out'))
 assert abs(a / b - 1) < 0.02"
 else
-    check "without SimGrid it says so" grep -q "without SimGrid" err
+    check "without SimGrid it says so" grep -q "no SimGrid" err
 fi
 
 mkdir -p ready && cp p.json ready/mine.json
