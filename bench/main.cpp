@@ -265,6 +265,9 @@ void add_paper001(CLI::App& app, int& exit_code) {
     CLI::App* command = app.add_subcommand("paper001", "Figures 4, 5 and 8 of paper 001: load and simulated makespans");
     command->add_option("--seeds", options->seeds, "Matrices drawn for each case")->capture_default_str();
     command->add_option("--largest", options->largest, "Sizes 30, 60 and 90 up to this")->capture_default_str();
+    command->add_option("--figures", options->figures, "4 and 5 (made together), 8")
+        ->delimiter(',')
+        ->capture_default_str();
     command->add_option("--folder", options->folder, "Where the files go")->capture_default_str();
     cli::add_json_option(*command, *run);
     command->callback([=, &exit_code] {

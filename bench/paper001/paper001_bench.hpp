@@ -5,12 +5,14 @@
 #include <nlohmann/json.hpp>
 
 #include <string>
+#include <vector>
 
 namespace tesela::bench {
 
 struct Paper001Options {
     Index seeds = 3;
     Index largest = 90;  ///< tile rows: the paper's 30, 60 and 90 up to this
+    std::vector<int> figures{4, 5, 8};
     std::string folder = "docs/tables";
 };
 
