@@ -242,6 +242,7 @@ void add_paper002(CLI::App& app, int& exit_code) {
         "Tables and pictures of docs/tables about redistribution, for the nodes at hand: bench/paper002/run.sh runs it "
         "on 1, 2 and 4");
     command->add_option("--folder", options->folder, "Where the files go")->capture_default_str();
+    command->add_option("--suffix", options->suffix, "Of the names of the files, as _10gbit");
     command->add_flag("--quick", options->quick, "Small sizes: only to see that everything works");
     command->add_option("--repetitions", options->repetitions, "Best of so many")->capture_default_str();
     command
@@ -281,29 +282,35 @@ void add_prediction(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<bench::PredictionOptions>();
     auto run = std::make_shared<cli::RunOptions>();
     CLI::App* command = app.add_subcommand(
-        "prediction", "Calibrates this machine, then predicts and measures Cholesky and likelihood evaluations");
+        "prediction", "Calibrates the nodes at hand, then predicts and measures Cholesky and likelihood evaluations");
     command->add_option("--n", options->sizes, "Orders of the matrices")->delimiter(',')->capture_default_str();
     command->add_option("--geo", options->geo_sizes, "Observations")->delimiter(',')->capture_default_str();
-    command->add_option("--workers", options->workers, "Numbers of workers")->delimiter(',')->capture_default_str();
+    command
+        ->add_option("--workers", options->workers,
+                     "Numbers of workers of a node (default: 1,2; under mpirun the cores divided among the nodes here)")
+        ->delimiter(',');
     command->add_option("--repetitions", options->repetitions, "Best of so many")->capture_default_str();
     command->add_option("--seconds", options->seconds, "Calibration of each kernel and tile size")
         ->capture_default_str();
-    command->add_option("--table", options->table, "CSV file for the rows");
+    command->add_option("--table", options->table,
+                        "CSV file for the rows; rows of runs on other numbers of nodes stay");
     cli::add_json_option(*command, *run);
     command->callback([=, &exit_code] {
         exit_code = cli::run_guarded("tesela bench", [&] {
             const auto result = bench::prediction_benchmark(*options);
+            if (result.is_null()) return cli::success;
             if (run->json) {
                 fmt::print("{}\n", result.dump(2));
                 return cli::success;
             }
-            fmt::print("{:<10}{:>7}{:>6}{:>9}{:>11}{:>11}{:>9}\n", "operation", "n", "tile", "workers", "predicted",
-                       "measured", "error");
+            fmt::print("{:<10}{:>7}{:>6}{:>7}{:>9}{:>11}{:>11}{:>9}\n", "operation", "n", "tile", "nodes", "workers",
+                       "predicted", "measured", "error");
             for (const auto& row : result.at("rows"))
-                fmt::print("{:<10}{:>7}{:>6}{:>9}{:>10.4f}s{:>10.4f}s{:>8.1f}%\n",
+                fmt::print("{:<10}{:>7}{:>6}{:>7}{:>9}{:>10.4f}s{:>10.4f}s{:>8.1f}%\n",
                            row.at("operation").get<std::string>(), row.at("n").get<Index>(),
-                           row.at("tile").get<Index>(), row.at("workers").get<int>(), row.at("predicted").get<double>(),
-                           row.at("measured").get<double>(), 100 * row.at("error").get<double>());
+                           row.at("tile").get<Index>(), row.at("nodes").get<Index>(), row.at("workers").get<int>(),
+                           row.at("predicted").get<double>(), row.at("measured").get<double>(),
+                           100 * row.at("error").get<double>());
             fmt::print("median error {:.1f} %, worst {:.1f} %\n", 100 * result.at("median_error").get<double>(),
                        100 * result.at("worst_error").get<double>());
             return cli::success;

@@ -1,5 +1,6 @@
 #include "prediction_bench.hpp"
 
+#include "node_table.hpp"
 #include "timing.hpp"
 
 #include "tesela/algs/cholesky.hpp"
@@ -8,14 +9,10 @@
 #include "tesela/apps/geo/likelihood.hpp"
 #include "tesela/apps/geo/sample.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/cli/measured_platform.hpp"
 #include "tesela/dist/families.hpp"
-#include "tesela/io/output_file.hpp"
-#include "tesela/plan/calibrate.hpp"
-#include "tesela/plan/memory_bandwidth.hpp"
 #include "tesela/sim/simulated_engine.hpp"
 #include "tesela/starpu/engine.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -28,24 +25,14 @@ double element(const void*, ElementIndex at) {
     return at.i == at.j ? 32.0 : 1.0 / (1.0 + static_cast<double>(std::abs(at.i - at.j)));
 }
 
-struct Row {
-    std::string what;
-    Index n = 0;
-    Index tile = 0;
-    int workers = 1;
-    double predicted = 0;
-    double measured = 0;
-    [[nodiscard]] double error() const { return predicted / measured - 1; }
-};
-
 /// A Cholesky factorisation on any engine; the matrix is generated first, outside the time.
 class CholeskyRun {
 public:
     CholeskyRun(Engine& engine, Index n)
         : tile(automatic_tile_size(n, engine.total_workers())),
           stream_(engine, {.name = "cholesky"}),
-          A_(stream_, Tiling::square(n, tile), block_cyclic(Tiling::square(n, tile).grid(), {1, 1}),
-             {.stored = Stored::lower}) {}
+          A_(stream_, Tiling::square(n, tile),
+             squarest_block_cyclic(Tiling::square(n, tile).grid(), engine.node_count()), {.stored = Stored::lower}) {}
     void prepare() {
         generate(stream_, A_.view(), {element});
         stream_.wait();
@@ -88,7 +75,8 @@ double measure(StarpuEngine& engine, Index n, int repetitions) {
     Best best;
     for (int k = 0; k <= repetitions; ++k) {
         run.prepare();
-        const double seconds = seconds_of([&] { run.run(); });
+        (void)engine.max_over_nodes(0);
+        const double seconds = engine.max_over_nodes(seconds_of([&] { run.run(); }));
         if (k > 0) best.add(seconds);  // the first touches the memory
     }
     return best.seconds();
@@ -104,68 +92,75 @@ double predict(const Platform& platform, Index n) {
     return engine.result().makespan - prepared;
 }
 
-/// Isolated kernels at the tile sizes of the runs, all workers busy.
-Platform calibrate(const PredictionOptions& options, int workers) {
+/// Isolated kernels at the tile sizes of the runs, all workers of all nodes busy.
+cli::MeasuredPlatform calibrate(StarpuEngine& engine, const PredictionOptions& options) {
     std::set<Index> tiles;
     for (const auto* list : {&options.sizes, &options.geo_sizes})
         for (const Index n : *list) {
-            const Index tile = automatic_tile_size(n, workers);
+            const Index tile = automatic_tile_size(n, engine.total_workers());
             tiles.insert(tile);
             if (n % tile != 0) tiles.insert(std::max<Index>(16, n % tile));
         }
-    const plan::CalibrationOptions calibration{.kernels = plan::kernel_names(ElementType::f64),
-                                               .tiles = {tiles.begin(), tiles.end()},
-                                               .workers = workers,
-                                               .seconds = options.seconds};
-    const auto samples = plan::time_kernels(calibration);
-    const double copies = plan::measure_copy_bandwidth(plan::bytes_beyond_caches(), workers);
-    return {.name = "this machine",
-            .node_types = {
-                {.name = "node",
-                 .count = 1,
-                 .memory = 1e18,
-                 .memory_bandwidth = 2 * copies,
-                 .nic = {.bandwidth = copies, .latency = 1e-6},
-                 .workers = {
-                     {.name = "cores", .count = workers, .kernels = plan::kernel_times(samples, plan::Load::busy)}}}}};
+    return cli::measure_platform(engine,
+                                 {.kernels = plan::kernel_names(ElementType::f64),
+                                  .tiles = {tiles.begin(), tiles.end()},
+                                  .seconds = options.seconds},
+                                 plan::Load::busy);
+}
+
+template <class Run>
+Row compare(StarpuEngine& engine, const cli::MeasuredPlatform& nodes, const PredictionOptions& options,
+            const char* operation, Index n) {
+    const double predicted = predict<Run>(nodes.platform, n);
+    const double measured = measure<Run>(engine, n, options.repetitions);
+    return {{"nodes", engine.node_count()},
+            {"network_gbytes_per_second", nodes.network ? Row(1e-9 * nodes.network->bandwidth) : Row()},
+            {"operation", operation},
+            {"n", n},
+            {"tile", automatic_tile_size(n, engine.total_workers())},
+            {"workers", engine.worker_count()},
+            {"predicted", predicted},
+            {"measured", measured},
+            {"error", predicted / measured - 1}};
+}
+
+std::vector<Row> compare_all(StarpuEngine& engine, const PredictionOptions& options) {
+    const auto nodes = calibrate(engine, options);
+    std::vector<Row> rows;
+    for (const Index n : options.sizes) rows.push_back(compare<CholeskyRun>(engine, nodes, options, "cholesky", n));
+    for (const Index n : options.geo_sizes) rows.push_back(compare<GeoRun>(engine, nodes, options, "geo", n));
+    return rows;
+}
+
+double median(std::vector<double> values) {
+    std::ranges::sort(values);
+    const std::size_t half = values.size() / 2;
+    return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+std::vector<int> numbers_of_workers(const PredictionOptions& options) {
+    if (!started_in_parallel()) return options.workers.empty() ? std::vector{1, 2} : options.workers;
+    if (options.workers.size() > 1)
+        throw Error("under mpirun give one number of workers, not {}", options.workers.size());
+    return options.workers.empty() ? std::vector{0} : options.workers;
 }
 
 }  // namespace
 
 cli::Json prediction_benchmark(const PredictionOptions& options) {
-    if (options.sizes.empty() || options.workers.empty())
-        throw Error("give at least one size and one number of workers");
+    if (options.sizes.empty() && options.geo_sizes.empty()) throw Error("give at least one size");
     std::vector<Row> rows;
-    for (const int workers : options.workers) {
-        const Platform platform = calibrate(options, workers);
+    bool writes = false;
+    for (const int workers : numbers_of_workers(options)) {
         StarpuEngine engine({.workers = workers});
-        const auto add = [&]<class Run>(const char* what, Index n, std::type_identity<Run>) {
-            rows.push_back({what, n, automatic_tile_size(n, workers), workers, predict<Run>(platform, n),
-                            measure<Run>(engine, n, options.repetitions)});
-        };
-        for (const Index n : options.sizes) add("cholesky", n, std::type_identity<CholeskyRun>{});
-        for (const Index n : options.geo_sizes) add("geo", n, std::type_identity<GeoRun>{});
+        writes = engine.this_node() == NodeId{0};
+        std::ranges::move(compare_all(engine, options), std::back_inserter(rows));
     }
-    std::string csv = "operation,n,tile,workers,predicted,measured,error\n";
+    if (!writes) return nullptr;
+    if (!options.table.empty()) NodeTable(options.table, rows.front().at("nodes").get<Index>(), rows).write();
     std::vector<double> errors;
-    cli::Json table = cli::Json::array();
-    for (const Row& row : rows) {
-        csv += fmt::format("{},{},{},{},{:.6f},{:.6f},{:.4f}\n", row.what, row.n, row.tile, row.workers, row.predicted,
-                           row.measured, row.error());
-        errors.push_back(std::abs(row.error()));
-        table.push_back({{"operation", row.what},
-                         {"n", row.n},
-                         {"tile", row.tile},
-                         {"workers", row.workers},
-                         {"predicted", row.predicted},
-                         {"measured", row.measured},
-                         {"error", row.error()}});
-    }
-    if (!options.table.empty()) write_file(options.table, csv);
-    std::ranges::sort(errors);
-    const std::size_t half = errors.size() / 2;
-    const double median = errors.size() % 2 == 1 ? errors[half] : (errors[half - 1] + errors[half]) / 2;
-    return {{"rows", table}, {"median_error", median}, {"worst_error", errors.back()}};
+    for (const Row& row : rows) errors.push_back(std::abs(row.at("error").get<double>()));
+    return {{"rows", rows}, {"median_error", median(errors)}, {"worst_error", std::ranges::max(errors)}};
 }
 
 }  // namespace tesela::bench

@@ -10,14 +10,15 @@ namespace tesela::bench {
 struct PredictionOptions {
     std::vector<Index> sizes{2000, 4000, 6000, 8000};
     std::vector<Index> geo_sizes{4000};
-    std::vector<int> workers{1, 2};
+    /// Numbers of workers of a node, one after the other; under mpirun one number, or none for the cores at hand.
+    std::vector<int> workers{};
     int repetitions = 5;
     double seconds = 0.1;  ///< of calibration for each kernel and tile size
-    std::string table;     ///< a CSV file for the rows
+    std::string table;     ///< a CSV file for the rows; those of runs on other numbers of nodes are kept
 };
 
-/// Calibrates this machine from isolated kernels, then predicts and measures Cholesky factorisations and likelihood
-/// evaluations: relative errors, and their median.
+/// Calibrates the nodes at hand from isolated kernels and messages, then predicts and measures Cholesky factorisations
+/// and likelihood evaluations: relative errors, and their median. Every node calls it; the first writes the table.
 [[nodiscard]] cli::Json prediction_benchmark(const PredictionOptions& options);
 
 }  // namespace tesela::bench

@@ -31,7 +31,7 @@ std::vector<std::string> perform(const Experiment& experiment, Laboratory& lab, 
     const bool writes = lab.engine.this_node() == NodeId{0};
     if (writes && !options.run.quiet) fmt::print(stderr, "{} …\n", experiment.name);
     const std::vector<Row> rows = experiment.run(lab);
-    const std::string stem = fmt::format("{}/redistribution_{}", options.folder, experiment.name);
+    const std::string stem = fmt::format("{}/redistribution_{}{}", options.folder, experiment.name, options.suffix);
     if (writes) {
         const NodeTable table(stem + ".csv", lab.nodes(), rows);
         table.write();

@@ -16,6 +16,7 @@ struct Paper002Options {
     bool quick = false;                  ///< small sizes: shows that everything works
     int repetitions = 5;
     std::vector<std::string> only{};  ///< experiments by name; none means all
+    std::string suffix{};             ///< of the names of files, for nodes that are joined in another way
     cli::RunOptions run{};
 };
 
@@ -25,7 +26,7 @@ struct Paper002Options {
 /// Throws Error, before anything is started, if an experiment is unknown or a number cannot be.
 void check_options(const Paper002Options& options);
 
-/// Runs the experiments of paper 002 §8 on the nodes at hand and writes redistribution_NAME.csv and .svg. A run keeps
+/// Runs the experiments of paper 002 §8 on the nodes at hand and writes redistribution_NAME[SUFFIX].csv and .svg. A run keeps
 /// the rows of runs on other numbers of nodes, so that two of them fill the tables. Returns {"nodes", "network_…",
 /// "files", "seconds"}.
 [[nodiscard]] nlohmann::ordered_json paper002_benchmark(StarpuEngine& engine, const Paper002Options& options);

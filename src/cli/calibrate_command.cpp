@@ -3,12 +3,10 @@
 #include "tesela/base/error.hpp"
 #include "tesela/base/units.hpp"
 #include "tesela/base/version.hpp"
+#include "tesela/cli/measured_platform.hpp"
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/run_options.hpp"
 #include "tesela/io/output_file.hpp"
-#include "tesela/plan/calibrate.hpp"
-#include "tesela/plan/memory_bandwidth.hpp"
-#include "tesela/starpu/network.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -16,7 +14,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -39,15 +36,6 @@ struct CalibrateOptions {
     bool alone = false;
 
     [[nodiscard]] Load load() const { return alone ? Load::alone : Load::busy; }
-};
-
-// A node alone cannot know its network. The placeholder is what two processes on it would see at best.
-constexpr double placeholder_latency = 1e-6;
-
-/// What this node has measured of itself.
-struct Measured {
-    std::vector<KernelSample> samples;
-    double copy_bandwidth = 0;
 };
 
 /// A bar on a terminal, drawn by node 0; nothing in a pipe.
@@ -82,74 +70,11 @@ private:
     Clock::time_point start_ = Clock::now();
 };
 
-Measured measure(StarpuEngine& engine, const CalibrateOptions& options) {
+MeasuredPlatform measure(StarpuEngine& engine, const CalibrateOptions& options) {
     ProgressBar bar(engine, options.run);
     plan::CalibrationOptions timing = options.timing;
-    timing.workers = engine.worker_count();
     timing.progress = [&](Index done, Index of, const std::string& next) { bar.show(done, of, next); };
-    (void)gather_texts(engine, "");  // nodes that share a machine begin together, so that they disturb each other
-    engine.pause();
-    Measured measured{.samples = plan::time_kernels(timing),
-                      .copy_bandwidth = plan::measure_copy_bandwidth(plan::bytes_beyond_caches(), timing.workers)};
-    engine.resume();
-    return measured;
-}
-
-/// "chifflet" of "chifflet-3.lille.example": what machines of one kind share.
-std::string type_name(const std::string& host) {
-    const auto end = std::ranges::find_if(host, [](unsigned char c) { return std::isalpha(c) == 0; });
-    const std::string name(host.begin(), end);
-    return name.empty() ? "node" : name;
-}
-
-plan::MeasuredNode describe(const NodeDescription& node, const Measured& measured, Load load) {
-    return {.description = fmt::format("{} workers of {} cores, {} accelerators, {}", node.workers, node.cores,
-                                       node.accelerators, node.blas),
-            .type = {.name = type_name(node.host),
-                     .count = 1,
-                     .memory = node.memory_bytes,
-                     .memory_bandwidth = 2 * measured.copy_bandwidth,
-                     .nic = {.bandwidth = measured.copy_bandwidth, .latency = placeholder_latency},
-                     .subnet = {},
-                     .workers = {{.name = "cores",
-                                  .processor = Processor::cpu,
-                                  .count = node.workers,
-                                  .kernels = plan::kernel_times(measured.samples, load)}}}};
-}
-
-/// What every node has measured, on every node: each sends a platform of itself.
-std::vector<plan::MeasuredNode> gather(StarpuEngine& engine, const plan::MeasuredNode& mine) {
-    const nlohmann::json text =
-        Platform{.name = mine.type.name, .node_types = {mine.type}, .subnets = {}, .description = mine.description};
-    std::vector<plan::MeasuredNode> nodes;
-    for (const std::string& one : gather_texts(engine, text.dump())) {
-        const auto platform = nlohmann::json::parse(one).get<Platform>();
-        nodes.push_back({platform.description, platform.node_types.front()});
-    }
-    return nodes;
-}
-
-/// The network of each type is that between its first node and another one; that of the first type is returned too.
-std::optional<NetworkTimes> measure_networks(StarpuEngine& engine, plan::NodeTypes& nodes) {
-    if (engine.node_count() == 1) return std::nullopt;
-    std::optional<NetworkTimes> first;
-    for (std::size_t t = 0; t < nodes.types.size(); ++t) {
-        const auto node = std::ranges::find(nodes.type_of, t) - nodes.type_of.begin();
-        const auto times = measure_network(engine, {.first = NodeId{node}, .second = NodeId{node == 0 ? 1 : 0}});
-        nodes.types[t].nic = {.bandwidth = times.bandwidth, .latency = times.latency, .source = Source::measured};
-        if (!first) first = times;
-    }
-    return first;
-}
-
-std::string describe_platform(const StarpuEngine& engine, const std::string& first_node, Load load) {
-    const bool alone = engine.node_count() == 1;
-    return fmt::format(
-        "Measured by tesela calibrate {} on {} node{} ({}): CPU kernels with {}. {}", version, engine.node_count(),
-        alone ? "" : "s", first_node, load == Load::busy ? "all workers busy" : "one worker at a time",
-        alone ? "The network was not measured: nic is a placeholder, the bandwidth of a copy in memory."
-        : engine.description().nodes_here > 1 ? "Several nodes were on one machine: nic is between processes of it."
-                                              : "nic is by MPI between two nodes.");
+    return measure_platform(engine, timing, options.load(), options.name);
 }
 
 // --- output
@@ -185,7 +110,7 @@ Index count_unsteady(const std::vector<KernelSample>& samples, Load load) {
         samples, [&](const KernelSample& s) { return s.under(load).slow > 1.25 * s.under(load).median; });
 }
 
-void print_summary(const Measured& measured, Load load, const std::optional<NetworkTimes>& network) {
+void print_summary(const NodeMeasurement& measured, Load load, const std::optional<NetworkTimes>& network) {
     fmt::print(
         "\nkernel| has few columns, as a right-hand side. Spread and rate are those of the load that is kept.\n");
     fmt::print("copy in memory  {:.1f} GB/s\n", measured.copy_bandwidth / 1e9);
@@ -210,7 +135,8 @@ Json to_json(const NetworkTimes& network) {
             {"points", points}};
 }
 
-Json to_json(const CalibrateOptions& options, const Measured& measured, const std::optional<NetworkTimes>& network) {
+Json to_json(const CalibrateOptions& options, const NodeMeasurement& measured,
+             const std::optional<NetworkTimes>& network) {
     Json samples = Json::array();
     for (const auto& sample : measured.samples)
         samples.push_back({{"kernel", sample.kernel},
@@ -245,17 +171,8 @@ int calibrate(CalibrateOptions options) {
     if (first && engine->description().accelerators > 0)
         fmt::print(stderr, "tesela calibrate: only cores are measured; describe accelerators in the file by hand\n");
 
-    const Measured measured = measure(*engine, options);
-    const auto mine = describe(engine->description(), measured, options.load());
-    plan::NodeTypes nodes = plan::group_alike(gather(*engine, mine));
-    const auto network = measure_networks(*engine, nodes);
+    const auto [platform, measured, network] = measure(*engine, options);
     if (!first) return success;
-
-    const std::string& host = engine->description().host;
-    const Platform platform{.name = options.name.empty() ? host : options.name,
-                            .node_types = nodes.types,
-                            .subnets = {},
-                            .description = describe_platform(*engine, mine.description, options.load())};
     check_platform(platform);
     file->write(nlohmann::json(platform).dump(1) + "\n");
     file->commit();

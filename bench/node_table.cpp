@@ -1,4 +1,4 @@
-#include "paper002/node_table.hpp"
+#include "node_table.hpp"
 
 #include "tesela/io/csv.hpp"
 #include "tesela/io/output_file.hpp"

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Runs an MPI program on a small cluster made of this one machine: each node is a network namespace of its own, joined
+# to a switch by a link of the bandwidth you say, so that messages take the time they take on a network (all nodes still
+# share this machine's cores and memory). Needs root, iproute2 and Open MPI; nothing outlives it.
+#   bench/cluster/run.sh NODES GBITS PROGRAM [ARGUMENTS …]
+#   bench/cluster/run.sh 2 10 build/release/tesela bench paper002 --experiment overlap
+set -euo pipefail
+if [ $# -lt 3 ]; then sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2; fi
+if [ "$(id -u)" != 0 ]; then echo "run.sh: network namespaces can only be made by root" >&2; exit 2; fi
+if [ -z "${TESELA_CLUSTER:-}" ]; then
+    # All of the cluster lives in namespaces below this one and goes with its last process.
+    export TESELA_CLUSTER=1
+    exec unshare --net --mount --uts -- "$0" "$@"
+fi
+nodes=$1 gbits=$2
+shift 2
+
+# A mount of our own, so that `ip netns` names nothing outside.
+mkdir -p /run/netns && mount -t tmpfs none /run/netns
+hostname switch
+ip link set lo up
+ip link add switch type bridge
+ip address add 10.77.0.254/24 dev switch
+ip link set switch up
+
+# A port passes this many bits a second, each way.
+shape="root tbf rate ${gbits}gbit burst 256kb latency 1s"
+
+hosts=""
+for ((node = 1; node <= nodes; ++node)); do
+    ip netns add "node$node"
+    ip link add "port$node" type veth peer name eth0 netns "node$node"
+    ip link set "port$node" master switch up
+    ip -n "node$node" link set lo up
+    ip -n "node$node" address add "10.77.0.$node/24" dev eth0
+    ip -n "node$node" link set eth0 up
+    # shellcheck disable=SC2086
+    tc qdisc add dev "port$node" $shape
+    # shellcheck disable=SC2086
+    tc -n "node$node" qdisc add dev eth0 $shape
+    hosts+=${hosts:+,}10.77.0.$node:1
+done
+
+# What mpirun takes for ssh: enters the node of that address. Shared memory is not used between nodes.
+agent=$(mktemp)
+trap 'rm -f "$agent"' EXIT
+cat >"$agent" <<'AGENT'
+#!/usr/bin/env bash
+node=node${1##*.}
+shift
+exec ip netns exec "$node" unshare --uts -- bash -c "hostname $node; $*"
+AGENT
+chmod +x "$agent"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+mpirun --mca plm_rsh_agent "$agent" --mca btl tcp,self --mca btl_tcp_if_include 10.77.0.0/24 \
+    --mca oob_tcp_if_include 10.77.0.0/24 --bind-to none --host "$hosts" "$@"
