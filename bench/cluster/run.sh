@@ -1,12 +1,17 @@
 #!/usr/bin/env bash
 # Runs an MPI program on a small cluster made of this one machine: each node is a network namespace of its own, joined
-# to a switch by a link of the bandwidth you say, so that messages take the time they take on a network (all nodes still
-# share this machine's cores and memory). Needs root, iproute2 and Open MPI; nothing outlives it.
+# to a switch by a link of the bandwidth you say, and has its share of the cores, so that messages take the time they
+# take on a network (memory is still this machine's, and its cores also do the work of network cards). Needs root,
+# iproute2 and Open MPI; nothing of it outlives the run.
 #   bench/cluster/run.sh NODES GBITS PROGRAM [ARGUMENTS …]
-#   bench/cluster/run.sh 2 10 build/release/tesela bench paper002 --experiment overlap
+#   bench/cluster/run.sh 2 10 build/release/tesela bench prediction
 set -euo pipefail
 if [ $# -lt 3 ]; then sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2; fi
-if [ "$(id -u)" != 0 ]; then echo "run.sh: network namespaces can only be made by root" >&2; exit 2; fi
+fail() { echo "run.sh: $*" >&2; exit 2; }
+[[ $1 =~ ^[1-9][0-9]*$ ]] && [ "$1" -le 250 ] || fail "NODES is a number from 1 to 250, not \"$1\""
+[[ $2 =~ ^[0-9]+(\.[0-9]+)?$ ]] || fail "GBITS is a number, not \"$2\""
+[ "$(id -u)" = 0 ] || fail "network namespaces can only be made by root"
+for tool in ip tc unshare taskset mpirun; do command -v $tool >/dev/null || fail "$tool is not installed"; done
 if [ -z "${TESELA_CLUSTER:-}" ]; then
     # All of the cluster lives in namespaces below this one and goes with its last process.
     export TESELA_CLUSTER=1
@@ -41,14 +46,19 @@ for ((node = 1; node <= nodes; ++node)); do
     hosts+=${hosts:+,}10.77.0.$node:1
 done
 
-# What mpirun takes for ssh: enters the node of that address. Shared memory is not used between nodes.
+# What mpirun takes for ssh: enters the node of that address, on its share of the cores. Shared memory is not used
+# between nodes.
 agent=$(mktemp)
 trap 'rm -f "$agent"' EXIT
-cat >"$agent" <<'AGENT'
+cores=$(nproc)
+cat >"$agent" <<AGENT
 #!/usr/bin/env bash
-node=node${1##*.}
+number=\${1##*.}
 shift
-exec ip netns exec "$node" unshare --uts -- bash -c "hostname $node; $*"
+share=\$(( $cores > $nodes ? $cores / $nodes : 1 ))
+first=\$(( (number - 1) * share % $cores ))
+exec ip netns exec "node\$number" unshare --uts -- \\
+    taskset --cpu-list "\$first-\$((first + share - 1))" bash -c "hostname node\$number; \$*"
 AGENT
 chmod +x "$agent"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes docs/tables/redistribution_*: all experiments of paper 002 on 2 and 4 nodes of this machine, and on 1
-# what one node can show.
+# Makes docs/tables/redistribution_*: all experiments of paper 002 on 2 and 4 nodes of this machine, and on 1 what one
+# node can show. As root also what overlapping saves on two nodes joined by a link (bench/cluster).
 #   bench/paper002/run.sh [PATH_TO_TESELA [OPTIONS OF tesela bench paper002 …]]
 set -euo pipefail
 root=$(realpath "$(dirname "$0")/../..")
@@ -8,6 +8,11 @@ tesela=$(realpath "${1:-$root/build/release/tesela}")
 [ $# -gt 0 ] && shift
 # Open MPI refuses to run as root unless told so; containers often are root.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+experiments=("$tesela" bench paper002 --folder "$root/docs/tables")
 for nodes in 1 2 4; do
-    mpirun --oversubscribe --bind-to none -n "$nodes" "$tesela" bench paper002 --folder "$root/docs/tables" "$@"
+    mpirun --oversubscribe --bind-to none -n "$nodes" "${experiments[@]}" "$@"
+done
+[ "$(id -u)" = 0 ] || exit 0
+for gbits in 1 10; do
+    "$root/bench/cluster/run.sh" 2 "$gbits" "${experiments[@]}" "$@" --only overlap --suffix "_${gbits}gbit"
 done

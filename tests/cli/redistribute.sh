@@ -3,8 +3,9 @@
 #   redistribute.sh BUILD_DIR
 set -uo pipefail
 tesela=$(realpath "$1/tesela")
+here=$(dirname "$(realpath "$0")")
 # shellcheck source=support.sh
-source "$(dirname "$(realpath "$0")")/support.sh"
+source "$here/support.sh"
 
 # moves NODES NAME OPTIONS…: the redistribution is right.
 moves() {
@@ -62,4 +63,17 @@ check "pictures" grep -q "</svg>" tables/redistribution_switches.svg
 check "two nodes overlap, one does not" [ "$(cut -d, -f1 tables/redistribution_overlap.csv | sort -u | tr '\n' ' ')" = "2 nodes " ]
 bad "unknown experiment" "there is no experiment \"none\"" "$tesela" bench paper002 --only none --folder tables
 bad "a missing folder" "there is no folder nowhere" "$tesela" bench paper002 --folder nowhere
+
+# Nodes joined by links, where this user may make them.
+cluster=$here/../../bench/cluster/run.sh
+bad "nodes that are no number" 'NODES is a number from 1 to 250, not "two"' "$cluster" two 1 true
+bad "bandwidth that is no number" 'GBITS is a number, not "fast"' "$cluster" 2 fast true
+if [ "$(id -u)" = 0 ] && command -v ip tc unshare taskset >/dev/null && unshare --net tc qdisc add dev lo root tbf rate 1gbit burst 256kb latency 1s 2>/dev/null; then
+    expect 0 "over a link" "$cluster" 2 1 "$tesela" bench redistribute --n 1000 --tile-from 250 --tile-to 100 --from block_cyclic:1x2 --to block_cyclic:2x1 --check --no-compare --repetitions 3 --json --quiet
+    # 4 MB pass the link at 1 Gb/s, half of them each way.
+    json "over a link" "d['correct'] and d['nodes'] == 2 and d['network_gbytes_per_second'] < 0.14"
+    check "over a link: leaves nothing" [ "$(ip netns list | grep -c node)" = 0 ]
+else
+    echo "skipped nodes joined by links: they cannot be made here"
+fi
 finish

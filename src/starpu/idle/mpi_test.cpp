@@ -5,11 +5,15 @@
 // StarPU-MPI tests messages without a lock, but the envelope it waits for under the lock that workers need to hand
 // messages over. Sleeping there would shut them out for long: the lock is free only for an instant between two sleeps.
 // So that sleep is put off until the thread lets go of the lock, which is the next mutex it unlocks.
+//
+// A message under way needs the thread often. Where it only waits for the next envelope, each look takes time from a
+// worker whose core it shares (a tenth of the core at one look every 20 us), so that the looks become rarer.
 
 #include <dlfcn.h>
 #include <mpi.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <ctime>
 
 namespace {
@@ -17,9 +21,19 @@ namespace {
 thread_local const MPI_Request* first_of_round = nullptr;
 thread_local bool owes_sleep = false;
 
-void sleep_a_moment() {
-    const timespec moment{.tv_sec = 0, .tv_nsec = 20'000};
+constexpr long shortest_sleep = 20'000;  // ns
+constexpr long longest_sleep = 400'000;
+thread_local long next_sleep = shortest_sleep;
+
+void sleep_for(long nanoseconds) {
+    const timespec moment{.tv_sec = 0, .tv_nsec = nanoseconds};
     nanosleep(&moment, nullptr);
+}
+
+/// Longer each time, until something happens.
+void sleep_until_next_look() {
+    sleep_for(next_sleep);
+    next_sleep = std::min(longest_sleep, 2 * next_sleep);
 }
 
 }  // namespace
@@ -30,13 +44,14 @@ extern "C" int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
     if (result != MPI_SUCCESS || *flag != 0) {
         first_of_round = nullptr;
         owes_sleep = false;
+        next_sleep = shortest_sleep;
     } else if (envelope) {
         owes_sleep = true;
     } else if (first_of_round == nullptr) {
         first_of_round = request;
     } else if (first_of_round == request) {
         // All messages have been tested once, and none was complete.
-        sleep_a_moment();
+        sleep_for(shortest_sleep);
         owes_sleep = false;
     }
     return result;
@@ -49,7 +64,7 @@ extern "C" int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
     const int result = unlock(mutex);
     if (owes_sleep) {
         owes_sleep = false;
-        sleep_a_moment();
+        sleep_until_next_look();
     }
     return result;
 }
