@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 namespace tesela::bench {
@@ -90,6 +91,13 @@ void draw_panel(Svg& svg, const PanelPlot& plot, std::size_t number) {
                  {.size = 9, .anchor = TextAnchor::middle});
 }
 
+double legend_step(const std::string& series) { return 30 + text_width(series, 11); }
+
+double legend_width(const PanelPlot& plot) {
+    return std::accumulate(plot.series.begin(), plot.series.end(), 0.0,
+                           [](double width, const std::string& series) { return width + legend_step(series); });
+}
+
 void draw_legend(Svg& svg, const PanelPlot& plot) {
     double x = left;
     for (std::size_t s = 0; s < plot.series.size(); ++s) {
@@ -98,7 +106,7 @@ void draw_legend(Svg& svg, const PanelPlot& plot) {
         else
             svg.rect({x, 27, 10, 10}, fill(s));
         svg.text({x + 14, 36}, plot.series[s], {.size = 11});
-        x += 30 + text_width(plot.series[s], 11);
+        x += legend_step(plot.series[s]);
     }
 }
 
@@ -109,7 +117,7 @@ std::string draw_panels(const PanelPlot& plot) {
     const auto rows = (plot.panels.size() + columns - 1) / columns;
     const double width = left + static_cast<double>(columns) * (plot.panel_width + gap_x) - gap_x + 14;
     const double height = top + static_cast<double>(rows) * (panel_height + gap_y);
-    Svg svg(std::max(width, left + text_width(plot.title, 14) + 20), height);
+    Svg svg(std::max({width, left + text_width(plot.title, 14) + 20, left + legend_width(plot)}), height);
     svg.text({left, 18}, plot.title, {.size = 14, .weight = TextWeight::bold});
     svg.text({14, top + panel_height / 2}, plot.y_label, {.size = 11, .anchor = TextAnchor::middle, .rotate = -90});
     draw_legend(svg, plot);
