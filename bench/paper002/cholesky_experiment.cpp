@@ -33,16 +33,7 @@ struct FactorCase {
 };
 
 /// What is timed, in the order of the columns.
-enum class Way {
-    on_source,
-    on_target,
-    redistribution,
-    there_and_back,
-    with_barrier,
-    without_barrier,
-    small_messages,
-    count
-};
+enum class Way { on_source, on_target, redistribution, there_and_back, with_barrier, without_barrier, count };
 constexpr auto ways = static_cast<std::size_t>(Way::count);
 
 /// A matrix in the place where it was made and in the place where it should be.
@@ -77,8 +68,7 @@ private:
     void submit(Way way) {
         if (way == Way::on_source) return cholesky(stream_, source_);
         if (way == Way::on_target) return cholesky(stream_, target_);
-        redistribute(stream_, source_.view(), target_.view(),
-                     way == Way::small_messages ? small : RedistributeOptions{});
+        redistribute(stream_, source_.view(), target_.view());
         if (way == Way::redistribution) return;
         if (way == Way::with_barrier) wait();
         cholesky(stream_, target_);
@@ -89,10 +79,6 @@ private:
         const Status status = stream_.wait();
         if (!status.ok()) throw Error("{}", status.describe());
     }
-
-    // On a slow link a factorisation's messages wait behind those of the redistribution, so that few bytes of it should
-    // be under way.
-    static constexpr RedistributeOptions small{.batch = 4, .message_bytes = Index{1} << 18U};
 
     StarpuEngine& engine_;
     Stream stream_;
@@ -147,8 +133,7 @@ std::vector<Row> run_cholesky(Laboratory& lab) {
 /// and there is little to hide: see bench/cluster for nodes joined by a link, simulated_overlap_experiment for
 /// clusters.
 std::vector<Row> run_overlap(Laboratory& lab) {
-    constexpr std::array which{Way::redistribution, Way::on_target, Way::with_barrier, Way::without_barrier,
-                               Way::small_messages};
+    constexpr std::array which{Way::redistribution, Way::on_target, Way::with_barrier, Way::without_barrier};
     constexpr int more = 3;  // the differences are small
     std::vector<Row> rows;
     for (const Index n : lab.sized<std::vector<Index>>({1920, 2880, 3840}, {480})) {
@@ -162,9 +147,8 @@ std::vector<Row> run_overlap(Laboratory& lab) {
                         {"cholesky", of(times, Way::on_target)},
                         {"with_barrier", of(times, Way::with_barrier)},
                         {"without_barrier", of(times, Way::without_barrier)},
-                        {"small_messages", of(times, Way::small_messages)},
-                        {"saved_share", 1 - of(times, Way::without_barrier) / of(times, Way::with_barrier)},
-                        {"saved_share_small", 1 - of(times, Way::small_messages) / of(times, Way::with_barrier)}});
+                        {"saved", of(times, Way::with_barrier) - of(times, Way::without_barrier)},
+                        {"saved_share", 1 - of(times, Way::without_barrier) / of(times, Way::with_barrier)}});
     }
     return rows;
 }
@@ -200,8 +184,7 @@ Experiment overlap_experiment() {
                      .series = {{"redistribution", "redistribution alone"},
                                 {"cholesky", "Cholesky alone"},
                                 {"with_barrier", "both, a barrier between"},
-                                {"without_barrier", "both, overlapping"},
-                                {"small_messages", "both, overlapping, small messages"}},
+                                {"without_barrier", "both, overlapping"}},
                      .style = PlotStyle::bars,
                      .columns = 2,
                      .panel_width = 330},

@@ -19,7 +19,7 @@ struct RedistributeOptions {
     ElementIndex to_offset{};
 
     RedistributionPath path = RedistributionPath::exchange;
-    /// Messages between two nodes under way at a time; 0 means all (002 §6.2.1).
+    /// Messages between two nodes under way at a time, at most; 0 means all (002 §6.2.1).
     Index batch = 8;
     /// Segments smaller than this travel together with others between the same two nodes; larger ones are split.
     Index message_bytes = Index{1} << 20U;

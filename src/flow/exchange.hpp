@@ -14,7 +14,7 @@ enum class Sending : std::uint8_t { by_workers, by_one_thread };
 struct ExchangeOptions {
     /// Small segments between the same two nodes travel together until they have this many bytes; large ones are split.
     Index message_bytes = Index{1} << 20U;
-    /// Messages between two nodes that are under way at a time; 0 means all.
+    /// Messages between two nodes that are under way at a time, at most; 0 means all.
     Index in_flight = 8;
     Sending sending = Sending::by_workers;
     std::int32_t priority = 0;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -97,6 +98,7 @@ void ExchangeRun::make_shipment(Parcel parcel) {
     if (shipment.role == Role::local) return;
     const Index peer = (comes ? shipment.parcel.from : shipment.parcel.to).number();
     shipment.channel = &channels_[{shipment.role, peer}];
+    shipment.channel->window = first_window(shipment.role);
     shipment.channel->shipments.push_back(&shipment);
     shipment.channel->done.push_back(0);
 }
@@ -163,9 +165,7 @@ void ExchangeRun::ready(HeldTile& held) {
 
 bool ExchangeRun::may_start(const Shipment& shipment) const {
     if (shipment.missing > 0 || shipment.started) return false;
-    if (shipment.channel == nullptr || exchange_.options.in_flight <= 0) return true;
-    const auto sequence = static_cast<std::size_t>(shipment.parcel.sequence);
-    return sequence < shipment.channel->first_open + static_cast<std::size_t>(exchange_.options.in_flight);
+    return shipment.channel == nullptr || static_cast<std::size_t>(shipment.parcel.sequence) < shipment.channel->end();
 }
 
 void ExchangeRun::begin(Shipment& shipment) {
@@ -220,7 +220,7 @@ void ExchangeRun::send(Shipment& shipment, void* memory) {
 }
 
 void ExchangeRun::receive(Shipment& shipment) {
-    if (tracing() != nullptr) shipment.posted = trace::Collector::now();
+    shipment.posted = trace::Collector::now();
     if (!shipment.direct) shipment.buffer = take_buffer(shipment.parcel.bytes);
     void* memory = shipment.direct ? in_tile(shipment) : shipment.buffer;
     around_.courier->carry({.direction = Parcelled::Direction::receive,
@@ -229,15 +229,32 @@ void ExchangeRun::receive(Shipment& shipment) {
                             .peer = static_cast<int>(shipment.parcel.from.number()),
                             .tag = tag(shipment),
                             .comm = around_.stream.comm},
-                           exchange_.options.sending, [this, &shipment] {
-                               trace_message(shipment);
-                               if (!shipment.direct) {
-                                   submit(shipment);
-                                   return;
-                               }
-                               release(shipment.targets);
-                               ended(shipment);
-                           });
+                           exchange_.options.sending, [this, &shipment] { received(shipment); });
+}
+
+/// On a slow link a few messages fill it already, and those of other work wait behind all that are under way. So few
+/// are asked for at first, and one more for each that came quickly; a sender cannot send what nobody asked for.
+std::size_t ExchangeRun::first_window(Role role) const {
+    constexpr Index first = 2;
+    const Index most = exchange_.options.in_flight;
+    if (most <= 0) return std::numeric_limits<std::size_t>::max() / 2;  // no limit
+    return static_cast<std::size_t>(role == Role::incoming ? std::min(first, most) : most);
+}
+
+void ExchangeRun::received(Shipment& shipment) {
+    constexpr std::int64_t quick = 5'000'000;  // ns
+    trace_message(shipment);
+    if (trace::Collector::now() - shipment.posted < quick) {
+        const std::lock_guard lock(mutex_);
+        auto& window = shipment.channel->window;
+        window = std::max(window, std::min(window + 1, static_cast<std::size_t>(exchange_.options.in_flight)));
+    }
+    if (!shipment.direct) {
+        submit(shipment);
+        return;
+    }
+    release(shipment.targets);
+    ended(shipment);
 }
 
 void ExchangeRun::trace_message(const Shipment& shipment) const {
@@ -355,11 +372,8 @@ void ExchangeRun::ended(Shipment& shipment) {
             channel->done[static_cast<std::size_t>(shipment.parcel.sequence)] = 1;
             while (channel->first_open < channel->done.size() && channel->done[channel->first_open] != 0)
                 ++channel->first_open;
-            for (std::size_t k = channel->first_open; k < channel->shipments.size(); ++k) {
+            for (std::size_t k = channel->first_open; k < channel->end(); ++k) {
                 Shipment* next = channel->shipments[k];
-                if (exchange_.options.in_flight > 0 &&
-                    k >= channel->first_open + static_cast<std::size_t>(exchange_.options.in_flight))
-                    break;
                 if (!may_start(*next)) continue;
                 next->started = true;
                 startable.push_back(next);

@@ -7,6 +7,7 @@
 #include "tesela/starpu/internal/stream_state.hpp"
 #include "tesela/starpu/internal/tracing.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -41,6 +42,9 @@ private:
         std::vector<Shipment*> shipments;  // by sequence
         std::vector<std::uint8_t> done;
         std::size_t first_open = 0;
+        std::size_t window = 0;  // from the first open one on, so many may be under way
+
+        [[nodiscard]] std::size_t end() const { return std::min(shipments.size(), first_open + window); }
     };
     struct HeldTile {
         ExchangeRun* run = nullptr;
@@ -62,7 +66,7 @@ private:
         Channel* channel = nullptr;
         bool direct = false;  // straight from or into its tile, without a buffer
         TracedTask traced;
-        std::int64_t posted = 0;
+        std::int64_t posted = 0;  // ns
     };
     using Tiles = std::map<TileIndex, HeldTile>;
 
@@ -74,6 +78,8 @@ private:
     [[nodiscard]] bool may_start(const Shipment& shipment) const;
     void send(Shipment& shipment, void* memory);
     void receive(Shipment& shipment);
+    void received(Shipment& shipment);
+    [[nodiscard]] std::size_t first_window(Role role) const;
     void submit(Shipment& shipment);
     void trace_task(Shipment& shipment) const;
     [[nodiscard]] static const Kernel& kernel_of(const Shipment& shipment);
