@@ -222,8 +222,10 @@ RC_GTEST_PROP(CsvProperty, AnyTableInAnyDialectReadsBack, ()) {
     std::vector<Index> lines;
     for (std::size_t r = 0; r <= rows; ++r) {
         lines.push_back(lines_in(text));
-        for (std::size_t c = 0; c < columns; ++c)
-            text += (c == 0 ? "" : std::string(1, dialect.delimiter)) + written(cells[r * columns + c], dialect);
+        for (std::size_t c = 0; c < columns; ++c) {
+            if (c > 0) text += dialect.delimiter;
+            text += written(cells[r * columns + c], dialect);
+        }
         if (r < rows || dialect.final_line_end) text += dialect.line_end;
     }
     const CsvTable table = parse(dialect.mark + text);
