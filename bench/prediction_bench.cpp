@@ -9,6 +9,7 @@
 #include "tesela/apps/geo/likelihood.hpp"
 #include "tesela/apps/geo/sample.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/base/median.hpp"
 #include "tesela/cli/measured_platform.hpp"
 #include "tesela/dist/families.hpp"
 #include "tesela/sim/simulated_engine.hpp"
@@ -130,12 +131,6 @@ std::vector<Row> compare_all(StarpuEngine& engine, const PredictionOptions& opti
     for (const Index n : options.sizes) rows.push_back(compare<CholeskyRun>(engine, nodes, options, "cholesky", n));
     for (const Index n : options.geo_sizes) rows.push_back(compare<GeoRun>(engine, nodes, options, "geo", n));
     return rows;
-}
-
-double median(std::vector<double> values) {
-    std::ranges::sort(values);
-    const std::size_t half = values.size() / 2;
-    return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
 std::vector<int> numbers_of_workers(const PredictionOptions& options) {

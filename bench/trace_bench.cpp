@@ -5,6 +5,7 @@
 #include "tesela/algs/cholesky.hpp"
 #include "tesela/algs/elementwise.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/base/median.hpp"
 #include "tesela/base/processor_time.hpp"
 #include "tesela/dist/families.hpp"
 #include "tesela/io/trace_export.hpp"
@@ -65,11 +66,6 @@ Duration factorize(StarpuEngine& engine, const TraceOptions& options) {
         s.wait();
     });
     return {elapsed, processor_seconds() - before};
-}
-
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
 }
 
 void measure_overhead(StarpuEngine& engine, const TraceOptions& options, Files& files, nlohmann::ordered_json& result) {

@@ -12,55 +12,47 @@ fail() { echo "run.sh: $*" >&2; exit 2; }
 [[ $2 =~ ^[0-9]+(\.[0-9]+)?$ ]] || fail "GBITS is a number, not \"$2\""
 [ "$(id -u)" = 0 ] || fail "network namespaces can only be made by root"
 for tool in ip tc unshare taskset mpirun; do command -v $tool >/dev/null || fail "$tool is not installed"; done
-if [ -z "${TESELA_CLUSTER:-}" ]; then
-    # All of the cluster lives in namespaces below this one and goes with its last process.
-    export TESELA_CLUSTER=1
-    exec unshare --net --mount --uts -- "$0" "$@"
-fi
-nodes=$1 gbits=$2
-shift 2
 
-# A mount of our own, so that `ip netns` names nothing outside.
-mkdir -p /run/netns && mount -t tmpfs none /run/netns
-hostname switch
-ip link set lo up
-ip link add switch type bridge
-ip address add 10.77.0.254/24 dev switch
-ip link set switch up
-
-# A port passes this many bits a second, each way.
-shape="root tbf rate ${gbits}gbit burst 256kb latency 1s"
-
-hosts=""
-for ((node = 1; node <= nodes; ++node)); do
-    ip netns add "node$node"
-    ip link add "port$node" type veth peer name eth0 netns "node$node"
-    ip link set "port$node" master switch up
-    ip -n "node$node" link set lo up
-    ip -n "node$node" address add "10.77.0.$node/24" dev eth0
-    ip -n "node$node" link set eth0 up
-    # shellcheck disable=SC2086
-    tc qdisc add dev "port$node" $shape
-    # shellcheck disable=SC2086
-    tc -n "node$node" qdisc add dev eth0 $shape
-    hosts+=${hosts:+,}10.77.0.$node:1
-done
-
-# What mpirun takes for ssh: enters the node of that address, on its share of the cores. Shared memory is not used
-# between nodes.
-agent=$(mktemp)
-trap 'rm -f "$agent"' EXIT
-cores=$(nproc)
-cat >"$agent" <<AGENT
+# cluster NODES GBITS PROGRAM…: in namespaces of its own, with which everything it makes goes away.
+cluster() {
+    local nodes=$1 gbits=$2 cores share node hosts="" agent
+    shift 2
+    # A mount of our own, so that `ip netns` names nothing outside.
+    mkdir -p /run/netns && mount -t tmpfs none /run/netns
+    hostname switch
+    ip link set lo up
+    ip link add switch type bridge
+    ip address add 10.77.0.254/24 dev switch
+    ip link set switch up
+    for ((node = 1; node <= nodes; ++node)); do
+        ip netns add "node$node"
+        ip link add "port$node" type veth peer name eth0 netns "node$node"
+        ip link set "port$node" master switch up
+        ip -n "node$node" link set lo up
+        ip -n "node$node" address add "10.77.0.$node/24" dev eth0
+        ip -n "node$node" link set eth0 up
+        # A port passes this many bits a second, each way.
+        tc qdisc add dev "port$node" root tbf rate "${gbits}gbit" burst 256kb latency 1s
+        tc -n "node$node" qdisc add dev eth0 root tbf rate "${gbits}gbit" burst 256kb latency 1s
+        hosts+=${hosts:+,}10.77.0.$node:1
+    done
+    # What mpirun takes for ssh: enters the node of that address, on its share of the cores. Shared memory is not used
+    # between nodes.
+    cores=$(nproc)
+    share=$((cores > nodes ? cores / nodes : 1))
+    agent=$(mktemp)
+    trap "rm -f $agent" EXIT
+    cat >"$agent" <<AGENT
 #!/usr/bin/env bash
 number=\${1##*.}
 shift
-share=\$(( $cores > $nodes ? $cores / $nodes : 1 ))
-first=\$(( (number - 1) * share % $cores ))
+first=\$(( (number - 1) * $share % $cores ))
 exec ip netns exec "node\$number" unshare --uts -- \\
-    taskset --cpu-list "\$first-\$((first + share - 1))" bash -c "hostname node\$number; \$*"
+    taskset --cpu-list "\$first-\$((first + $share - 1))" bash -c "hostname node\$number; \$*"
 AGENT
-chmod +x "$agent"
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-mpirun --mca plm_rsh_agent "$agent" --mca btl tcp,self --mca btl_tcp_if_include 10.77.0.0/24 \
-    --mca oob_tcp_if_include 10.77.0.0/24 --bind-to none --host "$hosts" "$@"
+    chmod +x "$agent"
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    mpirun --mca plm_rsh_agent "$agent" --mca btl tcp,self --mca btl_tcp_if_include 10.77.0.0/24 \
+        --mca oob_tcp_if_include 10.77.0.0/24 --bind-to none --host "$hosts" "$@"
+}
+exec unshare --net --mount --uts -- bash -euo pipefail -c "$(declare -f cluster); cluster \"\$@\"" run.sh "$@"

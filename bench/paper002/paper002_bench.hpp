@@ -26,9 +26,9 @@ struct Paper002Options {
 /// Throws Error, before anything is started, if an experiment is unknown or a number cannot be.
 void check_options(const Paper002Options& options);
 
-/// Runs the experiments of paper 002 §8 on the nodes at hand and writes redistribution_NAME[SUFFIX].csv and .svg. A run keeps
-/// the rows of runs on other numbers of nodes, so that two of them fill the tables. Returns {"nodes", "network_…",
-/// "files", "seconds"}.
+/// Runs the experiments of paper 002 §8 on the nodes at hand and writes redistribution_NAME[SUFFIX].csv and .svg. A run
+/// keeps the rows of runs on other numbers of nodes, so that two of them fill the tables. Returns {"nodes",
+/// "network_…", "files", "seconds"}.
 [[nodiscard]] nlohmann::ordered_json paper002_benchmark(StarpuEngine& engine, const Paper002Options& options);
 
 }  // namespace tesela::bench

@@ -93,7 +93,8 @@ MeasuredPlatform measure_platform(StarpuEngine& engine, const plan::CalibrationO
     const auto nodes = gather(engine, describe(engine.description(), here, load));
     plan::NodeTypes types = plan::group_alike(nodes);
     const auto network = measure_networks(engine, types);
-    return {.platform = {.name = name.empty() ? engine.description().host : name,
+    const std::string first_host = gather_texts(engine, engine.description().host).front();
+    return {.platform = {.name = name.empty() ? first_host : name,
                          .node_types = types.types,
                          .subnets = {},
                          .description = describe_platform(engine, nodes.front().description, load)},

@@ -1,6 +1,7 @@
 #include "tesela/plan/calibrate.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/base/median.hpp"
 #include "tesela/kernels/dense.hpp"
 #include "tesela/plan/internal/crew.hpp"
 #include "tesela/plan/internal/tile_supply.hpp"
@@ -152,18 +153,12 @@ std::vector<const Specimen*> some_of(const std::vector<const Specimen*>& list, I
     return some;
 }
 
-double median_of(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::ranges::nth_element(values, middle);
-    return *middle;
-}
-
 /// Replaces each of some numbers of a node by the median of all nodes.
 template <class Number>
 void take_median(std::vector<NodeType*>& alike, const Number& number_of) {
     std::vector<double> values;
     for (NodeType* type : alike) values.push_back(number_of(*type));
-    number_of(*alike.front()) = median_of(std::move(values));
+    number_of(*alike.front()) = median(std::move(values));
 }
 
 void take_medians(std::vector<NodeType*>& alike) {

@@ -233,7 +233,7 @@ void ExchangeRun::receive(Shipment& shipment) {
 }
 
 /// On a slow link a few messages fill it already, and those of other work wait behind all that are under way. So few
-/// are asked for at first, and one more for each that came quickly; a sender cannot send what nobody asked for.
+/// are asked for at first, and one more for each that came quickly; MPI keeps back a large one that nobody asked for.
 std::size_t ExchangeRun::first_window(Role role) const {
     constexpr Index first = 2;
     const Index most = exchange_.options.in_flight;

@@ -1,6 +1,7 @@
 #include "tesela/starpu/network.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/base/median.hpp"
 #include "tesela/starpu/internal/parallel.hpp"
 
 #include <mpi.h>
@@ -47,12 +48,6 @@ public:
 private:
     MPI_Comm comm_;
 };
-
-double median(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
 
 std::vector<Index> message_sizes(Index largest) {
     std::vector<Index> sizes{0};

@@ -1,5 +1,6 @@
 #include "tesela/base/error.hpp"
 #include "tesela/base/index.hpp"
+#include "tesela/base/median.hpp"
 #include "tesela/base/random.hpp"
 #include "tesela/base/units.hpp"
 
@@ -12,6 +13,13 @@
 
 namespace tesela {
 namespace {
+
+TEST(Median, IsTheMiddleOneOrTheMeanOfTheTwoInTheMiddle) {
+    EXPECT_EQ(median({3}), 3);
+    EXPECT_EQ(median({9, 1, 4}), 4);
+    EXPECT_EQ(median({9, 1, 4, 7}), 5.5);
+    EXPECT_EQ(median({2, 8}), 5);
+}
 
 TEST(Index, TileAndElementIndicesAreDifferentTypes) {
     static_assert(!std::is_convertible_v<TileIndex, ElementIndex>);
