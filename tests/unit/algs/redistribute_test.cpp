@@ -100,7 +100,8 @@ TEST(Redistribute, KeepsAtMostBatchMessagesUnderWayAsTasks) {
         return static_cast<bool>(before[from]);
     };
     for (std::size_t k = 0; k < 8; ++k)
-        for (std::size_t m = 0; m < 8; ++m) EXPECT_EQ(reaches(unpacks[m], packs[k]), m < k && (k - m) % 2 == 0) << m << " " << k;
+        for (std::size_t m = 0; m < 8; ++m)
+            EXPECT_EQ(reaches(unpacks[m], packs[k]), m < k && (k - m) % 2 == 0) << m << " " << k;
 }
 
 TEST(Redistribute, RefusesSwitchesThatThePathDoesNotHave) {
