@@ -7,7 +7,8 @@
 #include "tesela/algs/lu.hpp"
 #include "tesela/algs/solve.hpp"
 #include "tesela/base/error.hpp"
-#include "tesela/dist/families.hpp"
+#include "tesela/base/largest_difference.hpp"
+#include "tesela/distribution/families.hpp"
 
 #include <cblas.h>
 
@@ -144,14 +145,14 @@ public:
         stream_.wait();
         const std::vector<double> wide(solved.begin(), solved.end());
         const std::vector<double> back = times(wide);
-        double worst = 0;
+        LargestDifference worst;
         double norm_a = 0;
         for (std::size_t i = 0; i < b.size(); ++i) {
-            const double d = std::abs(back[i] - b[i]);
-            worst = d <= worst ? worst : d;
+            worst.add(back[i] - b[i]);
             norm_a = std::max(norm_a, b[i]);  // all elements are positive: b holds the row sums
         }
-        return worst / (norm_a * static_cast<double>(n) * static_cast<double>(std::numeric_limits<T>::epsilon()));
+        return worst.value() /
+               (norm_a * static_cast<double>(n) * static_cast<double>(std::numeric_limits<T>::epsilon()));
     }
 
     /// The largest difference of our factor from LAPACK's, over n·eps·max|A|. Cholesky only: LAPACK's LU pivots.
@@ -162,14 +163,13 @@ public:
         stream_.wait();
         std::vector<T> expected = whole_matrix<T>(options_.n);
         lapack(which_, options_.n, expected);
-        double worst = 0;
+        LargestDifference worst;
         for (Index j = 0; j < options_.n; ++j)
             for (Index i = j; i < options_.n; ++i) {
                 const auto at = static_cast<std::size_t>(i + j * options_.n);
-                const double d = std::abs(static_cast<double>(factor[at]) - static_cast<double>(expected[at]));
-                worst = d <= worst ? worst : d;
+                worst.add(static_cast<double>(factor[at]) - static_cast<double>(expected[at]));
             }
-        return worst /
+        return worst.value() /
                (32.0 * static_cast<double>(options_.n) * static_cast<double>(std::numeric_limits<T>::epsilon()));
     }
 

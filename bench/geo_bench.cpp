@@ -6,7 +6,7 @@
 #include "tesela/apps/geo/likelihood.hpp"
 #include "tesela/apps/geo/sample.hpp"
 #include "tesela/base/error.hpp"
-#include "tesela/dist/families.hpp"
+#include "tesela/distribution/families.hpp"
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_sf_bessel.h>

@@ -5,6 +5,7 @@
 #include "tesela/apps/geo/fit.hpp"
 #include "tesela/apps/geo/sample.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/base/largest_difference.hpp"
 #include "tesela/io/csv.hpp"
 
 #include <fmt/format.h>
@@ -42,17 +43,17 @@ nlohmann::ordered_json summarise(const std::vector<double>& estimates, double tr
     const auto count = static_cast<double>(estimates.size());
     double mean = 0;
     double squares = 0;
-    double worst = 0;
+    LargestDifference worst;
     for (const double e : estimates) mean += e / count;
     for (const double e : estimates) squares += (e - mean) * (e - mean);
     const double spread = std::sqrt(squares / (count - 1));
-    for (const double e : estimates) worst = std::max(worst, std::abs(e - truth) / spread);
+    for (const double e : estimates) worst.add((e - truth) / spread);
     const double of_mean = std::abs(mean - truth) / spread;
     return {{"truth", truth},
             {"mean", mean},
             {"spread", spread},
             {"mean_error_in_spreads", of_mean},
-            {"worst_error_in_spreads", worst},
+            {"worst_error_in_spreads", worst.value()},
             {"recovered", of_mean <= 0.5 && worst <= 3}};
 }
 

@@ -1,6 +1,7 @@
 #include "matern_bench.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/base/largest_difference.hpp"
 #include "tesela/base/random.hpp"
 #include "tesela/kernels/covariance.hpp"
 
@@ -75,14 +76,14 @@ double max_relative_error(double smoothness, Index count) {
     const MaternTable table(smoothness, largest_argument);
     const Real nu(smoothness), prefactor = pow(Real(2), 1 - nu) / boost::math::tgamma(nu);
     const Random random(2);
-    double worst = 0;
+    LargestDifference worst;
     for (Index i = 0; i < count; ++i) {
         const double u = random.uniform({.i = static_cast<std::uint64_t>(i)});
         const double x = std::min(largest_argument, 1e-10 * std::pow(largest_argument / 1e-10, u));
         const Real exact = prefactor * pow(Real(x), nu) * boost::math::cyl_bessel_k(nu, Real(x));
-        worst = std::max(worst, static_cast<double>(abs((Real(table(x)) - exact) / exact)));
+        worst.add(static_cast<double>((Real(table(x)) - exact) / exact));
     }
-    return worst;
+    return worst.value();
 }
 
 nlohmann::json measure(double smoothness, const MaternBenchOptions& options) {

@@ -11,7 +11,7 @@
 #include "tesela/base/error.hpp"
 #include "tesela/base/median.hpp"
 #include "tesela/cli/measured_platform.hpp"
-#include "tesela/dist/families.hpp"
+#include "tesela/distribution/families.hpp"
 #include "tesela/sim/simulated_engine.hpp"
 #include "tesela/starpu/engine.hpp"
 

@@ -7,7 +7,7 @@
 #include "tesela/base/error.hpp"
 #include "tesela/base/median.hpp"
 #include "tesela/base/processor_time.hpp"
-#include "tesela/dist/families.hpp"
+#include "tesela/distribution/families.hpp"
 #include "tesela/io/trace_export.hpp"
 #include "tesela/trace/analysis.hpp"
 #include "tesela/trace/collector.hpp"

@@ -1,4 +1,4 @@
-# How every target of the project is compiled, and tesela_library(): one static library per folder of src/.
+# How every target of the project is compiled, and tesela_library(): one static library per folder of src/tesela/.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -38,7 +38,7 @@ function(tesela_library folder)
   add_library(tesela::${folder} ALIAS tesela_${folder})
   set_target_properties(tesela_${folder} PROPERTIES EXPORT_NAME ${folder})
   target_include_directories(tesela_${folder} PUBLIC
-    $<BUILD_INTERFACE:${CMAKE_BINARY_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(tesela_${folder} PUBLIC cxx_std_20)
   target_link_libraries(tesela_${folder} PUBLIC ${ARG_DEPENDS} PRIVATE $<BUILD_INTERFACE:tesela_build_flags> ${ARG_PRIVATE})
   set_property(GLOBAL APPEND PROPERTY TESELA_LIBRARIES tesela_${folder})

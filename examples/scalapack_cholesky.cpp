@@ -6,7 +6,7 @@
 #include "tesela/algs/gemm.hpp"
 #include "tesela/algs/redistribute.hpp"
 #include "tesela/base/error.hpp"
-#include "tesela/dist/families.hpp"
+#include "tesela/distribution/families.hpp"
 #include "tesela/flow/scalapack.hpp"
 #include "tesela/kernels/dense.hpp"
 #include "tesela/starpu/engine.hpp"

@@ -1,7 +1,7 @@
 #include "tesela/algs/solve.hpp"
 #include "tesela/algs/cholesky.hpp"
 #include "tesela/algs/elementwise.hpp"
-#include "tesela/dist/families.hpp"
+#include "tesela/distribution/families.hpp"
 #include "tesela/starpu/engine.hpp"
 
 #include <cstdio>

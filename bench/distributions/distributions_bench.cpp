@@ -4,11 +4,11 @@
 
 #include "tesela/algs/recorded_operation.hpp"
 #include "tesela/base/error.hpp"
-#include "tesela/dist/band.hpp"
-#include "tesela/dist/catalogue.hpp"
-#include "tesela/dist/extended_block_cyclic.hpp"
-#include "tesela/dist/families.hpp"
-#include "tesela/dist/metrics.hpp"
+#include "tesela/distribution/band.hpp"
+#include "tesela/distribution/catalogue.hpp"
+#include "tesela/distribution/extended_block_cyclic.hpp"
+#include "tesela/distribution/families.hpp"
+#include "tesela/distribution/metrics.hpp"
 #include "tesela/io/output_file.hpp"
 #include "tesela/report/owner_map.hpp"
 

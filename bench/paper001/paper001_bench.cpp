@@ -5,7 +5,7 @@
 #include "tesela/algs/operation.hpp"
 #include "tesela/algs/recorded_operation.hpp"
 #include "tesela/base/error.hpp"
-#include "tesela/dist/catalogue.hpp"
+#include "tesela/distribution/catalogue.hpp"
 #include "tesela/io/output_file.hpp"
 #include "tesela/sim/allocation_metrics.hpp"
 

@@ -6,7 +6,7 @@
 #include "tesela/algs/cholesky.hpp"
 #include "tesela/algs/elementwise.hpp"
 #include "tesela/base/error.hpp"
-#include "tesela/dist/catalogue.hpp"
+#include "tesela/distribution/catalogue.hpp"
 
 #include <fmt/format.h>
 

@@ -6,8 +6,8 @@
 #include "tesela/algs/cholesky.hpp"
 #include "tesela/algs/redistribute.hpp"
 #include "tesela/cli/platform_option.hpp"
-#include "tesela/dist/catalogue.hpp"
-#include "tesela/dist/families.hpp"
+#include "tesela/distribution/catalogue.hpp"
+#include "tesela/distribution/families.hpp"
 #include "tesela/sim/simulated_engine.hpp"
 
 #include <fmt/format.h>

@@ -4,7 +4,7 @@
 
 #include "tesela/algs/elementwise.hpp"
 #include "tesela/base/error.hpp"
-#include "tesela/dist/catalogue.hpp"
+#include "tesela/distribution/catalogue.hpp"
 
 #include <fmt/format.h>
 

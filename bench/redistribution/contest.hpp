@@ -3,7 +3,7 @@
 #include "redistribution/redistribute_bench.hpp"
 #include "redistribution/scalapack.hpp"
 
-#include "tesela/dist/redistribution.hpp"
+#include "tesela/distribution/redistribution.hpp"
 
 #include <memory>
 #include <optional>

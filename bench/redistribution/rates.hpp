@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tesela/dist/redistribution.hpp"
+#include "tesela/distribution/redistribution.hpp"
 #include "tesela/starpu/network.hpp"
 
 namespace tesela::bench {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "tesela/base/index.hpp"
-#include "tesela/dist/scalapack_layout.hpp"
+#include "tesela/distribution/scalapack_layout.hpp"
 
 #include <vector>
 

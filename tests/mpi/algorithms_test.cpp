@@ -146,7 +146,7 @@ TEST(Nodes, AMatrixOverCallersArraysIsReadFromItsOwners) {
     ASSERT_TRUE(s.wait().ok());
     std::vector<double> expected = testing::dense<double>({n, n}, {testing::spd_element});
     testing::reference_cholesky<double>(n, expected);
-    EXPECT_LE(testing::largest_difference(factor, expected), testing::tolerance<double>(n));
+    EXPECT_LE(largest_difference(factor, expected), testing::tolerance<double>(n));
 }
 
 }  // namespace

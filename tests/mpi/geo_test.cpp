@@ -2,7 +2,7 @@
 #include "tesela/apps/geo/fit.hpp"
 #include "tesela/apps/geo/predict.hpp"
 #include "tesela/apps/geo/sample.hpp"
-#include "tesela/dist/families.hpp"
+#include "tesela/distribution/families.hpp"
 #include "tesela/flow/inline_engine.hpp"
 #include "unit/apps/meuse.hpp"
 

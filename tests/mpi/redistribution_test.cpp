@@ -2,7 +2,7 @@
 
 #include "support/cases.hpp"
 #include "support/shared_engine.hpp"
-#include "tesela/dist/redistribution.hpp"
+#include "tesela/distribution/redistribution.hpp"
 #include "tesela/flow/recording.hpp"
 #include "tesela/flow/scalapack.hpp"
 #include "tesela/starpu/internal/message_hook.hpp"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fails when a folder of src/ includes what the architecture does not allow it to.
+"""Fails when a folder of src/tesela/ includes what the architecture does not allow it to.
 
 The table below is the one of docs/architecture.md; that page and this file change together.
 """
@@ -10,19 +10,19 @@ import sys
 ALLOWED = {
     "base": set(),
     "platform": set(),
-    "dist": {"platform"},
+    "distribution": {"platform"},
     "kernels": set(),
     "trace": set(),
-    "flow": {"dist", "kernels", "trace"},
-    "algs": {"flow", "dist", "kernels"},
-    "starpu": {"flow", "dist", "kernels", "trace"},
-    "sim": {"flow", "dist", "kernels", "platform", "trace"},
+    "flow": {"distribution", "kernels", "trace"},
+    "algs": {"flow", "distribution", "kernels"},
+    "starpu": {"flow", "distribution", "kernels", "trace"},
+    "sim": {"flow", "distribution", "kernels", "platform", "trace"},
     "lp": set(),
-    "plan": {"flow", "dist", "platform", "kernels", "sim", "lp", "trace"},
+    "plan": {"flow", "distribution", "platform", "kernels", "sim", "lp", "trace"},
     "corun": {"flow", "platform", "sim", "lp", "trace"},
-    "io": {"dist", "trace"},
-    "report": {"dist", "trace", "io"},
-    "apps": {"algs", "flow", "dist", "kernels", "platform", "trace", "io", "plan", "report"},
+    "io": {"distribution", "trace"},
+    "report": {"distribution", "trace", "io"},
+    "apps": {"algs", "flow", "distribution", "kernels", "platform", "trace", "io", "plan", "report"},
 }
 ALLOWED["cli"] = set(ALLOWED)
 
@@ -42,8 +42,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 
 
 def violations(root: pathlib.Path):
-    for path in sorted((root / "src").rglob("*.[ch]pp")):
-        folder = path.relative_to(root / "src").parts[0]
+    for path in sorted((root / "src" / "tesela").rglob("*.[ch]pp")):
+        folder = path.relative_to(root / "src" / "tesela").parts[0]
         if folder not in ALLOWED:
             yield f"{path}: folder '{folder}' is not in the table"
             continue
@@ -71,7 +71,7 @@ def main() -> int:
     found = list(violations(root))
     for violation in found:
         print(violation)
-    count = len(list((root / "src").rglob("*.[ch]pp")))
+    count = len(list((root / "src" / "tesela").rglob("*.[ch]pp")))
     print(f"{count} files checked, {len(found)} violations")
     return 1 if found or count == 0 else 0
 

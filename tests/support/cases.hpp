@@ -8,7 +8,7 @@
 #include "tesela/algs/gemm.hpp"
 #include "tesela/algs/lu.hpp"
 #include "tesela/algs/solve.hpp"
-#include "tesela/dist/families.hpp"
+#include "tesela/distribution/families.hpp"
 
 #include <fmt/format.h>
 

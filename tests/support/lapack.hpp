@@ -3,6 +3,7 @@
 // Oracles for tests: matrices with closed-form elements, and LAPACK or plain loops applied to whole arrays.
 
 #include "tesela/algs/elementwise.hpp"
+#include "tesela/base/largest_difference.hpp"
 #include "tesela/base/random.hpp"
 
 #include <cblas.h>
@@ -95,16 +96,6 @@ std::vector<T> reference_product(ElementIndex size, Index inner, const std::vect
                 c[static_cast<std::size_t>(i + j * size.i)] +=
                     a[static_cast<std::size_t>(i + k * size.i)] * b[static_cast<std::size_t>(k + j * inner)];
     return c;
-}
-
-template <class T>
-double largest_difference(const std::vector<T>& a, const std::vector<T>& b) {
-    double largest = a.size() == b.size() ? 0 : std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-        const double d = std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
-        largest = d <= largest ? largest : d;  // a NaN becomes the largest
-    }
-    return largest;
 }
 
 /// c·n·eps for matrices whose elements are of order one.

@@ -5,8 +5,8 @@
 #include "tesela/algs/elementwise.hpp"
 #include "tesela/algs/redistribute.hpp"
 #include "tesela/algs/tasks.hpp"
-#include "tesela/dist/catalogue.hpp"
-#include "tesela/dist/families.hpp"
+#include "tesela/distribution/catalogue.hpp"
+#include "tesela/distribution/families.hpp"
 
 #include <fmt/format.h>
 #include <rapidcheck.h>

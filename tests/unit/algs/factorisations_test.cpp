@@ -158,7 +158,7 @@ RC_GTEST_PROP(Gemm, TheProductOfTransposedViewsEqualsLoops, ()) {
     const auto view_b = op_b == Op::none ? B.view() : B.view().transposed();
     gemm(s, view_a, view_b, C.view(), {.alpha = 1, .beta = 0});
     const auto expected = testing::reference_product<double>({m, n}, k, gather(s, view_a), gather(s, view_b));
-    RC_ASSERT(testing::largest_difference(gather(s, C.view()), expected) <= testing::tolerance<double>(k));
+    RC_ASSERT(largest_difference(gather(s, C.view()), expected) <= testing::tolerance<double>(k));
 }
 
 TEST(Reductions, DotAndLogDeterminantEqualClosedForms) {

@@ -1,7 +1,7 @@
 #include "tesela/algs/recorded_operation.hpp"
 
-#include "tesela/dist/families.hpp"
-#include "tesela/dist/symmetric_block_cyclic.hpp"
+#include "tesela/distribution/families.hpp"
+#include "tesela/distribution/symmetric_block_cyclic.hpp"
 
 #include <gtest/gtest.h>
 

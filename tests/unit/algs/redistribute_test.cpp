@@ -1,7 +1,7 @@
 #include "tesela/algs/redistribute.hpp"
 
 #include "support/redistribution.hpp"
-#include "tesela/dist/redistribution.hpp"
+#include "tesela/distribution/redistribution.hpp"
 #include "tesela/flow/graph.hpp"
 #include "tesela/flow/inline_engine.hpp"
 #include "tesela/flow/recording.hpp"

@@ -1,5 +1,5 @@
 #include "tesela/apps/geo/likelihood.hpp"
-#include "tesela/dist/families.hpp"
+#include "tesela/distribution/families.hpp"
 #include "tesela/flow/inline_engine.hpp"
 #include "tesela/flow/recording.hpp"
 #include "unit/apps/meuse.hpp"

@@ -1,7 +1,7 @@
 #include "tesela/apps/geo/predict.hpp"
 
 #include "tesela/base/error.hpp"
-#include "tesela/dist/families.hpp"
+#include "tesela/distribution/families.hpp"
 #include "tesela/flow/inline_engine.hpp"
 #include "unit/apps/meuse.hpp"
 #include "unit/apps/processes.hpp"

@@ -1,8 +1,9 @@
 #include "tesela/apps/geo/sample.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/base/largest_difference.hpp"
 #include "tesela/base/random.hpp"
-#include "tesela/dist/families.hpp"
+#include "tesela/distribution/families.hpp"
 #include "tesela/flow/inline_engine.hpp"
 
 #include <gmock/gmock.h>
@@ -17,12 +18,6 @@ namespace {
 using ::testing::HasSubstr;
 
 const Field smooth{.theta = {.sigma2 = 2, .range = 0.1, .smoothness = 1.2, .nugget = 0.2}};
-
-double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
-    double largest = a.size() == b.size() ? 0 : INFINITY;
-    for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - b[i]));
-    return largest;
-}
 
 RC_GTEST_PROP(Sample, DoesNotDependOnTilesAndNodes, ()) {
     const Index n = *rc::gen::inRange<Index>(1, 90);

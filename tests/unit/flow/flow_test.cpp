@@ -2,7 +2,7 @@
 #include "tesela/algs/elementwise.hpp"
 #include "tesela/algs/gemm.hpp"
 #include "tesela/algs/solve.hpp"
-#include "tesela/dist/families.hpp"
+#include "tesela/distribution/families.hpp"
 #include "tesela/flow/graph.hpp"
 #include "tesela/flow/inline_engine.hpp"
 #include "tesela/flow/recording.hpp"

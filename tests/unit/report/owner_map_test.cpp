@@ -1,7 +1,7 @@
 #include "tesela/report/owner_map.hpp"
 
 #include "tesela/base/error.hpp"
-#include "tesela/dist/families.hpp"
+#include "tesela/distribution/families.hpp"
 #include "tesela/report/colour.hpp"
 
 #include <gtest/gtest.h>

@@ -2,9 +2,9 @@
 
 #include "tesela/algs/recorded_operation.hpp"
 #include "tesela/base/error.hpp"
-#include "tesela/dist/catalogue.hpp"
-#include "tesela/dist/families.hpp"
-#include "tesela/dist/metrics.hpp"
+#include "tesela/distribution/catalogue.hpp"
+#include "tesela/distribution/families.hpp"
+#include "tesela/distribution/metrics.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -77,7 +77,7 @@ RC_GTEST_PROP(AllocationMetrics, AreNeverBelowTheirBounds, ()) {
     const AllocationMetrics metrics(recorded.recording(), workload);
     const Distribution owners = random_distribution({tiles, tiles}, nodes, seed);
     const double load = metrics.load(owners);
-    // 𝔅 is the largest node load of dist/metrics, which never sees tasks.
+    // 𝔅 is the largest node load of distribution/metrics, which never sees tasks.
     const auto loads = node_loads(owners, tile_weights(workload));
     RC_ASSERT(std::abs(load - *std::max_element(loads.begin(), loads.end())) <= 1e-9 * (1 + load));
     RC_ASSERT(metrics.ideal(nodes) <= load * (1 + 1e-12));

@@ -5,7 +5,7 @@
 #include "tesela/algs/cholesky.hpp"
 #include "tesela/algs/gemm.hpp"
 #include "tesela/algs/lu.hpp"
-#include "tesela/dist/families.hpp"
+#include "tesela/distribution/families.hpp"
 #include "tesela/sim/simulated_engine.hpp"
 
 #include <map>

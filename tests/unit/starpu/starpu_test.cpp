@@ -68,7 +68,7 @@ TEST(StarpuEngine, AFailingStreamEndsAloneAndNamesItsPivot) {
     EXPECT_TRUE(good.wait().ok());
     std::vector<double> expected = testing::dense<double>({400, 400}, {testing::spd_element});
     testing::reference_cholesky<double>(400, expected);
-    EXPECT_LE(testing::largest_difference(gather(good, B.lower()), expected), testing::tolerance<double>(400));
+    EXPECT_LE(largest_difference(gather(good, B.lower()), expected), testing::tolerance<double>(400));
 }
 
 TEST(StarpuEngine, StreamsOfSeveralThreadsRunSideBySide) {
@@ -186,7 +186,7 @@ TEST(StarpuEngine, AMatrixOverACallersArrayHoldsTheResultWhenItIsGone) {
     testing::reference_cholesky<double>(90, expected);
     for (Index j = 0; j < 90; ++j)
         for (Index i = 0; i < j; ++i) array[static_cast<std::size_t>(i + 90 * j)] = 0;
-    EXPECT_LE(testing::largest_difference(array, expected), testing::tolerance<double>(90));
+    EXPECT_LE(largest_difference(array, expected), testing::tolerance<double>(90));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include "support.hpp"
 
 #include "tesela/algs/cholesky.hpp"
-#include "tesela/dist/families.hpp"
+#include "tesela/distribution/families.hpp"
 #include "tesela/flow/graph.hpp"
 #include "tesela/flow/matrix.hpp"
 #include "tesela/flow/recording.hpp"

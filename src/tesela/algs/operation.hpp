@@ -1,0 +1,12 @@
+#pragma once
+
+#include "tesela/distribution/weights.hpp"
+#include "tesela/flow/matrix.hpp"
+
+namespace tesela {
+
+/// Submits a product C = A·B, an LU or a Cholesky factorization of matrices with this tiling and these owners, and
+/// waits for it. Nothing generates the matrices: it is for engines without data, which record or simulate.
+void run_operation(Stream& stream, Operation operation, const Tiling& tiling, const Distribution& owners);
+
+}  // namespace tesela

@@ -1,0 +1,206 @@
+#include "tesela/apps/geo/likelihood.hpp"
+
+#include "tesela/algs/cholesky.hpp"
+#include "tesela/algs/elementwise.hpp"
+#include "tesela/algs/solve.hpp"
+#include "tesela/algs/tasks.hpp"
+#include "tesela/algs/tile_size.hpp"
+#include "tesela/apps/geo/geometry.hpp"
+#include "tesela/base/error.hpp"
+#include "tesela/distribution/families.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <numbers>
+#include <numeric>
+#include <utility>
+
+namespace tesela::geo {
+namespace {
+
+double mean(const std::vector<double>& values) {
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// [z X](i, j), with the offset taken off z.
+double right_hand_side(const void* context, ElementIndex at) {
+    const auto& likelihood = *static_cast<const Likelihood*>(context);
+    const Observations& observations = likelihood.observations();
+    if (at.j > 0) return likelihood.basis().value(observations.coordinates, at.i, at.j - 1);
+    return observations.values[static_cast<std::size_t>(at.i)] - likelihood.offset();
+}
+
+/// Tiles of the lower triangle row by row, or along anti-diagonals from the corner where Cholesky begins: the order of
+/// decreasing priority.
+std::vector<TileIndex> generation_order(Index nt, Overlap overlap) {
+    std::vector<TileIndex> tiles;
+    for (Index i = 0; i < nt; ++i)
+        for (Index j = 0; j <= i; ++j) tiles.push_back({i, j});
+    if (overlap >= Overlap::order)
+        std::stable_sort(tiles.begin(), tiles.end(), [](TileIndex a, TileIndex b) {
+            return std::pair(a.i + a.j, a.j) < std::pair(b.i + b.j, b.j);
+        });
+    return tiles;
+}
+
+const Observations& validated(const Observations& observations, const Model& model) {
+    validate(observations);
+    validate(model);
+    return observations;
+}
+
+SmallMatrix fetched_gram(Fetched& fetched, Index order) {
+    fetched.wait();
+    SmallMatrix gram(order, order);
+    if (fetched.has_value())
+        std::memcpy(gram.values.data(), fetched.bytes().data(), gram.values.size() * sizeof(double));
+    else
+        for (Index i = 0; i < order; ++i) gram(i, i) = 1;  // an engine without data: anything that can be factored
+    return gram;
+}
+
+}  // namespace
+
+double gaussian_log_likelihood(Index n, double log_determinant, double quadratic) {
+    return -0.5 * (static_cast<double>(n) * std::log(2 * std::numbers::pi) + log_determinant + quadratic);
+}
+
+EvaluationCost evaluation_cost(Index n, Index tile, const Distribution& distribution) {
+    const auto order = static_cast<double>(n);
+    const Tiling tiling = Tiling::square(n, tile);
+    EvaluationCost cost{.flops = order * order * order / 3 + order * order,
+                        .bytes_per_node = std::vector<double>(static_cast<std::size_t>(distribution.nodes()), 0.0)};
+    for (const TileIndex t : generation_order(tiling.grid().rows, Overlap::sync)) {
+        const auto elements = static_cast<double>(tiling.rows(t.i) * tiling.cols(t.j));
+        cost.bytes_per_node[static_cast<std::size_t>(distribution.owner(t).number())] += sizeof(double) * elements;
+    }
+    return cost;
+}
+
+Likelihood::Likelihood(Stream& stream, Observations observations, Model model, LikelihoodOptions options)
+    : stream_(stream),
+      observations_(std::move(observations)),
+      model_(std::move(model)),
+      options_(std::move(options)),
+      points_(model_.metric, validated(observations_, model_).coordinates),
+      basis_(model_.trend, observations_),
+      // With a trend the mean is estimated anyway; without the mean the quadratic form of large values keeps its
+      // digits.
+      offset_(basis_.size() > 0 ? mean(observations_.values) : model_.center),
+      max_distance_(points_.diameter_bound()) {
+    const Engine& engine = stream_.engine();
+    if (options_.tile == 0) options_.tile = automatic_tile_size(observations_.size(), engine.total_workers());
+    const Tiling tiling = Tiling::square(observations_.size(), options_.tile);
+    if (!options_.distribution) options_.distribution = squarest_block_cyclic(tiling.grid(), engine.node_count());
+    matrices_.emplace(make_matrices());
+}
+
+Likelihood::Matrices Likelihood::make_matrices() const {
+    const Tiling tiling = Tiling::square(observations_.size(), options_.tile);
+    const Distribution& distribution = *options_.distribution;
+    const Distribution single({1, 1}, stream_.engine().node_count(), {0});
+    const Index columns = 1 + basis_.size();
+    return {.sigma = {stream_, tiling, distribution, {.name = "Sigma", .stored = Stored::lower}},
+            .right = {stream_, tiling.with_columns(columns, columns), along_diagonal(distribution, 1), {.name = "zX"}},
+            .gram = {stream_, Tiling::square(columns, columns), single, {.name = "G"}},
+            .determinant = {stream_, Tiling::square(1, 1), single, {.name = "log det"}}};
+}
+
+Priorities Likelihood::priorities() const {
+    return options_.overlap >= Overlap::priorities ? Priorities::critical_path : Priorities::none;
+}
+
+LikelihoodValue Likelihood::evaluate(const CovarianceParameters& theta) {
+    CovarianceParameters shifted = theta;
+    shifted.nugget += model_.jitter * theta.sigma2;
+    covariance_.emplace(model_.family, shifted, model_.metric, max_distance_);
+    if (options_.overlap < Overlap::memory) {
+        matrices_.reset();
+        matrices_.emplace(make_matrices());
+    }
+    constexpr std::array phases{&Likelihood::generate, &Likelihood::factorise, &Likelihood::determinant,
+                                &Likelihood::solve, &Likelihood::gram};
+    for (const auto phase : phases) {
+        (this->*phase)();
+        if (options_.overlap > Overlap::sync) continue;
+        if (const Status status = stream_.wait(); !status.ok()) return {.status = status};
+    }
+    return collect();
+}
+
+void Likelihood::generate() {
+    const auto phase = stream_.phase("generate");
+    const Index nt = matrices_->sigma.tiling().grid().rows;
+    for (const TileIndex tile : generation_order(nt, options_.overlap)) submit_tile(tile);
+}
+
+/// A tile of Σ; with one of the diagonal also the rows of [z X] that meet it.
+void Likelihood::submit_tile(TileIndex tile) {
+    const Tiling& tiling = matrices_->sigma.tiling();
+    const PriorityRule priority(priorities(), tiling.grid().rows);
+    const CovarianceArguments args{.covariance = &*covariance_,
+                                   .rows = &points_,
+                                   .cols = &points_,
+                                   .first = {tiling.row_begin(tile.i), tiling.col_begin(tile.j)},
+                                   .sets = ObservationSets::same};
+    stream_.submit(Task(*options_.generator, {{matrices_->sigma(tile.i, tile.j), AccessMode::write}}, args)
+                       .at(0, priority.generate(tile)));
+    if (tile.i != tile.j) return;
+    const GenerateArguments rows{right_hand_side, this, {tiling.row_begin(tile.i), 0}};
+    stream_.submit(Task(Dense<double>::generate, {{matrices_->right(tile.i, 0), AccessMode::write}}, rows)
+                       .at(0, priority.generate(tile)));
+}
+
+void Likelihood::factorise() { cholesky(stream_, matrices_->sigma.lower(), {.priorities = priorities()}); }
+
+void Likelihood::determinant() { log_determinant(stream_, matrices_->sigma.lower(), matrices_->determinant.view()); }
+
+void Likelihood::solve() {
+    const SolveForm form = options_.overlap >= Overlap::solve ? SolveForm::local : SolveForm::classical;
+    solve_triangular(stream_, matrices_->sigma.lower(), matrices_->right.view(),
+                     {.form = form, .priorities = priorities()});
+}
+
+/// G := Yᵀ·Y for Y = L⁻¹·[z X], lower triangle, each product where its rows of Y live.
+void Likelihood::gram() {
+    const auto phase = stream_.phase("dot");
+    const TileOf<double> G = matrices_->gram(0, 0);
+    stream_.submit(tasks::laset({}, G));
+    for (Index k = 0; k < matrices_->right.tiling().grid().rows; ++k) {
+        const TileOf<double> Y = matrices_->right(k, 0);
+        stream_.submit(Task(Dense<double>::syrk, {{Y, AccessMode::read}, {G, AccessMode::reduce}},
+                            SyrkArguments{.op = Op::transpose})
+                           .on(Y.owner())
+                           .at(static_cast<std::int32_t>(k), PriorityRule::leaf()));
+    }
+}
+
+LikelihoodValue Likelihood::collect() {
+    const Future<double> log_determinant = stream_.read(matrices_->determinant(0, 0), 0.0);
+    const std::shared_ptr<Fetched> gram = stream_.fetch(matrices_->gram(0, 0));
+    LikelihoodValue value{.status = stream_.wait()};
+    if (!value.status.ok()) return value;
+    value.log_determinant = log_determinant.get();
+    value.fit = least_squares(fetched_gram(*gram, 1 + basis_.size()));
+    value.trend = in_original_units(basis_, value.fit, offset_);
+    value.log_likelihood = gaussian_log_likelihood(observations_.size(), value.log_determinant, value.fit.quadratic);
+    return value;
+}
+
+std::string Likelihood::explain(const Status& status, const CovarianceParameters& theta) const {
+    return explain_not_positive_definite(status, {observations_, points_}, model_.family, theta);
+}
+
+std::string explain_not_positive_definite(const Status& status, const Located& at, CovarianceFamily family,
+                                          const CovarianceParameters& theta) {
+    const PointPair pair = closest_pair(at.points);
+    return fmt::format(
+        "the covariance matrix is not positive definite at {}: pivot {} of {} is not positive. The closest points are "
+        "{:.6g} apart ({} and {}). Use a larger nugget, a smaller range or smoothness, or --jitter 1e-10",
+        describe(family, theta), status.index, at.points.size(), pair.distance, at.observations.where(pair.first),
+        at.observations.where(pair.second));
+}
+
+}  // namespace tesela::geo

@@ -1,0 +1,92 @@
+#include "tesela/apps/geo/sample.hpp"
+
+#include "tesela/algs/cholesky.hpp"
+#include "tesela/algs/elementwise.hpp"
+#include "tesela/algs/tasks.hpp"
+#include "tesela/algs/tile_size.hpp"
+#include "tesela/base/error.hpp"
+#include "tesela/base/random.hpp"
+#include "tesela/distribution/families.hpp"
+
+namespace tesela::geo {
+namespace {
+
+/// Columns of the random numbers of one seed: coordinates first, then the normals of the field.
+constexpr std::uint64_t normals_column = 3;
+
+double normal(const void* seed, ElementIndex at) {
+    const Random random(*static_cast<const std::uint64_t*>(seed));
+    return random.normal({static_cast<std::uint64_t>(at.i), normals_column});
+}
+
+/// z := L·e, with e in z too at the start: the diagonal blocks in place, the products below it where L lives.
+void multiply_lower(Stream& s, const MatrixView<double>& L, const MatrixView<double>& e, const MatrixView<double>& z) {
+    const auto phase = s.phase("multiply");
+    constexpr TriangularArguments lower{.side = Side::left, .triangle = Triangle::lower};
+    for (Index i = 0; i < L.tile_rows(); ++i) {
+        s.submit(tasks::trmm(lower, L(i, i), z(i, 0)));
+        for (Index j = 0; j < i; ++j)
+            s.submit(tasks::gemm(GemmArguments{}, L(i, j), e(j, 0), {z(i, 0), AccessMode::reduce}).on(L(i, j).owner()));
+    }
+}
+
+void generate_covariances(Stream& s, const Matrix<double>& sigma, const Covariance& covariance,
+                          const PointSet& points) {
+    const auto phase = s.phase("generate");
+    const Tiling& tiling = sigma.tiling();
+    const PriorityRule priority(Priorities::critical_path, tiling.grid().rows);
+    for (Index i = 0; i < tiling.grid().rows; ++i)
+        for (Index j = 0; j <= i; ++j)
+            s.submit(Task(covariance_kernel, {{sigma(i, j), AccessMode::write}},
+                          CovarianceArguments{.covariance = &covariance,
+                                              .rows = &points,
+                                              .cols = &points,
+                                              .first = {tiling.row_begin(i), tiling.col_begin(j)},
+                                              .sets = ObservationSets::same})
+                         .at(0, priority.generate({i, j})));
+}
+
+Covariance covariance_of(const Field& field, const PointSet& points) {
+    CovarianceParameters theta = field.theta;
+    theta.nugget += field.jitter * theta.sigma2;
+    return {field.family, theta, field.metric, points.diameter_bound()};
+}
+
+}  // namespace
+
+std::vector<std::vector<double>> random_points(Index n, std::uint64_t seed) {
+    const Random random(seed);
+    std::vector<std::vector<double>> columns(2, std::vector<double>(static_cast<std::size_t>(n)));
+    for (std::size_t d = 0; d < columns.size(); ++d)
+        for (std::size_t i = 0; i < columns[d].size(); ++i) columns[d][i] = random.uniform({i, d});
+    return columns;
+}
+
+std::vector<double> sample(Stream& s, const Field& field, const std::vector<std::vector<double>>& coordinates,
+                           const SampleOptions& options) {
+    const PointSet points(field.metric, coordinates);
+    if (points.size() == 0) throw Error("there are no points to sample at");
+    const Covariance covariance = covariance_of(field, points);
+    const Engine& engine = s.engine();
+    const Index tile = options.tile > 0 ? options.tile : automatic_tile_size(points.size(), engine.total_workers());
+    const Tiling tiling = Tiling::square(points.size(), tile);
+    const Distribution owners =
+        options.distribution.value_or(squarest_block_cyclic(tiling.grid(), engine.node_count()));
+    const Matrix<double> sigma(s, tiling, owners, {.name = "Sigma", .stored = Stored::lower});
+    const Matrix<double> e(s, tiling.with_columns(1, 1), along_diagonal(owners, 1), {.name = "e"});
+    const Matrix<double> z(s, tiling.with_columns(1, 1), along_diagonal(owners, 1), {.name = "z"});
+
+    generate_covariances(s, sigma, covariance, points);
+    generate(s, e.view(), {normal, &options.seed});
+    generate(s, z.view(), {normal, &options.seed});
+    cholesky(s, sigma);
+    multiply_lower(s, sigma.lower(), e.view(), z.view());
+    std::vector<double> values = gather(s, z.view());
+    if (const Status status = s.wait(); !status.ok())
+        throw NotPositiveDefinite(explain_not_positive_definite(
+            status, {{.coordinates = coordinates, .values = {}}, points}, field.family, field.theta));
+    for (double& value : values) value += field.mean;
+    return values;
+}
+
+}  // namespace tesela::geo

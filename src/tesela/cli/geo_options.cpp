@@ -1,0 +1,234 @@
+#include "tesela/cli/geo_options.hpp"
+
+#include "tesela/base/error.hpp"
+#include "tesela/distribution/families.hpp"
+#include "tesela/io/output_file.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <numeric>
+#include <utility>
+
+namespace tesela::cli {
+namespace {
+
+using geo::Parameter;
+
+struct Assignment {
+    Parameter parameter;
+    double value;
+};
+
+/// "range=200" of an option.
+Assignment parse_assignment(const std::string& option, const std::string& text) {
+    const auto equals = text.find('=');
+    double value = 0;
+    const char* const end = text.data() + text.size();
+    const char* const begin = equals == std::string::npos ? end : text.data() + equals + 1;
+    const auto [stopped, error] = std::from_chars(begin, end, value);
+    if (error != std::errc{} || stopped != end)
+        throw Error("{} takes NAME=NUMBER, as range=0.1; \"{}\" is not of that form", option, text);
+    return {geo::parse_parameter(text.substr(0, equals)), value};
+}
+
+using ChoiceMember = std::optional<double> geo::ParameterChoice::*;
+
+void apply(geo::Model& model, const std::string& option, const std::vector<std::string>& texts, ChoiceMember member) {
+    for (const std::string& text : texts) {
+        const auto [parameter, value] = parse_assignment(option, text);
+        model.choice(parameter).*member = value;
+    }
+}
+
+void add_assignments(CLI::App& command, const std::string& option, std::vector<std::string>& into,
+                     const std::string& help) {
+    command.add_option(option, into, help)->delimiter(',')->type_name("NAME=NUMBER,…");
+}
+
+NaPolicy na_policy(const std::string& text) {
+    if (text == "drop") return NaPolicy::drop;
+    if (text == "error") return NaPolicy::error;
+    throw Error("--na takes drop or error, not \"{}\"", text);
+}
+
+void note_dropped(const NumericTable& table, const std::vector<std::string>& columns, const std::string& file,
+                  Notes& notes) {
+    if (table.rows_dropped == 0) return;
+    std::string by_column;
+    for (std::size_t c = 0; c < columns.size(); ++c)
+        if (table.missing[c] > 0)
+            by_column += fmt::format("{}{} in {}", by_column.empty() ? "" : ", ", table.missing[c], columns[c]);
+    notes.push_back(fmt::format("{}: {} of {} rows dropped for missing values ({})", file, table.rows_dropped,
+                                table.rows_read, by_column));
+}
+
+NumericTable read_numbers(const DataOptions& options, const std::vector<std::string>& columns, Notes& notes) {
+    NumericTable table = read_csv(options.file).numbers(columns, na_policy(options.na));
+    note_dropped(table, columns, options.file, notes);
+    return table;
+}
+
+double mean(const std::vector<double>& values) {
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+}  // namespace
+
+void add_data_options(CLI::App& command, DataOptions& options, Reads what) {
+    command.add_option("file", options.file, "CSV file with a header; - is standard input")->required();
+    command.add_option("--coords", options.coordinates, "Columns of the coordinates: x,y or lon,lat, or one or three")
+        ->delimiter(',')
+        ->required();
+    if (what == Reads::observations)
+        command.add_option("--value", options.value, "Column of the observed values")->required();
+    command.add_option("--na", options.na, "Rows without a value (empty, NA, NaN): drop or error")
+        ->capture_default_str();
+}
+
+void add_covariance_options(CLI::App& command, ModelOptions& options) {
+    command
+        .add_option("--family", options.family,
+                    "Covariance: matern, exponential, squared_exponential or powered_exponential")
+        ->capture_default_str();
+    command
+        .add_option("--metric", options.metric,
+                    "Distances: euclidean, or for lon,lat in degrees chordal or great_circle, in km")
+        ->capture_default_str();
+    command
+        .add_option("--jitter", options.jitter,
+                    "Added to the diagonal of the covariance matrix, as a fraction of sigma2; never added unasked")
+        ->capture_default_str();
+    std::string conventions = "Covariances of two observations at distance r:";
+    for (const CovarianceFamily family : {CovarianceFamily::matern, CovarianceFamily::exponential,
+                                          CovarianceFamily::squared_exponential, CovarianceFamily::powered_exponential})
+        conventions += fmt::format("\n  {}: {}", name(family), convention(family));
+    command.footer(conventions);
+}
+
+void add_mean_options(CLI::App& command, ModelOptions& options, const std::string& default_trend) {
+    options.trend = default_trend;
+    command
+        .add_option("--trend", options.trend,
+                    "Mean of the field: none, constant, or linear in the coordinates; its coefficients are estimated")
+        ->capture_default_str();
+    command
+        .add_option("--center", options.center,
+                    "none, or mean: subtract the sample mean and take the rest to have mean 0 (then --trend none)")
+        ->capture_default_str();
+}
+
+void add_theta_option(CLI::App& command, ModelOptions& options) {
+    command
+        .add_option("--theta", options.theta,
+                    "Parameters: sigma2, range, smoothness where the family has one, nugget (0 unless given)")
+        ->delimiter(',')
+        ->type_name("NAME=NUMBER,…")
+        ->required();
+}
+
+void add_choice_options(CLI::App& command, ModelOptions& options) {
+    add_assignments(command, "--fix", options.fix, "Parameters that are not estimated");
+    add_assignments(command, "--start", options.start, "Where the search begins (default: from the data)");
+    add_assignments(command, "--lower", options.lower, "Lower bounds (default: from the data)");
+    add_assignments(command, "--upper", options.upper, "Upper bounds (default: from the data)");
+}
+
+void add_run_options(CLI::App& command, GeoOptions& options) {
+    command
+        .add_option(
+            "--overlap", options.overlap,
+            "How phases overlap, each step with those before it: sync, async, solve, memory, priorities, order, "
+            "oversubscribe")
+        ->capture_default_str();
+    add_tiling_options(command, options.run);
+    add_engine_options(command, options.run);
+    add_json_option(command, options.run);
+}
+
+std::unique_ptr<StarpuEngine> start_geo_engine(const GeoOptions& options) {
+    RunOptions run = options.run;
+    if (geo::parse_overlap(options.overlap) == geo::Overlap::oversubscribe) run.critical_worker = true;
+    return start_engine(run);
+}
+
+geo::LikelihoodOptions likelihood_options(const GeoOptions& options, Index n, const Engine& engine) {
+    geo::LikelihoodOptions result{.tile = tile_size(options.run, n, engine),
+                                  .overlap = geo::parse_overlap(options.overlap)};
+    result.distribution = distribution(options.run, Tiling::square(n, result.tile).grid(), engine);
+    return result;
+}
+
+void print_notes(const Engine& engine, const Notes& notes) {
+    if (engine.this_node() != NodeId{0}) return;
+    for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
+}
+
+geo::Observations read_observations(const DataOptions& options, Notes& notes) {
+    std::vector<std::string> columns = options.coordinates;
+    columns.push_back(options.value);
+    NumericTable table = read_numbers(options, columns, notes);
+    geo::Observations observations{.coordinates = {},
+                                   .values = std::move(table.columns.back()),
+                                   .coordinate_names = options.coordinates,
+                                   .value_name = options.value,
+                                   .file = options.file,
+                                   .lines = std::move(table.lines)};
+    table.columns.pop_back();
+    observations.coordinates = std::move(table.columns);
+    geo::validate(observations);
+    return observations;
+}
+
+std::vector<std::vector<double>> read_points(const DataOptions& options, Notes& notes) {
+    return read_numbers(options, options.coordinates, notes).columns;
+}
+
+geo::Model model_of(const ModelOptions& options, const geo::Observations& observations) {
+    geo::Model model{.family = parse_covariance_family(options.family), .metric = parse_metric(options.metric)};
+    if (options.center != "none" && options.center != "mean")
+        throw Error("--center takes none or mean, not \"{}\"", options.center);
+    model.trend = geo::parse_trend(options.trend);
+    if (options.center == "mean") model.center = mean(observations.values);
+    model.jitter = options.jitter;
+    apply(model, "--fix", options.fix, &geo::ParameterChoice::fixed);
+    apply(model, "--start", options.start, &geo::ParameterChoice::start);
+    apply(model, "--lower", options.lower, &geo::ParameterChoice::lower);
+    apply(model, "--upper", options.upper, &geo::ParameterChoice::upper);
+    geo::validate(model);
+    return model;
+}
+
+CovarianceParameters theta_of(const ModelOptions& options) {
+    const CovarianceFamily family = parse_covariance_family(options.family);
+    std::array<std::optional<double>, geo::all_parameters.size()> given{};
+    given[static_cast<std::size_t>(Parameter::nugget)] = 0;
+    for (const std::string& text : options.theta) {
+        const auto [parameter, value] = parse_assignment("--theta", text);
+        if (!geo::uses(family, parameter))
+            throw Error("--theta: the family {} has no {}", options.family, name(parameter));
+        given[static_cast<std::size_t>(parameter)] = value;
+    }
+    CovarianceParameters theta;
+    for (const Parameter p : geo::all_parameters) {
+        const auto& value = given[static_cast<std::size_t>(p)];
+        if (!value && geo::uses(family, p)) throw Error("--theta lacks {} for the family {}", name(p), options.family);
+        if (value) geo::value_of(theta, p) = *value;
+    }
+    validate(family, theta, parse_metric(options.metric));
+    return theta;
+}
+
+Json configuration_json(const GeoOptions& options, const geo::LikelihoodOptions& resolved, const Engine& engine) {
+    return {
+        {"na", options.data.na},        {"center", options.model.center},   {"fix", options.model.fix},
+        {"start", options.model.start}, {"lower", options.model.lower},     {"upper", options.model.upper},
+        {"tile", resolved.tile},        {"dist", options.run.distribution}, {"overlap", geo::name(resolved.overlap)},
+        {"nodes", engine.node_count()}, {"workers", engine.worker_count()}};
+}
+
+void require_writable(const std::string& path) {
+    if (path != "-") const OutputFile probe(path);
+}
+
+}  // namespace tesela::cli

@@ -1,0 +1,74 @@
+#include "tesela/cli/run_options.hpp"
+
+#include "tesela/algs/tile_size.hpp"
+#include "tesela/base/error.hpp"
+#include "tesela/distribution/catalogue.hpp"
+
+#include <charconv>
+#include <cstdio>
+
+namespace tesela::cli {
+void add_engine_options(CLI::App& command, RunOptions& options) {
+    command.add_option("--workers", options.workers, "Workers per node (0: the cores divided among the nodes here)")
+        ->capture_default_str();
+    command.add_option("--scheduler", options.scheduler,
+                       "Scheduler of StarPU, e.g. prio, lws, dmdas (default: by the machine)");
+    command.add_flag("--critical-worker", options.critical_worker,
+                     "One more worker, for critical tasks only, on a core shared with submission");
+    command.add_flag("--quiet", options.quiet, "Do not print the line per node");
+    auto* trace =
+        command.add_option("--trace", options.trace, "Record the run into this file (see tesela trace --help)");
+    command
+        .add_option("--trace-modules", options.trace_modules,
+                    "What to record: all, or some of tasks,comms,memory,app,papi")
+        ->needs(trace)
+        ->capture_default_str();
+    command.add_option("--trace-counters", options.trace_counters, "Hardware counters of module papi, at most four")
+        ->needs(trace)
+        ->capture_default_str();
+}
+
+void add_tiling_options(CLI::App& command, RunOptions& options) {
+    command.add_option("--tile", options.tile, "Tile size, or auto")->capture_default_str();
+    command
+        .add_option("--dist", options.distribution,
+                    "Distribution: a family such as block_cyclic:2x3, 1d1d or sbc (see tesela dist make --help), or a "
+                    "JSON file")
+        ->capture_default_str();
+}
+
+void add_json_option(CLI::App& command, RunOptions& options) {
+    command.add_flag("--json", options.json, "Print the results as JSON");
+}
+
+std::unique_ptr<StarpuEngine> start_engine(const RunOptions& options) {
+    auto engine = std::make_unique<StarpuEngine>(
+        StarpuOptions{.workers = options.workers,
+                      .scheduler = options.scheduler,
+                      .critical_worker = options.critical_worker ? CriticalWorker::shared_core : CriticalWorker::none});
+    if (!options.trace.empty())
+        engine->start_trace({.path = options.trace,
+                             .modules = trace::parse_modules(options.trace_modules),
+                             .counters = options.trace_counters});
+    if (options.quiet) return engine;
+    const auto lines = engine->start_lines();
+    if (engine->this_node() == NodeId{0})
+        for (const std::string& line : lines) fmt::print(stderr, "{}\n", line);
+    return engine;
+}
+
+Index tile_size(const RunOptions& options, Index n, const Engine& engine) {
+    if (options.tile == "auto") return automatic_tile_size(n, engine.total_workers());
+    Index size = 0;
+    const char* end = options.tile.data() + options.tile.size();
+    const auto [stopped, error] = std::from_chars(options.tile.data(), end, size);
+    if (error != std::errc{} || stopped != end || size < 1)
+        throw Error("--tile {} is neither a size of at least 1 nor auto", options.tile);
+    return size;
+}
+
+Distribution distribution(const RunOptions& options, GridSize tiles, const Engine& engine) {
+    return make_distribution(options.distribution, tiles, engine.node_count());
+}
+
+}  // namespace tesela::cli

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "tesela/distribution/distribution.hpp"
+#include "tesela/starpu/engine.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+#include <string>
+
+namespace tesela::cli {
+
+/// What every command that runs tasks takes.
+struct RunOptions {
+    int workers = 0;
+    std::string scheduler;
+    bool critical_worker = false;
+    std::string tile = "auto";
+    std::string distribution = "block_cyclic";
+    bool json = false;
+    bool quiet = false;
+    std::string trace;
+    std::string trace_modules = "all";
+    std::string trace_counters = "PAPI_TOT_CYC,PAPI_TOT_INS";
+};
+
+/// Adds --workers, --scheduler, --critical-worker, --quiet, --trace, --trace-modules and --trace-counters.
+void add_engine_options(CLI::App& command, RunOptions& options);
+/// Adds --tile and --dist.
+void add_tiling_options(CLI::App& command, RunOptions& options);
+/// Adds --json.
+void add_json_option(CLI::App& command, RunOptions& options);
+
+/// Starts StarPU and the trace that --trace asks for and, unless quiet, prints a line per node with its warnings on
+/// stderr.
+[[nodiscard]] std::unique_ptr<StarpuEngine> start_engine(const RunOptions& options);
+
+/// The tile size that --tile asks for, for an n x n matrix on this engine. Throws Error if it is not a size.
+[[nodiscard]] Index tile_size(const RunOptions& options, Index n, const Engine& engine);
+
+/// The distribution that --dist asks for: a family with arguments, or a JSON file.
+[[nodiscard]] Distribution distribution(const RunOptions& options, GridSize tiles, const Engine& engine);
+
+}  // namespace tesela::cli

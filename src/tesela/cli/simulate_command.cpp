@@ -1,0 +1,313 @@
+#include "tesela/cli/simulate_command.hpp"
+
+#include "tesela/algs/operation.hpp"
+#include "tesela/apps/geo/likelihood.hpp"
+#include "tesela/apps/geo/sample.hpp"
+#include "tesela/base/error.hpp"
+#include "tesela/base/units.hpp"
+#include "tesela/cli/density_option.hpp"
+#include "tesela/cli/output.hpp"
+#include "tesela/cli/platform_option.hpp"
+#include "tesela/distribution/catalogue.hpp"
+#include "tesela/distribution/platform_constraint.hpp"
+#include "tesela/sim/schedule_trace.hpp"
+#include "tesela/sim/simgrid/simgrid_network.hpp"
+#include "tesela/sim/simulated_engine.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tesela::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct SimulateOptions {
+    std::string operation;
+    std::string platform;
+    std::string nodes;
+    Index tiles = 0;
+    Index tile = 960;
+    std::string distribution;
+    std::string network = "ports";
+    std::string scheduler = "earliest_finish";
+    std::string overlap = "oversubscribe";
+    std::string density = "dense";
+    std::string ranks;
+    double noise = 0;
+    std::uint64_t seed = 0;
+    Index max_pending = StreamOptions{}.max_pending;
+    std::string trace;
+    std::string trace_modules = "all";
+    bool json = false;
+};
+
+/// What the tiles weigh in a distribution made for the operation; geo's matrix is factored by Cholesky.
+Operation operation_of(const SimulateOptions& options) {
+    static const std::map<std::string, Operation> operations{{"cholesky", Operation::cholesky},
+                                                             {"geo", Operation::cholesky},
+                                                             {"lu", Operation::lu},
+                                                             {"gemm", Operation::product}};
+    return operations.at(options.operation);
+}
+
+void check(const SimulateOptions& options) {
+    if (options.tiles < 1) throw Error("--tiles must be at least 1; it is {}", options.tiles);
+    if (options.tile < 1) throw Error("--tile must be at least 1; it is {}", options.tile);
+    if (options.noise < 0) throw Error("--noise must not be negative; it is {}", options.noise);
+    if (options.max_pending < 1) throw Error("--max-pending must be at least 1; it is {}", options.max_pending);
+    if (options.operation == "geo" && options.tiles * options.tile < 2) throw Error("geo needs at least two points");
+}
+
+TileMap density_of(const SimulateOptions& options) {
+    return parse_density(options.density, options.tiles, options.seed);
+}
+
+RankModel ranks_of(const SimulateOptions& options) {
+    if (!options.ranks.empty()) return ranks_from_trace(trace::read_trace(options.ranks));
+    if (options.density == "dense") return {};
+    return ranks_from_density(density_of(options), options.tile);
+}
+
+/// The distribution of --dist and its name; without it block-cyclic for equal nodes, 1d1d by power for others.
+struct ChosenDistribution {
+    std::string name;
+    Distribution distribution;
+};
+ChosenDistribution choose_distribution(const SimulateOptions& options, const Platform& platform) {
+    DistributionRequest request;
+    request.workload.operation = operation_of(options);
+    request.workload.density = density_of(options);
+    request.nodes = node_count(platform);
+    request.seed = options.seed;
+    request.powers = update_powers(platform, options.tile);
+    const auto [least, most] = std::ranges::minmax(request.powers);
+    ChosenDistribution chosen{.name = options.distribution};
+    if (chosen.name.empty()) chosen.name = least == most ? "block_cyclic" : "1d1d";
+    if (chosen.name.starts_with("1d1d_constrained")) request.steps = cholesky_constraint(platform, options.tile);
+    chosen.distribution = make_family(chosen.name, request);
+    return chosen;
+}
+
+void submit_geo(Stream& s, const SimulateOptions& options, const Distribution& owners) {
+    const Index n = options.tiles * options.tile;
+    geo::Observations observations{.coordinates = geo::random_points(n, options.seed)};
+    observations.values = observations.coordinates[0];  // any values: nothing is computed with them
+    geo::Likelihood likelihood(
+        s, std::move(observations), {},
+        {.tile = options.tile, .distribution = owners, .overlap = geo::parse_overlap(options.overlap)});
+    likelihood.evaluate({.sigma2 = 1, .range = 0.1, .smoothness = 0.5, .nugget = 0.1});
+}
+
+void submit(Stream& s, const SimulateOptions& options, const Distribution& owners) {
+    if (options.operation == "geo") return submit_geo(s, options, owners);
+    const Tiling tiling = Tiling::square(options.tiles * options.tile, options.tile);
+    run_operation(s, operation_of(options), tiling, owners);
+}
+
+/// Tasks done so far on one line of a terminal; nothing in a pipe.
+class ProgressLine {
+public:
+    void show(Index tasks) {
+        if (!active_) return;
+        const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+        if (seconds < next_) return;
+        next_ = seconds + 0.2;
+        fmt::print(stderr, "\r\033[K{} tasks simulated, {:.0f} per second", tasks,
+                   static_cast<double>(tasks) / seconds);
+        std::fflush(stderr);
+        written_ = true;
+    }
+    void clear() {
+        if (written_) fmt::print(stderr, "\r\033[K");
+        written_ = false;
+    }
+
+private:
+    bool active_ = isatty(STDERR_FILENO) != 0;
+    bool written_ = false;
+    double next_ = 1;
+    Clock::time_point start_ = Clock::now();
+};
+
+struct Simulated {
+    SimulationResult result;
+    Platform platform;
+    std::string distribution;
+    double wall_seconds = 0;
+};
+
+SimulationOptions engine_options(const SimulateOptions& options) {
+    const bool critical =
+        options.operation == "geo" && geo::parse_overlap(options.overlap) == geo::Overlap::oversubscribe;
+    return {.scheduler =
+                options.scheduler == "priority" ? SimulatedScheduler::priority : SimulatedScheduler::earliest_finish,
+            .network = options.network == "simgrid" ? simgrid_network : ports_network,
+            .noise = options.noise,
+            .seed = options.seed,
+            .ranks = ranks_of(options),
+            .critical = critical ? CriticalSlot::shared_core : CriticalSlot::none};
+}
+
+Simulated simulate(const SimulateOptions& options) {
+    const Clock::time_point start = Clock::now();
+    check(options);
+    Simulated simulated{.platform = read_platform(options.platform, options.nodes)};
+    const auto [name, distribution] = choose_distribution(options, simulated.platform);
+    simulated.distribution = name;
+
+    SimulationOptions with = engine_options(options);
+    ProgressLine progress;
+    with.progress = [&](Index tasks) { progress.show(tasks); };
+    std::optional<ScheduleTrace> trace;
+    if (!options.trace.empty()) {
+        trace.emplace(trace::Options{.path = options.trace, .modules = trace::parse_modules(options.trace_modules)},
+                      simulated.platform, with.critical);
+        with.observers.push_back(&*trace);
+    }
+    SimulatedEngine engine(simulated.platform, with);
+    {
+        Stream s(engine, {.name = options.operation, .max_pending = options.max_pending});
+        submit(s, options, distribution);
+    }
+    if (trace) trace->close();
+    progress.clear();
+    simulated.result = engine.result();
+    simulated.wall_seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    return simulated;
+}
+
+Json to_json(const SimulateOptions& options, const Simulated& simulated) {
+    const SimulationResult& r = simulated.result;
+    Json json{{"operation", options.operation},
+              {"platform", simulated.platform.name},
+              {"nodes", node_count(simulated.platform)},
+              {"tiles", options.tiles},
+              {"tile", options.tile},
+              {"dist", simulated.distribution},
+              {"network", options.network},
+              {"makespan", r.makespan},
+              {"lower_bound", r.lower_bound},
+              {"area_bound", r.area_bound},
+              {"critical_path", r.critical_path},
+              {"tasks", r.tasks},
+              {"transfers", r.transfers},
+              {"bytes", r.bytes},
+              {"utilisation", r.utilisation},
+              {"memory_peak", std::ranges::max(r.memory_peak)},
+              {"wall_seconds", simulated.wall_seconds},
+              {"warnings", r.warnings},
+              {"per_node", Json::array()}};
+    for (std::size_t node = 0; node < r.memory_peak.size(); ++node)
+        json["per_node"].push_back({{"type", node_type(simulated.platform, NodeId{static_cast<Index>(node)}).name},
+                                    {"utilisation", r.node_utilisation[node]},
+                                    {"memory_peak", r.memory_peak[node]}});
+    return json;
+}
+
+void print_table(const SimulateOptions& options, const Simulated& simulated) {
+    const SimulationResult& r = simulated.result;
+    const auto line = [](const char* name, const std::string& value) { fmt::print("{:<16}{}\n", name, value); };
+    const Index nodes = node_count(simulated.platform);
+    line("platform", fmt::format("{}, {} node{}, distribution {}", simulated.platform.name, nodes,
+                                 nodes == 1 ? "" : "s", simulated.distribution));
+    line("makespan", format_seconds(r.makespan));
+    line("lower bound", fmt::format("{} (area {}, critical path {})", format_seconds(r.lower_bound),
+                                    format_seconds(r.area_bound), format_seconds(r.critical_path)));
+    if (r.makespan > 0 && options.density == "dense" && options.ranks.empty())
+        line("rate", format_flops(r.flops / r.makespan));
+    line("tasks", fmt::format("{}", r.tasks));
+    line("sent", fmt::format("{} in {} messages", format_bytes(r.bytes), r.transfers));
+    line("utilisation", fmt::format("{:.1f} %", 100 * r.utilisation));
+    line("peak memory", fmt::format("{} on a node", format_bytes(std::ranges::max(r.memory_peak))));
+    line("simulated in", format_seconds(simulated.wall_seconds));
+    fmt::print("\n{:<12}{:>7}{:>14}{:>14}\n", "node type", "nodes", "utilisation", "peak memory");
+    std::size_t node = 0;
+    for (const NodeType& type : simulated.platform.node_types) {
+        double utilisation = 0;
+        double memory = 0;
+        for (Index k = 0; k < type.count; ++k, ++node) {
+            utilisation += r.node_utilisation[node] / static_cast<double>(type.count);
+            memory = std::max(memory, r.memory_peak[node]);
+        }
+        fmt::print("{:<12}{:>7}{:>14}{:>14}\n", type.name, type.count, fmt::format("{:.1f} %", 100 * utilisation),
+                   format_bytes(memory));
+    }
+}
+
+int run(const SimulateOptions& options) {
+    const Simulated simulated = simulate(options);
+    for (const std::string& warning : simulated.result.warnings)
+        fmt::print(stderr, "tesela simulate: warning: {}\n", warning);
+    if (options.json)
+        fmt::print("{}\n", to_json(options, simulated).dump(2));
+    else
+        print_table(options, simulated);
+    return success;
+}
+
+}  // namespace
+
+void add_simulate_command(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<SimulateOptions>();
+    CLI::App* command =
+        app.add_subcommand("simulate", "Predict how long an algorithm takes on a cluster that a file describes");
+    command->add_option("operation", options->operation, "cholesky, lu, gemm, or geo (one likelihood evaluation)")
+        ->required()
+        ->check(CLI::IsMember({"cholesky", "lu", "gemm", "geo"}));
+    command->add_option("--platform", options->platform, "A platform file, or the name of a ready-made platform")
+        ->required();
+    command->add_option("--nodes", options->nodes, "A choice from the platform, as 6che+6chi (default: all)");
+    command->add_option("--tiles", options->tiles, "Tile rows (and columns) of the matrix")->required();
+    command->add_option("--tile", options->tile, "Tile size")->capture_default_str();
+    command->add_option("--dist", options->distribution,
+                        "Distribution: a family such as block_cyclic:2x3, 1d1d or sbc (see tesela dist make --help), "
+                        "or a JSON file (default: block_cyclic for equal nodes, 1d1d for others)");
+    command
+        ->add_option("--network", options->network,
+                     "ports (fast), or simgrid (fair sharing of links, as a cross-check)")
+        ->check(CLI::IsMember({"ports", "simgrid"}))
+        ->capture_default_str();
+    command
+        ->add_option("--scheduler", options->scheduler,
+                     "earliest_finish (as StarPU's dmdas), or priority (one list for all workers of a node)")
+        ->check(CLI::IsMember({"earliest_finish", "priority"}))
+        ->capture_default_str();
+    command
+        ->add_option("--overlap", options->overlap,
+                     "How phases of geo overlap, each step with those before it: sync, async, solve, memory, "
+                     "priorities, order, oversubscribe")
+        ->capture_default_str();
+    auto* density = command
+                        ->add_option("--density", options->density,
+                                     "Ranks of tiles: dense, or synthetic:DELTA (paper 001's low-rank generator)")
+                        ->capture_default_str();
+    command->add_option("--ranks", options->ranks, "Ranks of tiles from the trace of a run")->excludes(density);
+    command->add_option("--noise", options->noise, "Durations vary by about this share of themselves, as 0.05")
+        ->capture_default_str();
+    command->add_option("--seed", options->seed, "Of noise, density and random families")->capture_default_str();
+    command
+        ->add_option("--max-pending", options->max_pending,
+                     "Tasks that may be pending on a node before submission waits")
+        ->capture_default_str();
+    auto* trace = command->add_option("--trace", options->trace,
+                                      "Write the simulated run into this file (see tesela trace --help)");
+    command->add_option("--trace-modules", options->trace_modules, "What to write: all, or some of tasks,comms,memory")
+        ->needs(trace)
+        ->capture_default_str();
+    command->add_flag("--json", options->json, "Print the results as JSON");
+    command->callback(
+        [options, &exit_code] { exit_code = run_guarded("tesela simulate", [&] { return run(*options); }); });
+}
+
+}  // namespace tesela::cli

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "tesela/distribution/distribution.hpp"
+#include "tesela/distribution/tiling.hpp"
+#include "tesela/distribution/weights.hpp"
+
+#include <span>
+#include <vector>
+
+namespace tesela {
+
+/// Sum of the weights of each node's tiles: paper 001's load, whose maximum is 𝔅.
+[[nodiscard]] std::vector<double> node_loads(const Distribution& distribution, const TileMap& weights);
+/// TileSet tiles of each node.
+[[nodiscard]] std::vector<Index> tile_counts(const Distribution& distribution, TileSet stored);
+
+/// How well loads fit powers; equal powers when none are given.
+struct LoadSummary {
+    double max_over_ideal = 1;  ///< the largest load / (total · the node's share of the power); 1 is perfect
+    double dispersion = 0;      ///< standard deviation / mean of load / power (paper 001, section 6.1)
+};
+/// Throws Error where there are neither none nor as many powers as loads.
+[[nodiscard]] LoadSummary summarise_loads(std::span<const double> loads, std::span<const double> powers = {});
+/// Standard deviation over mean; 0 for no load.
+[[nodiscard]] double dispersion(std::span<const double> loads);
+
+/// Distinct nodes among the stored tiles of each tile row (column): who takes part in its broadcasts.
+[[nodiscard]] std::vector<Index> nodes_per_row(const Distribution& distribution, TileSet stored = TileSet::all);
+[[nodiscard]] std::vector<Index> nodes_per_column(const Distribution& distribution, TileSet stored = TileSet::all);
+
+/// Regularity: Σ_k max_p (work of step k on node p) over Σ_k (work of step k)/P. It is the makespan over the ideal if
+/// no step began before all nodes had finished the one before: 1 when every step is shared evenly, and never below
+/// LoadSummary::max_over_ideal of the same workload. Paper 001 (section 5.2) blames the lack of it for the idle time
+/// of random subsets in LU.
+[[nodiscard]] double step_imbalance(const Distribution& distribution, const Workload& workload);
+
+/// Bytes of each node's stored tiles: rows·cols elements, or (rows + cols)·rank for a tile of known rank.
+struct MemoryQuestion {
+    Tiling tiling;
+    std::vector<Index> ranks;  ///< row by row; negative is stored whole; none: all tiles are
+    TileSet stored = TileSet::all;
+    Index element_bytes = 8;
+};
+[[nodiscard]] std::vector<double> node_memory(const Distribution& distribution, const MemoryQuestion& question);
+
+/// TileSet tiles whose owner changes, and the least number that reaches the same tile counts: Σ max(0, from - to).
+struct Moves {
+    Index moved = 0;
+    Index minimum = 0;
+};
+[[nodiscard]] Moves count_moves(const Distribution& from, const Distribution& to, TileSet stored = TileSet::all);
+
+}  // namespace tesela

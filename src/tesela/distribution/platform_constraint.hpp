@@ -1,0 +1,15 @@
+#pragma once
+
+#include "tesela/distribution/heterogeneous.hpp"
+#include "tesela/platform/platform.hpp"
+
+namespace tesela {
+
+/// Power of each node for the updates of a factorization in double precision: dgemm calls per second.
+[[nodiscard]] std::vector<double> update_powers(const Platform& platform, Index tile);
+
+/// The critical path of one step of Cholesky on each node (dpotrf, dtrsm and dgemm on the node's fastest worker for
+/// each) and its power. Throws Error where a node can run none of them.
+[[nodiscard]] StepConstraint cholesky_constraint(const Platform& platform, Index tile);
+
+}  // namespace tesela

@@ -1,0 +1,79 @@
+#pragma once
+
+#include "tesela/distribution/distribution.hpp"
+#include "tesela/distribution/tiling.hpp"
+#include "tesela/kernels/tile.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tesela {
+
+/// Which tiles of a matrix exist: all, or those on and below the diagonal.
+enum class Stored : std::uint8_t { full, lower };
+
+/// Memory of the caller for one tile.
+struct TileMemory {
+    void* data = nullptr;
+    Index ld = 0;
+};
+
+/// All an engine must know to hold a matrix.
+struct MatrixSpec {
+    std::string name = "A";
+    Tiling tiling;
+    Distribution distribution;
+    ElementType type = ElementType::f64;
+    Stored stored = Stored::full;
+    /// Where this node's tiles live, if the caller brings the memory; otherwise the engine allocates a tile when it is
+    /// first written. Asked only for tiles that this node owns at the start.
+    std::function<TileMemory(TileIndex)> memory;
+};
+
+/// A matrix as an engine holds it. Engines derive from it and keep their own record of each tile.
+class Attachment {
+public:
+    /// Throws Error where tiling, distribution and storage do not fit each other.
+    explicit Attachment(MatrixSpec spec);
+    virtual ~Attachment() = default;
+    Attachment(const Attachment&) = delete;
+    Attachment& operator=(const Attachment&) = delete;
+    Attachment(Attachment&&) = delete;
+    Attachment& operator=(Attachment&&) = delete;
+
+    [[nodiscard]] const std::string& name() const { return spec_.name; }
+    [[nodiscard]] const Tiling& tiling() const { return spec_.tiling; }
+    [[nodiscard]] ElementType type() const { return spec_.type; }
+    [[nodiscard]] Stored stored() const { return spec_.stored; }
+    /// Who owns the tiles at this point of the stream (`move` changes it).
+    [[nodiscard]] const Distribution& distribution() const { return spec_.distribution; }
+    [[nodiscard]] NodeId owner(TileIndex tile) const { return spec_.distribution.owner(tile); }
+    void set_owner(TileIndex tile, NodeId node) { spec_.distribution.set_owner(tile, node); }
+    [[nodiscard]] TileShape shape(TileIndex tile) const {
+        return {spec_.tiling.rows(tile.i), spec_.tiling.cols(tile.j)};
+    }
+    [[nodiscard]] std::size_t bytes(TileIndex tile) const;
+    [[nodiscard]] bool has(TileIndex tile) const { return spec_.stored == Stored::full || tile.i >= tile.j; }
+    /// Bytes of the tiles that each of so many nodes owns.
+    [[nodiscard]] std::vector<double> bytes_per_node(Index nodes) const;
+    /// Position of a tile in arrays kept per tile.
+    [[nodiscard]] std::size_t position(TileIndex tile) const {
+        return static_cast<std::size_t>(tile.i * spec_.tiling.grid().cols + tile.j);
+    }
+
+    /// Whether some task before this point of the stream wrote the tile, or the caller brought its memory.
+    [[nodiscard]] bool written(TileIndex tile) const { return written_[position(tile)] != 0; }
+    void set_written(TileIndex tile) { written_[position(tile)] = 1; }
+
+protected:
+    [[nodiscard]] const MatrixSpec& spec() const { return spec_; }
+
+private:
+    MatrixSpec spec_;
+    std::vector<std::uint8_t> written_;
+};
+
+}  // namespace tesela

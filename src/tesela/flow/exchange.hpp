@@ -1,0 +1,42 @@
+#pragma once
+
+#include "tesela/distribution/overlay.hpp"
+#include "tesela/flow/task.hpp"
+#include "tesela/kernels/segment.hpp"
+
+#include <memory>
+
+namespace tesela {
+
+/// Who hands messages to the network: every worker the ones it has packed (002's multiple_send), or one thread all.
+enum class Sending : std::uint8_t { by_workers, by_one_thread };
+
+struct ExchangeOptions {
+    /// Small segments between the same two nodes travel together until they have this many bytes; large ones are split.
+    Index message_bytes = Index{1} << 20U;
+    /// Messages between two nodes that are under way at a time, at most; 0 means all.
+    Index in_flight = 8;
+    Sending sending = Sending::by_workers;
+    std::int32_t priority = 0;
+};
+
+/// A redistribution as one step of a stream: segments of one matrix become segments of another. Work on a source tile
+/// that was submitted before ends first; work on a target tile that is submitted later starts when that tile is
+/// complete.
+struct Exchange {
+    Attachment* from = nullptr;
+    Attachment* to = nullptr;
+    std::shared_ptr<const Overlay> overlay;
+    ExchangeOptions options{};
+    PhaseId phase = 0;
+};
+
+/// Throws Error if a tile that is needed does not exist or was not written, the types of elements differ, or a tile is
+/// both source and target.
+void check_exchange(const Exchange& exchange);
+
+/// What a kernel needs to know of a segment between two matrices with elements of this size.
+[[nodiscard]] SegmentArguments segment_arguments(const Segment& segment, Orientation orientation,
+                                                 std::size_t element_bytes);
+
+}  // namespace tesela

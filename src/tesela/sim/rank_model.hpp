@@ -1,0 +1,47 @@
+#pragma once
+
+#include "tesela/distribution/weights.hpp"
+#include "tesela/kernels/kernel.hpp"
+#include "tesela/trace/trace.hpp"
+
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tesela {
+
+/// The ranks that tiles have in a simulation, which has no data to find them from.
+struct RankModel {
+    /// The rank of a tile, dense_rank (-1) where it is stored whole. Empty: all tiles are.
+    std::function<Index(std::string_view matrix, TileIndex tile)> rank;
+};
+
+/// The ranks of maps, by the name of the matrix; tiles of other matrices, or outside their map, are stored whole.
+[[nodiscard]] RankModel ranks_from_maps(std::map<std::string, RankMap> maps);
+/// The ranks that tiles had in a run, after the last task that wrote them.
+[[nodiscard]] RankModel ranks_from_trace(const trace::Trace& trace);
+/// density · tile size, in every matrix; tiles of half the full rank or more take less room whole and are stored so.
+/// With synthetic_density this is paper 001's generator.
+[[nodiscard]] RankModel ranks_from_density(const TileMap& density, Index tile);
+
+/// Bytes of a tile of doubles: U and V of a low-rank tile and its rank, or all elements.
+[[nodiscard]] double tile_bytes(const TileShape& shape, double dense_bytes);
+
+/// A tile as a task uses it.
+struct UsedTile {
+    TileShape shape;
+    AccessMode mode = AccessMode::read;
+};
+
+/// How the work of a task changes with the ranks of its tiles: operations with these ranks over those of dense tiles,
+/// at most 1. With nb rows and the largest rank k among its low-rank tiles (paper 004, section III, after HiCMA):
+///     product into a low-rank tile    36·nb·k²           over 2·nb³
+///     product into a dense tile       2·nb²·k + 4·nb·k²   over nb³ (two tiles: LR_SYRK) or 2·nb³ (three)
+///     one tile read, low-rank written nb²·k              over nb³ (the triangular solve acts on V only)
+///     nothing read                    bytes with the ranks over bytes of dense tiles (generation, zeroing)
+/// It stands in for the cost functions of low-rank kernels until there are some.
+[[nodiscard]] double low_rank_work_ratio(std::span<const UsedTile> tiles);
+
+}  // namespace tesela

@@ -1,0 +1,118 @@
+#pragma once
+
+#include "tesela/distribution/redistribution.hpp"
+#include "tesela/flow/exchange.hpp"
+#include "tesela/starpu/internal/attachment.hpp"
+#include "tesela/starpu/internal/courier.hpp"
+#include "tesela/starpu/internal/stream_state.hpp"
+#include "tesela/starpu/internal/tracing.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace tesela::starpu {
+
+/// One exchange while it runs on this node. It holds the tiles it reads and writes as StarPU hands them over, packs
+/// what leaves, receives what comes, straight into its tile where that is contiguous, and gives each tile back when its
+/// last segment is done. It lives until everything has ended.
+class ExchangeRun : public std::enable_shared_from_this<ExchangeRun> {
+public:
+    struct Surroundings {
+        StarpuStream& stream;
+        Courier* courier = nullptr;  // null on a single node
+        NodeId me;
+        /// Runs a task without tiles on a worker.
+        std::function<void(const Task& task, const TracedTask& traced)> submit;
+    };
+    ExchangeRun(const Exchange& exchange, Surroundings surroundings);
+
+    /// Asks for the tiles; everything else follows. Every node calls it at the same point of its stream.
+    void start();
+
+private:
+    enum class Role : std::uint8_t { local, outgoing, incoming };
+    struct HeldTile;
+    struct Shipment;
+    /// The messages to, or from, one other node, which are under way a few at a time.
+    struct Channel {
+        std::vector<Shipment*> shipments;  // by sequence
+        std::vector<std::uint8_t> done;
+        std::size_t first_open = 0;
+        std::size_t window = 0;  // from the first open one on, so many may be under way
+
+        [[nodiscard]] std::size_t end() const { return std::min(shipments.size(), first_open + window); }
+    };
+    struct HeldTile {
+        ExchangeRun* run = nullptr;
+        starpu_data_handle_t handle = nullptr;
+        Tile tile{};
+        TileIndex index{};
+        bool covered = true;
+        int uses = 0;
+        std::vector<Shipment*> waiting;
+    };
+    struct Shipment {
+        ExchangeRun* run = nullptr;
+        Parcel parcel;
+        Role role = Role::local;
+        int missing = 0;
+        bool started = false;
+        std::byte* buffer = nullptr;
+        std::vector<HeldTile*> sources, targets;  // of parcel.sources and parcel.targets
+        Channel* channel = nullptr;
+        bool direct = false;  // straight from or into its tile, without a buffer
+        TracedTask traced;
+        std::int64_t posted = 0;  // ns
+    };
+    using Tiles = std::map<TileIndex, HeldTile>;
+
+    void make_shipment(Parcel parcel);
+    HeldTile& hold(Tiles& tiles, TileIndex index, Shipment& shipment);
+    static void tile_ready(void* held_tile);
+    void ready(HeldTile& held);
+    void begin(Shipment& shipment);
+    [[nodiscard]] bool may_start(const Shipment& shipment) const;
+    void send(Shipment& shipment, void* memory);
+    void receive(Shipment& shipment);
+    void received(Shipment& shipment);
+    [[nodiscard]] std::size_t first_window(Role role) const;
+    void submit(Shipment& shipment);
+    void trace_task(Shipment& shipment) const;
+    [[nodiscard]] static const Kernel& kernel_of(const Shipment& shipment);
+    [[nodiscard]] int tag(const Shipment& shipment) const;
+    void release(const std::vector<HeldTile*>& tiles);
+    void ended(Shipment& shipment);
+    void trace_message(const Shipment& shipment) const;
+    /// Whether the parcel stands in one piece in its tile, and where.
+    [[nodiscard]] bool contiguous(const Shipment& shipment) const;
+    [[nodiscard]] void* in_tile(const Shipment& shipment) const;
+    [[nodiscard]] SegmentArguments arguments(const Segment& segment) const {
+        return segment_arguments(segment, exchange_.overlay->problem().orientation, element_bytes_);
+    }
+    [[nodiscard]] const HeldTile& held(const std::vector<HeldTile*>& tiles, TileIndex index) const;
+
+    static KernelResult run_pack(const KernelCall& call) noexcept;
+    static KernelResult run_unpack(const KernelCall& call) noexcept;
+    static KernelResult run_copy(const KernelCall& call) noexcept;
+    static const Kernel pack_kernel, unpack_kernel, copy_kernel;
+
+    Exchange exchange_;  // its matrices may be gone once everything is asked for
+    std::size_t element_bytes_ = 0;
+    Surroundings around_;
+    /// Where this exchange begins among the stream's positions and the engine's data, alike on every node.
+    std::uint64_t first_position_ = 0;
+    std::int64_t first_datum_ = 0;
+    std::unique_ptr<StarpuAttachment> traced_parcels_;  // names parcels in traces
+    Tiles sources_, targets_;
+    std::vector<std::unique_ptr<Shipment>> shipments_;
+    std::map<std::pair<Role, Index>, Channel> channels_;
+    std::mutex mutex_;
+    std::size_t left_ = 0;
+    std::shared_ptr<ExchangeRun> self_;
+};
+
+}  // namespace tesela::starpu

@@ -1,0 +1,147 @@
+#include "tesela/distribution/catalogue.hpp"
+
+#include "tesela/base/error.hpp"
+#include "tesela/distribution/band.hpp"
+#include "tesela/distribution/extended_block_cyclic.hpp"
+#include "tesela/distribution/families.hpp"
+#include "tesela/distribution/hybrid.hpp"
+#include "tesela/distribution/metrics.hpp"
+#include "tesela/distribution/platform_constraint.hpp"
+#include "tesela/distribution/random_subsets.hpp"
+#include "tesela/distribution/symmetric_block_cyclic.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+
+namespace tesela {
+namespace {
+
+DistributionRequest request(Index n = 18, Index nodes = 6) {
+    return {.workload = {.operation = Operation::lu, .density = synthetic_density(n, {.seed = 3})},
+            .nodes = nodes,
+            .alpha = 1.5,
+            .seed = 9};
+}
+
+TEST(MakeFamily, NamesTheFamiliesOfThePapers) {
+    const DistributionRequest r = request();
+    const GridSize grid{18, 18};
+    const TileMap weights = tile_weights(r.workload);
+    EXPECT_EQ(make_family("block_cyclic", r), squarest_block_cyclic(grid, 6));
+    EXPECT_EQ(make_family("block_cyclic:3x2", r), block_cyclic(grid, {.p = 3, .q = 2}));
+    EXPECT_EQ(make_family("block_cyclic:rule", r), rule_block_cyclic(grid, 6));
+    EXPECT_EQ(make_family("bce", r), extended_block_cyclic(weights, {.nodes = 6, .alpha = 1.5}));
+    EXPECT_EQ(make_family("bce:2", r), extended_block_cyclic(weights, {.nodes = 6, .alpha = 2}));
+    EXPECT_EQ(make_family("bce:3x4", r),
+              extended_block_cyclic(weights, {.nodes = 6, .alpha = 1.5, .pattern = GridSize{3, 4}}));
+    EXPECT_EQ(make_family("rs:2", r), random_subsets(weights, {.nodes = 6, .alpha = 2, .seed = 9}));
+    EXPECT_EQ(make_family("hybrid", r), hybrid_pattern(r.workload, {.nodes = 6, .alpha = 1.5}));
+    EXPECT_EQ(make_family("1d:1,2,3,4,5,6", r), one_dimensional(grid, {1, 2, 3, 4, 5, 6}));
+    EXPECT_EQ(make_family("1d1d", r), one_d_one_d(grid, {1, 1, 1, 1, 1, 1}));
+    EXPECT_EQ(make_family("band:2", r), band_hybrid(grid, 6, 2));
+    EXPECT_EQ(make_family("sbc", r), symmetric_block_cyclic(grid, 6));
+    EXPECT_EQ(make_family("random:4", r), random_distribution(grid, 6, 4));
+}
+
+TEST(MakeFamily, RefusesWhatItDoesNotKnow) {
+    const DistributionRequest r = request();
+    for (const char* text : {"", "cyclic", "bce:x", "bce:0.5", "rs:two", "1d:1,2", "1d:1,,3,4,5,6", "sbc:3", "band:-1",
+                             "block_cyclic:2x2", "1d1d_constrained", "no/such/file.json"})
+        EXPECT_THROW((void)make_family(text, r), Error) << text;
+    EXPECT_THROW((void)make_distribution("sbc", {8, 8}, 7), Error);
+}
+
+TEST(MakeFamily, ReadsAFileThatFits) {
+    const auto path = std::filesystem::temp_directory_path() / "tesela_catalogue_test.json";
+    const Distribution written = random_distribution({18, 18}, 6, 1);
+    std::ofstream(path) << nlohmann::json(written);
+    EXPECT_EQ(make_family(path.string(), request()), written);
+    EXPECT_THROW((void)make_family(path.string(), request(18, 10)), Error);
+    EXPECT_THROW((void)make_family(path.string(), request(17, 6)), Error);
+    std::ofstream(path) << "{";
+    EXPECT_THROW((void)make_family(path.string(), request()), Error);
+    std::filesystem::remove(path);
+}
+
+TEST(MakeDistribution, TakesEveryFamilyForEqualNodesAndTiles) {
+    for (const char* text : {"block_cyclic", "block_cyclic:rule", "bce", "bce:3", "rs", "hybrid", "best", "1d", "1d1d",
+                             "band:3", "sbc", "random"})
+        EXPECT_EQ(make_distribution(text, {20, 20}, 6).grid(), (GridSize{20, 20})) << text;
+}
+
+TEST(FamiliesFor, AnswersTheRequest) {
+    for (const Index nodes : {1, 2, 6, 7})
+        for (const auto& family : families_for(request(12, nodes)))
+            EXPECT_EQ(make_family(family, request(12, nodes)).nodes(), nodes) << family;
+}
+
+TEST(BestOf, HasTheLeastMaximumLoad) {
+    const std::array<std::string, 3> names{"block_cyclic:rule", "bce", "rs"};
+    for (const Index nodes : {6, 12, 34}) {
+        const DistributionRequest r = request(30, nodes);
+        const TileMap weights = tile_weights(r.workload);
+        const auto load = [&](const Distribution& d) { return std::ranges::max(node_loads(d, weights)); };
+        const BestOf best = best_of(names, r);
+        EXPECT_EQ(best.distribution, make_family(best.family, r));
+        EXPECT_EQ(best.distribution, make_family("best", r));
+        for (const auto& name : names) EXPECT_LE(load(best.distribution), load(make_family(name, r))) << name;
+    }
+}
+
+/// Four nodes with cores only and two with a GPU.
+Platform two_kinds() {
+    const auto rated = [](const char* kernel, double rate) {
+        return KernelTime{.kernel = kernel, .time = RatedKernel{.rate = rate}};
+    };
+    const WorkerGroup cores{
+        .name = "cores", .count = 10, .kernels = {rated("dgemm", 3e10), rated("dtrsm", 3e10), rated("dpotrf", 2e10)}};
+    const WorkerGroup gpu{
+        .name = "gpu",
+        .processor = Processor::gpu,
+        .count = 1,
+        .memory = 1e10,
+        .memory_bandwidth = 1e11,
+        .host_bandwidth = 1e10,
+        .kernels = {rated("dgemm", 3e12), rated("dtrsm", 1e12), {.kernel = "dpotrf", .time = UnavailableKernel{}}}};
+    NodeType slow{.name = "slow",
+                  .count = 4,
+                  .memory = 1e11,
+                  .memory_bandwidth = 1e11,
+                  .nic = {.bandwidth = 1e9},
+                  .workers = {cores}};
+    NodeType fast = slow;
+    fast.name = "fast";
+    fast.count = 2;
+    fast.workers.push_back(gpu);
+    return {.name = "two kinds", .node_types = {slow, fast}};
+}
+
+TEST(CholeskyConstraint, TakesTheFastestWorkerOfEachKernel) {
+    const StepConstraint constraint = cholesky_constraint(two_kinds(), 1000);
+    ASSERT_EQ(constraint.step_seconds.size(), 6U);
+    EXPECT_NEAR(constraint.step_seconds[0], 1e9 / 3 / 2e10 + 1e9 / 3e10 + 2e9 / 3e10, 1e-12);
+    EXPECT_NEAR(constraint.step_seconds[5], 1e9 / 3 / 2e10 + 1e9 / 1e12 + 2e9 / 3e12, 1e-12);
+    EXPECT_NEAR(constraint.powers[0], 10 * 3e10 / 2e9, 1e-6);
+    EXPECT_NEAR(constraint.powers[5], (10 * 3e10 + 3e12) / 2e9, 1e-6);
+}
+
+TEST(CholeskyConstraint, LeavesTheEndToTheNodesWithGpus) {
+    DistributionRequest r{.workload = {.operation = Operation::cholesky, .density = full_density({40, 40})},
+                          .nodes = 6};
+    r.steps = cholesky_constraint(two_kinds(), 1000);
+    const Distribution d = make_family("1d1d_constrained", r);
+    const Index idle = idle_last_steps(40, *r.steps)[0];
+    ASSERT_GT(idle, 2);
+    for (Index i = 40 - idle; i < 40; ++i) EXPECT_GE(d.owner({i, i}).number(), 4);
+    Platform lame = two_kinds();
+    lame.node_types[0].workers[0].kernels.pop_back();
+    EXPECT_THROW((void)cholesky_constraint(lame, 1000), Error);
+}
+
+}  // namespace
+}  // namespace tesela

@@ -1,0 +1,135 @@
+// Algorithm 2 of paper 000.
+#include "tesela/distribution/generation.hpp"
+
+#include "tesela/base/error.hpp"
+#include "tesela/base/random.hpp"
+#include "tesela/distribution/families.hpp"
+#include "tesela/distribution/heterogeneous.hpp"
+#include "tesela/distribution/metrics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+namespace tesela {
+namespace {
+
+/// Moves as few tiles, without care for the order: the first tiles of whoever has too many, to the first who lacks.
+Distribution naive(const Distribution& from, const std::vector<Index>& counts, TileSet stored) {
+    auto surplus = tile_counts(from, stored);
+    for (std::size_t p = 0; p < surplus.size(); ++p) surplus[p] -= counts[p];
+    Distribution result = from;
+    for (Index i = 0; i < from.grid().rows; ++i)
+        for (Index j = 0; j < from.grid().cols; ++j) {
+            const auto p = static_cast<std::size_t>(from.owner({i, j}).number());
+            if (!is_stored({i, j}, stored) || surplus[p] <= 0) continue;
+            std::size_t q = 0;
+            while (surplus[q] >= 0) ++q;
+            result.set_owner({i, j}, NodeId{static_cast<Index>(q)});
+            --surplus[p];
+            ++surplus[q];
+        }
+    return result;
+}
+
+/// Paper 000, section 4.4: two nodes without GPUs and two with, 50 x 50 lower tiles.
+Distribution factorization_of_the_example() {
+    const Distribution shape = one_d_one_d({50, 50}, {60, 60, 565, 590});
+    return generation_distribution(shape, {60, 60, 565, 590}, TileSet::lower);
+}
+
+TEST(GenerationDistribution, MovesExactlyWhatThePaperSays) {
+    const Distribution factorization = factorization_of_the_example();
+    ASSERT_EQ(tile_counts(factorization, TileSet::lower), (std::vector<Index>{60, 60, 565, 590}));
+    const std::vector<Index> target{318, 319, 319, 319};
+    const Distribution generation = generation_distribution(factorization, target, TileSet::lower);
+    EXPECT_EQ(tile_counts(generation, TileSet::lower), target);
+    EXPECT_EQ(count_moves(factorization, generation, TileSet::lower).moved, 517);
+    EXPECT_EQ(count_moves(factorization, generation, TileSet::lower).minimum, 517);
+    EXPECT_LT(cyclic_disorder(generation, TileSet::lower),
+              0.2 * cyclic_disorder(naive(factorization, target, TileSet::lower), TileSet::lower));
+    // Independent distributions move far more; the paper counts 890.
+    EXPECT_GT(count_moves(factorization, block_cyclic({50, 50}, {.p = 2, .q = 2}), TileSet::lower).moved, 800);
+}
+
+struct Instance {
+    Distribution computation;
+    std::vector<Index> counts;
+    TileSet stored;
+};
+
+std::vector<Index> random_counts(const Random& random, std::uint64_t number, std::size_t nodes, Index tiles) {
+    std::vector<double> shares(nodes);
+    for (std::size_t p = 0; p < nodes; ++p) shares[p] = random.uniform({number, 100 + p});
+    const double total = std::accumulate(shares.begin(), shares.end(), 1e-9);
+    std::vector<Index> counts(nodes);
+    for (std::size_t p = 0; p < nodes; ++p)
+        counts[p] = static_cast<Index>(static_cast<double>(tiles) * shares[p] / total);
+    counts[0] += tiles - std::accumulate(counts.begin(), counts.end(), Index{0});
+    return counts;
+}
+
+Instance random_instance(std::uint64_t seed, std::uint64_t number) {
+    const Random random(seed);
+    const auto n = static_cast<Index>(1 + random.below(40, {number, 0}));
+    const auto nodes = static_cast<Index>(1 + random.below(12, {number, 1}));
+    std::vector<double> powers(static_cast<std::size_t>(nodes));
+    for (std::size_t p = 0; p < powers.size(); ++p) powers[p] = std::exp(3 * random.uniform({number, 10 + p}));
+    Instance instance{
+        .computation = {}, .counts = {}, .stored = random.below(2, {number, 2}) ? TileSet::all : TileSet::lower};
+    switch (random.below(4, {number, 3})) {
+        case 0: instance.computation = one_d_one_d({n, n}, powers); break;
+        case 1: instance.computation = one_dimensional({n, n}, powers); break;
+        case 2: instance.computation = squarest_block_cyclic({n, n}, nodes); break;
+        default: instance.computation = random_distribution({n, n}, nodes, number);
+    }
+    const auto before = tile_counts(instance.computation, instance.stored);
+    instance.counts =
+        random_counts(random, number, before.size(), std::accumulate(before.begin(), before.end(), Index{0}));
+    return instance;
+}
+
+TEST(GenerationDistribution, IsMinimalExactAndSteadyOnTwoThousandRandomInstances) {
+    constexpr std::uint64_t seed = 5005;
+    Index better = 0;
+    for (std::uint64_t number = 0; number < 2000; ++number) {
+        SCOPED_TRACE(testing::Message() << "seed " << seed << ", instance " << number);
+        const auto [computation, counts, stored] = random_instance(seed, number);
+        const Distribution generation = generation_distribution(computation, counts, stored);
+        EXPECT_EQ(tile_counts(generation, stored), counts);
+        const Moves moves = count_moves(computation, generation, stored);
+        EXPECT_EQ(moves.moved, moves.minimum);
+        const double ours = cyclic_disorder(generation, stored);
+        const double plain = cyclic_disorder(naive(computation, counts, stored), stored);
+        EXPECT_LE(ours, plain + 1e-9);
+        better += ours < 0.9 * plain ? 1 : 0;
+    }
+    EXPECT_GT(better, 1500);
+}
+
+TEST(CyclicDisorder, FollowsItsDefinition) {
+    const Distribution d = random_distribution({5, 7}, 3, 11);
+    const auto counts = tile_counts(d, TileSet::all);
+    std::vector<double> so_far(3);
+    double sum = 0, t = 0;
+    for (const auto owner : d.owners()) {
+        ++so_far[static_cast<std::size_t>(owner)];
+        ++t;
+        for (std::size_t p = 0; p < 3; ++p) sum += std::pow(so_far[p] - t * static_cast<double>(counts[p]) / 35, 2);
+    }
+    EXPECT_NEAR(cyclic_disorder(d), std::sqrt(sum / (35 * 3)), 1e-12);
+    // One node after the other is the least steady order there is.
+    EXPECT_LT(cyclic_disorder(block_cyclic({4, 4}, {.p = 1, .q = 4})),
+              cyclic_disorder(Distribution({4, 4}, 4, {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3})));
+}
+
+TEST(GenerationDistribution, RefusesCountsThatDoNotFit) {
+    const Distribution d = block_cyclic({4, 4}, {.p = 2, .q = 2});
+    EXPECT_THROW((void)generation_distribution(d, {4, 4, 4}), Error);
+    EXPECT_THROW((void)generation_distribution(d, {4, 4, 4, 5}), Error);
+    EXPECT_THROW((void)generation_distribution(d, {20, -4, 0, 0}), Error);
+}
+
+}  // namespace
+}  // namespace tesela
