@@ -54,7 +54,7 @@ nlohmann::ordered_json summarise(const std::vector<double>& estimates, double tr
             {"spread", spread},
             {"mean_error_in_spreads", of_mean},
             {"worst_error_in_spreads", worst.value()},
-            {"recovered", of_mean <= 0.5 && worst <= 3}};
+            {"recovered", of_mean <= 0.5 && worst.value() <= 3}};
 }
 
 void write_table(const std::string& path, const std::vector<Recovered>& rows) {
