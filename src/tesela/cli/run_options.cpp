@@ -12,7 +12,7 @@ void add_engine_options(CLI::App& command, RunOptions& options) {
     command.add_option("--workers", options.workers, "Workers per node (0: the cores divided among the nodes here)")
         ->capture_default_str();
     command.add_option("--scheduler", options.scheduler,
-                       "Scheduler of StarPU, e.g. prio, lws, dmdas (default: by the machine)");
+                       "streams (by priority), or one of StarPU's such as lws or dmdas (default: streams)");
     command.add_flag("--critical-worker", options.critical_worker,
                      "One more worker, for critical tasks only, on a core shared with submission");
     command.add_flag("--quiet", options.quiet, "Do not print the line per node");

@@ -13,8 +13,11 @@
 
 namespace tesela {
 
-/// Workers of this node that a stream may use, by number; empty means all.
+/// Workers of a node that a stream may use, numbered from 0 (cores first, then accelerators); empty means all.
 using WorkerSet = std::vector<int>;
+
+/// Throws Error for a number that is not one of `count` workers.
+void check_workers(const WorkerSet& workers, int count);
 
 struct StreamOptions {
     std::string name = "stream";
@@ -95,7 +98,9 @@ public:
     virtual void fetch(StreamState& stream, TileRef tile, std::shared_ptr<Fetched> into) = 0;
     /// Waits for all work of the stream on all nodes; says how it ended and clears the failure.
     virtual Status wait(StreamState& stream) = 0;
-    /// Changes the workers of a stream for tasks submitted from now on.
+    /// Changes the workers of a stream, for tasks that wait as well as for those to come; tasks that have started go on
+    /// where they are. When it returns, no task of the stream starts on another worker. Throws Error for a worker that
+    /// does not exist, or if the engine's scheduler gives tasks to workers before they are free.
     virtual void set_workers(StreamState& stream, WorkerSet workers) = 0;
 };
 

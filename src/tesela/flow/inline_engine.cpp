@@ -35,6 +35,7 @@ Tile tile_of(const TileRef& ref) { return static_cast<InlineAttachment*>(ref.mat
 }  // namespace
 
 std::unique_ptr<StreamState> InlineEngine::open(const StreamOptions& options) {
+    check_workers(options.workers, worker_count());
     return std::make_unique<StreamState>(options);
 }
 
@@ -43,6 +44,7 @@ std::unique_ptr<Attachment> InlineEngine::attach(StreamState&, MatrixSpec spec) 
 }
 
 void InlineEngine::submit(StreamState& stream, const Task& task) {
+    if (task.resource != nullptr) number_of(resources_, *task.resource);  // one task at a time needs no more than one
     if (stream.failure.raised()) return;
     std::array<Tile, Task::max_accesses> tiles;
     std::size_t count = 0;
@@ -75,6 +77,6 @@ void InlineEngine::fetch(StreamState&, TileRef tile, std::shared_ptr<Fetched> in
 }
 
 Status InlineEngine::wait(StreamState& stream) { return stream.failure.take(); }
-void InlineEngine::set_workers(StreamState&, WorkerSet) {}
+void InlineEngine::set_workers(StreamState&, WorkerSet workers) { check_workers(workers, worker_count()); }
 
 }  // namespace tesela

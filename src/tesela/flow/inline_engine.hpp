@@ -3,6 +3,7 @@
 #include "tesela/flow/engine.hpp"
 
 #include <memory>
+#include <vector>
 
 namespace tesela {
 
@@ -28,6 +29,7 @@ public:
 
 private:
     Index nodes_;
+    std::vector<ResourceLimit> resources_;
 };
 
 }  // namespace tesela

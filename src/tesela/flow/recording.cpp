@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 
 namespace tesela {
@@ -123,15 +124,16 @@ void replay_exchange(const Recording& recording, const RecordedItem& item, Copie
 }
 
 void replay(const Recording& recording, const RecordedItem& item, Copies& copies) {
-    const auto datum = static_cast<std::size_t>(recording.accesses[item.first_access].datum);
+    const auto first = [&] { return static_cast<std::size_t>(recording.accesses[item.first_access].datum); };
     switch (item.kind) {
         case RecordedItem::Kind::task: replay_task(recording, item, copies); break;
         case RecordedItem::Kind::exchange: replay_exchange(recording, item, copies); break;
-        case RecordedItem::Kind::move: copies.move(datum, item.node); break;
-        case RecordedItem::Kind::retire: copies.retire(datum); break;
+        case RecordedItem::Kind::move: copies.move(first(), item.node); break;
+        case RecordedItem::Kind::retire: copies.retire(first()); break;
         case RecordedItem::Kind::fetch:
-            for (std::int32_t node = 0; node < recording.nodes; ++node) copies.need(datum, node);
+            for (std::int32_t node = 0; node < recording.nodes; ++node) copies.need(first(), node);
             break;
+        case RecordedItem::Kind::workers: break;
     }
 }
 
@@ -215,6 +217,7 @@ void RecordingEngine::submit(StreamState& stream, const Task& task) {
                       .priority = task.priority,
                       .phase = task.phase,
                       .first_access = static_cast<std::uint32_t>(recording_.accesses.size())};
+    if (task.resource != nullptr) item.resource = resource_number(*task.resource);
     std::size_t count = 0;
     for (const Access& access : task.used()) {
         shapes[count++] = access.tile.shape();
@@ -222,6 +225,12 @@ void RecordingEngine::submit(StreamState& stream, const Task& task) {
     }
     item.cost = task.kernel->cost({shapes.data(), count}, task.arguments.data());
     recording_.items.push_back(item);
+}
+
+std::uint8_t RecordingEngine::resource_number(const LimitedResource& resource) {
+    const std::size_t number = number_of(recording_.resources, resource) + 1;
+    if (number > std::numeric_limits<std::uint8_t>::max()) throw Error("too many limited resources: at most 255");
+    return static_cast<std::uint8_t>(number);
 }
 
 void RecordingEngine::add(RecordedItem::Kind kind, TileRef tile, NodeId node) {
@@ -277,6 +286,11 @@ void RecordingEngine::fetch(StreamState&, TileRef tile, std::shared_ptr<Fetched>
 }
 
 Status RecordingEngine::wait(StreamState&) { return {}; }
-void RecordingEngine::set_workers(StreamState&, WorkerSet) {}
+
+void RecordingEngine::set_workers(StreamState&, WorkerSet workers) {
+    recording_.items.push_back(
+        {.kind = RecordedItem::Kind::workers, .first_part = static_cast<std::uint32_t>(recording_.worker_sets.size())});
+    recording_.worker_sets.push_back(std::move(workers));
+}
 
 }  // namespace tesela

@@ -27,13 +27,16 @@ struct RecordedAccess {
 };
 
 /// One entry of a recorded stream. `move` and `retire` have one access and use `node` as the destination of the move;
-/// `fetch` has one access and brings it to every node; `exchange` is what one target tile gets of an exchange: it reads
+/// `fetch` has one access and brings it to every node; `workers` has none: the stream's workers are from here on
+/// those of `worker_sets[first_part]`; `exchange` is what one target tile gets of an exchange: it reads
 /// parts of its sources, whose bytes are `parts`, and its last access is the target.
 struct RecordedItem {
-    enum class Kind : std::uint8_t { task, move, retire, fetch, exchange };
+    enum class Kind : std::uint8_t { task, move, retire, fetch, exchange, workers };
     Kind kind = Kind::task;
     Placement placement = Placement::automatic;
     Urgency urgency = Urgency::ordinary;
+    /// Position of the limited resource it needs in `resources`, from 1; 0 for none.
+    std::uint8_t resource = 0;
     std::uint32_t access_count = 0;
     std::int32_t node = 0;
     std::uint32_t first_part = 0;
@@ -61,7 +64,7 @@ struct Transfers {
     std::vector<double> matrix;
 };
 
-/// A stream as a value: every task, move, exchange and retire in order of submission.
+/// A stream as a value: every task, move, exchange, retire and change of workers in order of submission.
 struct Recording {
     Index nodes = 1;
     std::vector<std::string> matrices;
@@ -69,6 +72,8 @@ struct Recording {
     std::vector<RecordedDatum> data;
     std::vector<RecordedAccess> accesses;
     std::vector<Index> parts;
+    std::vector<ResourceLimit> resources;
+    std::vector<WorkerSet> worker_sets;
     std::vector<RecordedItem> items;
 
     [[nodiscard]] std::span<const RecordedAccess> accesses_of(const RecordedItem& item) const {
@@ -117,6 +122,7 @@ public:
 private:
     void add(RecordedItem::Kind kind, TileRef tile, NodeId node);
     void add_target(const Exchange& exchange, TileIndex target);
+    [[nodiscard]] std::uint8_t resource_number(const LimitedResource& resource);
     void know_phases(const StreamState& stream);
     Recording recording_;
 };

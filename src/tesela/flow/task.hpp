@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tesela/flow/attachment.hpp"
+#include "tesela/flow/resource.hpp"
 #include "tesela/kernels/kernel.hpp"
 
 #include <array>
@@ -54,6 +55,8 @@ struct Task {
     Index node = 0;
     Placement placement = Placement::automatic;
     Urgency urgency = Urgency::ordinary;
+    /// A resource of which its node has few; looked at when the task is submitted.
+    const LimitedResource* resource = nullptr;
     alignas(16) std::array<std::byte, max_argument_bytes> arguments;
 
     // Accesses and arguments beyond those in use are left unset on purpose: a task is built once per submission.
@@ -80,6 +83,10 @@ struct Task {
     }
     Task& critical() {
         urgency = Urgency::critical;
+        return *this;
+    }
+    Task& needs(const LimitedResource& limited) {
+        resource = &limited;
         return *this;
     }
     [[nodiscard]] std::span<const Access> used() const {

@@ -45,6 +45,12 @@ Cluster::Cluster(const Platform& described, CriticalSlot critical) : platform(de
     }
 }
 
+std::size_t Cluster::workers_of(std::int32_t node) const {
+    std::int32_t workers = 0;
+    for (const Place& place : places_of(node)) workers += place.slots;
+    return static_cast<std::size_t>(workers);
+}
+
 }  // namespace sim
 
 std::vector<SimulatedWorker> simulated_workers(const NodeType& type, CriticalSlot critical) {

@@ -12,7 +12,7 @@ namespace {
 /// Tasks that a place with GPUs beside it gets data for while it computes others.
 constexpr std::int32_t tasks_ahead = 8;
 
-NodeState make_node(const std::vector<Place>& places, const NodeType& type) {
+NodeState make_node(const std::vector<Place>& places) {
     NodeState node;
     node.place_of_memory.push_back(0);
     for (const Place& place : places) {
@@ -23,11 +23,29 @@ NodeState make_node(const std::vector<Place>& places, const NodeType& type) {
         node.places.push_back(std::move(state));
     }
     if (node.place_of_memory.size() > 1) node.lookahead = tasks_ahead;
-    for (const auto& [name, count] : type.limits) node.limits[name].free = count;
     return node;
 }
 
 }  // namespace
+
+AllowedWorkers::AllowedWorkers(const WorkerSet& workers, std::size_t of_node) {
+    if (workers.empty()) return;
+    allowed_.assign(of_node, false);
+    for (const int worker : workers)
+        if (static_cast<std::size_t>(worker) < of_node) allowed_[static_cast<std::size_t>(worker)] = true;
+}
+
+bool AllowedWorkers::has_any_of(const Place& place) const {
+    for (std::int32_t slot = 0; slot < place.slots; ++slot)
+        if (has(place.first_worker + slot)) return true;
+    return false;
+}
+
+std::size_t AllowedWorkers::find_in(const std::vector<std::int32_t>& free_workers) const {
+    for (std::size_t k = free_workers.size(); k-- > 0;)
+        if (has(free_workers[k])) return k;
+    return free_workers.size();
+}
 
 Executor::Executor(const Cluster& cluster, const Durations& durations, Copies& copies, const SimulationOptions& options)
     : cluster_(cluster),
@@ -36,8 +54,7 @@ Executor::Executor(const Cluster& cluster, const Durations& durations, Copies& c
       options_(options),
       timeline_(options.network(cluster.platform)) {
     for (std::size_t node = 0; node < cluster.nodes(); ++node)
-        nodes_.push_back(make_node(cluster.places[cluster.type_of_node[node]],
-                                   cluster.platform.node_types[cluster.type_of_node[node]]));
+        nodes_.push_back(make_node(cluster.places[cluster.type_of_node[node]]));
 }
 
 double Executor::busy(std::size_t node) const {
@@ -50,6 +67,7 @@ void Executor::run(const Section& section, const SubmissionRules& submission) {
     section_ = &section;
     submission_ = &submission;
     finished_ = 0;
+    know_resources();
     progress_.assign(section.vertices.size(), {});
     // One more thing to wait for: submission on its own node.
     for (std::size_t v = 0; v < progress_.size(); ++v) progress_[v].waits_for = section.waits_for[v] + 1;
@@ -66,9 +84,45 @@ void Executor::run(const Section& section, const SubmissionRules& submission) {
                                                     .stream = submission.waiting,
                                                     .start = nodes_[static_cast<std::size_t>(node)].submitted,
                                                     .end = now()});
-    if (finished_ != section.vertices.size())
-        throw Error("the simulation stopped with {} of {} tasks and messages done: this is a fault of the simulator",
-                    finished_, section.vertices.size());
+    check_all_done();
+}
+
+/// What the nodes have of the resources that tasks need: the tasks' limit, or the platform's where that is lower.
+void Executor::know_resources() {
+    const std::vector<ResourceLimit>& resources = submission_->recording.resources;
+    for (std::size_t node = 0; node < nodes_.size(); ++node)
+        for (std::size_t r = nodes_[node].limits.size(); r < resources.size(); ++r) {
+            const auto& of_platform = cluster_.type(static_cast<std::int32_t>(node)).limits;
+            const auto described = of_platform.find(resources[r].name);
+            const Index few = described == of_platform.end() ? resources[r].at_most : described->second;
+            nodes_[node].limits.push_back({.free = std::min<Index>(resources[r].at_most, few)});
+        }
+}
+
+void Executor::check_all_done() const {
+    if (finished_ == section_->vertices.size()) return;
+    for (const NodeState& node : nodes_)
+        for (const ReadyQueue& queue : node.queues)
+            if (!queue.tasks.empty() && !node.allowed[queue.stream].all()) no_worker_for(queue.tasks.top().vertex);
+    throw Error("the simulation stopped with {} of {} tasks and messages done: this is a fault of the simulator",
+                finished_, section_->vertices.size());
+}
+
+void Executor::no_worker_for(std::uint32_t v) const {
+    const Vertex& vertex = section_->vertices[v];
+    throw Error("none of the workers that stream {} may use on node {} can run {}", stream_of(vertex.item), vertex.node,
+                durations_.kernel(vertex.work).name);
+}
+
+void Executor::allow(std::uint16_t stream, const WorkerSet& workers) {
+    for (std::size_t node = 0; node < nodes_.size(); ++node) allow(stream, workers, static_cast<std::int32_t>(node));
+}
+
+void Executor::allow(std::uint16_t stream, const WorkerSet& workers, std::int32_t node) {
+    auto& allowed = nodes_[static_cast<std::size_t>(node)].allowed;
+    if (allowed.size() <= stream) allowed.resize(std::size_t{stream} + 1);
+    allowed[stream] = AllowedWorkers(workers, cluster_.workers_of(node));
+    touch(node);
 }
 
 void Executor::timer(std::uint64_t what) {
@@ -126,6 +180,13 @@ void Executor::schedule_submission(std::int32_t node) {
 void Executor::submit_next(std::int32_t node) {
     NodeState& state = nodes_[static_cast<std::size_t>(node)];
     const auto [item, v] = section_->submissions[static_cast<std::size_t>(node)][state.next];
+    if (v == Submission::none) {
+        ++state.next;
+        state.submitted = now();
+        const auto set = submission_->recording.items[item].first_part;
+        allow(submission_->stream_of_item[item], submission_->recording.worker_sets[set], node);
+        return schedule_submission(node);
+    }
     const Vertex& vertex = section_->vertices[v];
     const std::size_t stream = stream_of(item);
     if (!vertex.message() && state.pending[stream] >= submission_->limit[stream]) {
@@ -267,11 +328,8 @@ void Executor::give_back(NodeState::Limit& limit) {
 }
 
 NodeState::Limit* Executor::limit_of(std::uint32_t v) {
-    if (options_.resources.empty()) return nullptr;
-    const auto wanted = options_.resources.find(durations_.kernel(section_->vertices[v].work).name);
-    if (wanted == options_.resources.end()) return nullptr;
-    const auto limit = node_of(v).limits.find(wanted->second);
-    return limit == node_of(v).limits.end() ? nullptr : &limit->second;
+    const std::size_t resource = section_->vertices[v].resource;
+    return resource == 0 ? nullptr : &node_of(v).limits[resource - 1];
 }
 
 double Executor::seconds(std::uint32_t v, const Place& place) const {
@@ -327,6 +385,8 @@ std::uint32_t Executor::choose_places(std::uint32_t v) const {
         const PlaceState& place = node.places[p];
         const double duration = seconds(v, *place.place);
         if (duration == Durations::never || !fits(v, *place.place)) continue;
+        // Under `priority` a set may change while the task waits.
+        if (options_.scheduler == SimulatedScheduler::earliest_finish && !allowed(v).has_any_of(*place.place)) continue;
         able |= 1U << p;
         if (options_.scheduler == SimulatedScheduler::priority) continue;
         const double end = expected_wait(place) + transfer_seconds(v, place) + duration;
@@ -342,18 +402,22 @@ void Executor::enqueue(std::uint32_t v) {
     const Vertex& vertex = section_->vertices[v];
     NodeState& node = node_of(v);
     const std::uint32_t places = choose_places(v);
-    if (places == 0)
+    if (places == 0) {
+        if (!allowed(v).all()) no_worker_for(v);
         throw Error("the tiles of {} do not fit into the memory of the GPUs of node {}: use smaller tiles",
                     durations_.kernel(vertex.work).name, vertex.node);
+    }
     if (std::has_single_bit(places)) {
         PlaceState& place = node.places[static_cast<std::size_t>(std::countr_zero(places))];
         place.load += seconds(v, *place.place);
         ++place.queued;
     }
-    auto queue = std::find_if(node.queues.begin(), node.queues.end(),
-                              [&](const ReadyQueue& q) { return q.places == places && q.urgency == vertex.urgency; });
+    const auto stream = static_cast<std::uint16_t>(stream_of(vertex.item));
+    auto queue = std::find_if(node.queues.begin(), node.queues.end(), [&](const ReadyQueue& q) {
+        return q.places == places && q.urgency == vertex.urgency && q.stream == stream;
+    });
     if (queue == node.queues.end())
-        queue = node.queues.insert(node.queues.end(), {.places = places, .urgency = vertex.urgency});
+        queue = node.queues.insert(node.queues.end(), {.places = places, .urgency = vertex.urgency, .stream = stream});
     queue->tasks.push({vertex.priority, v});
     touch(vertex.node);
 }
@@ -365,12 +429,10 @@ void Executor::dispatch(std::int32_t n) {
         PlaceState& place = node.places[p];
         start_staged(n, p);
         while (true) {
-            const auto room = static_cast<std::int32_t>(place.free_slots.size()) + node.lookahead - place.staged;
-            const auto critical_room = room + static_cast<std::int32_t>(place.free_critical.size());
             ReadyQueue* best = nullptr;
             for (ReadyQueue& queue : node.queues) {
                 if ((queue.places >> p & 1U) == 0 || queue.tasks.empty()) continue;
-                if ((queue.urgency == Urgency::critical ? critical_room : room) <= 0) continue;
+                if (room(node, place, queue) <= 0) continue;
                 if (best == nullptr || best->tasks.top() < queue.tasks.top()) best = &queue;
             }
             if (best == nullptr) break;
@@ -384,6 +446,21 @@ void Executor::dispatch(std::int32_t n) {
             start_staged(n, p);
         }
     }
+}
+
+/// How many more tasks of a queue a place takes: for its free workers, and a few more whose data are brought meanwhile.
+/// A stream that may not use all workers gets no more than are free for it.
+std::int32_t Executor::room(const NodeState& node, const PlaceState& place, const ReadyQueue& queue) const {
+    const AllowedWorkers& allowed = node.allowed[queue.stream];
+    auto room = static_cast<std::int32_t>(place.free_slots.size()) + node.lookahead - place.staged;
+    if (!allowed.all() && allowed.find_in(place.free_slots) == place.free_slots.size()) room = 0;
+    if (queue.urgency == Urgency::critical) room += static_cast<std::int32_t>(place.free_critical.size());
+    return room;
+}
+
+const AllowedWorkers& Executor::allowed(std::uint32_t v) const {
+    const Vertex& vertex = section_->vertices[v];
+    return nodes_[static_cast<std::size_t>(vertex.node)].allowed[stream_of(vertex.item)];
 }
 
 /// The task will run here: its data are brought, and kept on a GPU until it has ended.
@@ -412,19 +489,52 @@ void Executor::fetch_missing(std::uint32_t v, std::int32_t n, std::size_t p) {
 void Executor::start_staged(std::int32_t n, std::size_t p) {
     PlaceState& place = nodes_[static_cast<std::size_t>(n)].places[p];
     auto& [ordinary, critical] = place.complete;
-    const auto take = [&](VertexQueue& queue, std::vector<std::int32_t>& slots) {
-        const std::uint32_t v = queue.top().vertex;
-        queue.pop();
-        const std::int32_t slot = slots.back();
-        slots.pop_back();
-        --place.staged;
-        start(v, n, p, slot);
-    };
     while (!place.free_slots.empty() && !(ordinary.empty() && critical.empty())) {
         const bool urgent = ordinary.empty() || (!critical.empty() && ordinary.top() < critical.top());
-        take(urgent ? critical : ordinary, place.free_slots);
+        if (start_first(urgent ? critical : ordinary, place.free_slots, n, p)) continue;
+        if (!start_first(urgent ? ordinary : critical, place.free_slots, n, p)) break;
     }
-    while (!place.free_critical.empty() && !critical.empty()) take(critical, place.free_critical);
+    while (!place.free_critical.empty() && !critical.empty() && start_first(critical, place.free_critical, n, p)) {
+    }
+}
+
+/// Starts the first task of a queue that may use one of the free workers. A task whose stream has lost all workers of
+/// this place goes back to where it was chosen from.
+bool Executor::start_first(VertexQueue& queue, std::vector<std::int32_t>& free_workers, std::int32_t n, std::size_t p) {
+    PlaceState& place = nodes_[static_cast<std::size_t>(n)].places[p];
+    const bool critical_workers = &free_workers == &place.free_critical;
+    std::vector<QueuedVertex> passed_over;
+    bool started = false;
+    while (!queue.empty() && !started) {
+        const QueuedVertex first = queue.top();
+        queue.pop();
+        const AllowedWorkers& may = allowed(first.vertex);
+        const std::size_t k = critical_workers ? free_workers.size() - 1 : may.find_in(free_workers);
+        if (k < free_workers.size()) {
+            const std::int32_t worker = free_workers[k];
+            free_workers.erase(free_workers.begin() + static_cast<std::ptrdiff_t>(k));
+            --place.staged;
+            start(first.vertex, n, p, worker);
+            started = true;
+        } else if (!may.has_any_of(*place.place)) {
+            unstage(first.vertex, n, p);
+        } else {
+            passed_over.push_back(first);
+        }
+    }
+    for (const QueuedVertex& vertex : passed_over) queue.push(vertex);
+    return started;
+}
+
+void Executor::unstage(std::uint32_t v, std::int32_t n, std::size_t p) {
+    PlaceState& place = nodes_[static_cast<std::size_t>(n)].places[p];
+    --place.staged;
+    place.load = std::max(0.0, place.load - seconds(v, *place.place));
+    if (place.place->is_gpu()) {
+        unpin(v, place);
+        retry_waiting(n, p);
+    }
+    enqueue(v);
 }
 
 void Executor::start(std::uint32_t v, std::int32_t n, std::size_t p, std::int32_t slot) {

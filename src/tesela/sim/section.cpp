@@ -42,15 +42,18 @@ public:
 private:
     void add_item(std::uint32_t number) {
         const RecordedItem& item = in_.recording.items[number];
-        const std::int32_t datum = in_.recording.accesses[item.first_access].datum;
+        const auto datum = [&] { return in_.recording.accesses[item.first_access].datum; };
         switch (item.kind) {
             case RecordedItem::Kind::task: return add_task(number, item);
             case RecordedItem::Kind::exchange: return add_exchange(number, item);
-            case RecordedItem::Kind::move: return add_move(number, datum, item.node);
-            case RecordedItem::Kind::retire: return copies_.drop_others(datum, copies_.owner(datum));
+            case RecordedItem::Kind::move: return add_move(number, datum(), item.node);
+            case RecordedItem::Kind::retire: return copies_.drop_others(datum(), copies_.owner(datum()));
             case RecordedItem::Kind::fetch:
                 for (std::int32_t node = 0; node < nodes(); ++node)
-                    bring(datum, node, {number, std::numeric_limits<std::int32_t>::max()});
+                    bring(datum(), node, {number, std::numeric_limits<std::int32_t>::max()});
+                return;
+            case RecordedItem::Kind::workers:
+                for (auto& list : section_.submissions) list.push_back({number, Submission::none});
                 return;
         }
     }
@@ -72,6 +75,7 @@ private:
                                               .item = number,
                                               .work = durations_.number_of(work_of(item)),
                                               .urgency = item.urgency,
+                                              .resource = item.resource,
                                               .noise = in_.noise(number)});
         for (const RecordedAccess& access : accesses) use(v, access.datum, item.node, access.mode);
         end_vertex(v);

@@ -68,11 +68,15 @@ public:
             stream_of_item.push_back(stream.number);
             const RecordedItem::Kind kind = recorder.recording().items[position_of_item.size()].kind;
             position_of_item.push_back(stream.submitted);
-            if (kind != RecordedItem::Kind::move && kind != RecordedItem::Kind::retire) ++stream.submitted;
+            const bool counted = kind != RecordedItem::Kind::move && kind != RecordedItem::Kind::retire &&
+                                 kind != RecordedItem::Kind::workers;
+            if (counted) ++stream.submitted;
         }
     }
 
     void simulate(std::uint16_t waiting);
+    /// Numbers that exist on some node, and a worker left on each.
+    void check_workers(const WorkerSet& workers) const;
 
     Platform platform;
     SimulationOptions options;
@@ -108,6 +112,18 @@ void SimulatedEngine::Implementation::know_data() {
     copies.know(recording, bytes);
 }
 
+void SimulatedEngine::Implementation::check_workers(const WorkerSet& workers) const {
+    if (workers.empty()) return;
+    std::size_t most = 0;
+    for (std::size_t node = 0; node < cluster.nodes(); ++node) {
+        const std::size_t here = cluster.workers_of(static_cast<std::int32_t>(node));
+        most = std::max(most, here);
+        if (std::none_of(workers.begin(), workers.end(), [&](int w) { return w >= 0 && std::cmp_less(w, here); }))
+            throw Error("none of the workers given exists on node {}, which has {}, numbered from 0", node, here);
+    }
+    tesela::check_workers(workers, static_cast<int>(most));
+}
+
 void SimulatedEngine::Implementation::simulate(std::uint16_t waiting) {
     const std::uint32_t first = std::exchange(simulated, static_cast<std::uint32_t>(recorder.recording().items.size()));
     // A stream that ends because of an error waits too; there is nothing to predict then.
@@ -131,7 +147,9 @@ void SimulatedEngine::Implementation::simulate(std::uint16_t waiting) {
     result.critical_path += section.critical_path;
     result.lower_bound += std::max(area, section.critical_path);
     result.tasks += section.tasks;
-    executor.run(section, {.limit = limits, .stream_of_item = stream_of_item, .waiting = waiting});
+    executor.run(
+        section,
+        {.recording = recorder.recording(), .limit = limits, .stream_of_item = stream_of_item, .waiting = waiting});
 }
 
 SimulatedEngine::SimulatedEngine(Platform platform, SimulationOptions options)
@@ -158,8 +176,9 @@ const Recording& SimulatedEngine::recording() const { return implementation_->re
 
 std::unique_ptr<StreamState> SimulatedEngine::open(const StreamOptions& options) {
     auto& self = *implementation_;
-    if (!options.workers.empty()) throw Error("workers of a simulated node cannot be chosen");
+    self.check_workers(options.workers);
     const auto number = static_cast<std::uint16_t>(self.streams.size());
+    self.executor.allow(number, options.workers);
     self.streams.push_back({number, options.name});
     self.limits.push_back(options.max_pending);
     return std::make_unique<SimulatedStreamState>(options, number);
@@ -202,8 +221,15 @@ Status SimulatedEngine::wait(StreamState& stream) {
     return {};
 }
 
-void SimulatedEngine::set_workers(StreamState&, WorkerSet workers) {
-    if (!workers.empty()) throw Error("workers of a simulated node cannot be chosen");
+void SimulatedEngine::set_workers(StreamState& stream, WorkerSet workers) {
+    auto& self = *implementation_;
+    if (self.options.scheduler == SimulatedScheduler::earliest_finish)
+        throw Error(
+            "the scheduler earliest_finish gives tasks to workers before they are free, so the workers of a stream "
+            "cannot change: use the scheduler priority");
+    self.check_workers(workers);
+    self.recorder.set_workers(stream, std::move(workers));
+    self.know_items(stream_of(stream));
 }
 
 SimulationResult SimulatedEngine::result() const {

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,8 +32,6 @@ struct SimulationOptions {
     /// Where given, a task takes this many times its duration on the platform, whatever the ranks of its tiles.
     std::function<double(const Recording& recording, std::uint32_t item)> duration_factor{};
     CriticalSlot critical = CriticalSlot::none;
-    /// Kernels that need a limited resource of the platform (NodeType::limits), as {"read", "reader"}.
-    std::map<std::string, std::string> resources{};
     /// Told of the run as it goes; they outlive the engine.
     std::vector<ScheduleObserver*> observers{};
     /// Told now and then how many tasks have been simulated.
@@ -85,7 +82,9 @@ public:
     /// Simulates what all streams have submitted since the last wait. Throws Error naming a kernel that no worker of
     /// its node can run.
     Status wait(StreamState& stream) override;
-    /// Throws Error: workers of a simulated node cannot be chosen.
+    /// Acts when a node's submission comes to this point of the stream, on the workers of these numbers of every node
+    /// (as in simulated_workers). Throws Error for a worker that no node has, a node that would have none left, or
+    /// under the scheduler earliest_finish, which chooses workers before they are free.
     void set_workers(StreamState& stream, WorkerSet workers) override;
 
     [[nodiscard]] const Platform& platform() const;

@@ -2,24 +2,19 @@
 
 #include "tesela/base/error.hpp"
 #include "tesela/base/units.hpp"
-#include "tesela/kernels/dense.hpp"
 #include "tesela/starpu/internal/attachment.hpp"
 #include "tesela/starpu/internal/courier.hpp"
 #include "tesela/starpu/internal/exchange.hpp"
-#include "tesela/starpu/internal/machine.hpp"
-#include "tesela/starpu/internal/parallel.hpp"
+#include "tesela/starpu/internal/runtime.hpp"
 #include "tesela/starpu/internal/stream_state.hpp"
 #include "tesela/starpu/internal/tile_interface.hpp"
 #include "tesela/starpu/internal/tile_pool.hpp"
 #include "tesela/starpu/internal/tracing.hpp"
 
 #include <starpu.h>
-#include <starpu_expert.h>
 #include <starpu_mpi.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cerrno>
 #include <cstring>
 #include <deque>
 #include <limits>
@@ -31,10 +26,6 @@ namespace tesela {
 namespace starpu {
 namespace {
 
-void check(int code, const char* what) {
-    if (code != 0) throw Error("StarPU: {} failed: {}", what, std::strerror(-code));
-}
-
 /// Whether a task that copies a value out runs although its stream has failed: somebody waits for it.
 enum class AfterFailure : std::uint8_t { skip, run };
 
@@ -42,6 +33,8 @@ enum class AfterFailure : std::uint8_t { skip, run };
 struct TaskRecord {
     const Kernel* kernel;
     StarpuStream* stream;
+    Scheduler* scheduler;
+    Scheduled scheduled;
     Progress* progress;
     std::shared_ptr<Fetched> fetched;
     AfterFailure after_failure = AfterFailure::skip;
@@ -53,6 +46,7 @@ struct TaskRecord {
 void execute(void* buffers[], void* argument) {
     auto& record = *static_cast<TaskRecord*>(argument);
     TracedRun traced(record.traced);
+    record.scheduler->started(starpu_worker_get_id());
     if (record.after_failure == AfterFailure::skip && record.stream->failure.raised()) return;
     std::array<Tile, Task::max_accesses> tiles;
     const auto count = static_cast<std::size_t>(STARPU_TASK_GET_NBUFFERS(starpu_task_get_current()));
@@ -65,6 +59,7 @@ void execute(void* buffers[], void* argument) {
 void task_ended(void* argument) {
     auto* record = static_cast<TaskRecord*>(argument);
     Progress& progress = *record->progress;
+    record->scheduler->ended(record->scheduled);
     delete record;
     progress.finished();
 }
@@ -128,22 +123,16 @@ const Kernel copy_out{"copy_out", cost_copy_out, run_copy_out};
 StarpuAttachment& attachment_of(const TileRef& tile) { return *static_cast<StarpuAttachment*>(tile.matrix); }
 StarpuStream& stream_of(StreamState& stream) { return static_cast<StarpuStream&>(stream); }
 
-unsigned sleep_when_idle(void* microseconds) {
-    const auto us = reinterpret_cast<std::intptr_t>(microseconds);
-    const timespec moment{.tv_sec = 0, .tv_nsec = us * 1000};
-    nanosleep(&moment, nullptr);
-    return 1;
-}
-
-std::atomic<bool> engine_exists{false};
-
 /// Codelets have static lifetime, since StarPU may look at one after its last task.
 class Codelets {
 public:
-    starpu_codelet* of(const Kernel& kernel) {
+    starpu_codelet* of(const Kernel& kernel, const Scheduler& scheduler) {
         const std::lock_guard lock(mutex_);
         const auto found = index_.find(&kernel);
-        if (found != index_.end()) return found->second;
+        if (found != index_.end()) {
+            found->second->can_execute = scheduler.can_execute();
+            return found->second;
+        }
         starpu_codelet& codelet = codelets_.emplace_back();
         starpu_codelet_init(&codelet);
         codelet.cpu_funcs[0] = execute;
@@ -151,6 +140,7 @@ public:
         codelet.where = STARPU_CPU;
         codelet.nbuffers = STARPU_VARIABLE_NBUFFERS;
         codelet.name = kernel.name;
+        codelet.can_execute = scheduler.can_execute();
         index_.emplace(&kernel, &codelet);
         return &codelet;
     }
@@ -166,132 +156,7 @@ Codelets& codelets() {
     return all;
 }
 
-/// The worker that takes critical tasks only, when there is one: the last.
-struct Workers {
-    int computing = 1;
-    bool has_critical = false;
-    [[nodiscard]] int all() const { return computing + (has_critical ? 1 : 0); }
-};
-
 }  // namespace
-
-/// Starts StarPU on construction and stops it on destruction; knows the machine, the nodes and the memory they have.
-class Runtime {
-public:
-    explicit Runtime(const StarpuOptions& options);
-    ~Runtime();
-    Runtime(const Runtime&) = delete;
-    Runtime& operator=(const Runtime&) = delete;
-    Runtime(Runtime&&) = delete;
-    Runtime& operator=(Runtime&&) = delete;
-
-    Parallel parallel;
-    Workers workers;
-    NodeDescription description;
-
-private:
-    void decide_workers(const StarpuOptions& options, const Cores& cores);
-    void bind(const StarpuOptions& options, const Cores& cores, starpu_conf& conf) const;
-    void describe(const Cores& cores);
-};
-
-Runtime::Runtime(const StarpuOptions& options) {
-    if (engine_exists.exchange(true)) throw Error("there is a StarPU engine in this process already; use that one");
-    try {
-        const Cores cores = find_cores();
-        decide_workers(options, cores);
-        set_blas_threads(1);
-        set_default("STARPU_SILENT", "1");
-        starpu_conf conf;
-        starpu_conf_init(&conf);
-        conf.ncpus = workers.all();
-        conf.reserve_ncpus = 0;
-        conf.catch_signals = 0;
-        const std::string scheduler = options.scheduler.empty() ? "prio" : options.scheduler;
-        if (!options.scheduler.empty() || std::getenv("STARPU_SCHED") == nullptr)
-            conf.sched_policy_name = scheduler.c_str();
-        bind(options, cores, conf);
-        const int code =
-            parallel.active() ? starpu_mpi_init_conf(nullptr, nullptr, 0, MPI_COMM_WORLD, &conf) : starpu_init(&conf);
-        if (code == -ENODEV) throw Error("StarPU found no worker to run on");
-        check(code, "starting");
-    } catch (...) {
-        engine_exists = false;
-        throw;
-    }
-    if (parallel.active()) register_tile_datatype();
-    if (options.idle_microseconds > 0)
-        starpu_idle_hook_register(
-            sleep_when_idle,  // NOLINTNEXTLINE(performance-no-int-to-ptr): a number, not an address
-            reinterpret_cast<void*>(std::intptr_t{options.idle_microseconds}));
-    describe(find_cores());
-}
-
-Runtime::~Runtime() {
-    if (parallel.active()) {
-        unregister_tile_datatype();
-        starpu_mpi_shutdown();
-    } else {
-        starpu_shutdown();
-    }
-    engine_exists = false;
-}
-
-void Runtime::decide_workers(const StarpuOptions& options, const Cores& cores) {
-    if (options.workers < 0) throw Error("{} workers cannot run; give at least 1, or 0 for all cores", options.workers);
-    const int share = std::max(1, cores.usable / parallel.nodes_here());
-    workers.has_critical = options.critical_worker == CriticalWorker::shared_core;
-    workers.computing = options.workers > 0 ? options.workers : share;
-    const int limit = STARPU_MAXCPUS - (workers.has_critical ? 1 : 0);
-    if (workers.computing > limit) {
-        description.warnings.push_back(fmt::format(
-            "{} workers wanted, but this StarPU was built for at most {}: using {}. A StarPU configured with "
-            "--enable-maxcpus uses more.",
-            workers.computing, STARPU_MAXCPUS, limit));
-        workers.computing = limit;
-    }
-}
-
-/// StarPU binds workers to the first cores of the machine; with several nodes on one machine that would put all of them
-/// on the same cores, and with an affinity mask on cores that are not ours.
-void Runtime::bind(const StarpuOptions& options, const Cores& cores, starpu_conf& conf) const {
-    if (cores.usable < cores.machine) set_default("STARPU_WORKERS_GETBIND", "1");
-    const bool shared = parallel.nodes_here() > 1 && cores.usable == cores.machine;
-    if (shared || workers.computing > cores.usable) {
-        set_default("STARPU_WORKERS_NOBIND", "1");
-        set_default("STARPU_MPI_NOBIND", "1");
-    } else if (options.critical_worker == CriticalWorker::shared_core) {
-        // The last worker shares the last core, where submission runs too when it finds no free one.
-        conf.use_explicit_workers_bindid = 1;
-        for (int w = 0; w < workers.all(); ++w)
-            conf.workers_bindid[w] = static_cast<unsigned>(std::min(w, cores.usable - 1));
-    }
-}
-
-void Runtime::describe(const Cores& cores) {
-    const BlasDescription blas = describe_blas();
-    description.host = host_name();
-    description.cores = cores.usable;
-    description.workers = workers.computing;
-    description.accelerators = static_cast<int>(starpu_cuda_worker_get_count() + starpu_opencl_worker_get_count());
-    description.nodes_here = parallel.nodes_here();
-    description.blas_threads = blas.threads;
-    description.blas = blas.configuration;
-    description.scheduler = starpu_sched_ctx_get_sched_policy(0)->policy_name;
-    description.memory_bytes = available_memory() / parallel.nodes_here();
-    auto& warnings = description.warnings;
-    if (workers.computing * parallel.nodes_here() > std::max(cores.usable, cores.machine))
-        warnings.push_back(fmt::format("oversubscribed: {} nodes with {} workers each share {} cores",
-                                       parallel.nodes_here(), workers.computing, cores.machine));
-    else if (workers.computing > cores.usable)
-        warnings.push_back(
-            fmt::format("oversubscribed: {} workers on {} usable cores", workers.computing, cores.usable));
-    if (blas.threading == BlasDescription::Threading::openmp || blas.threads != 1)
-        warnings.push_back(
-            fmt::format("the BLAS in use ({}) may start threads inside workers: install the pthread "
-                        "flavour of OpenBLAS or set OMP_NUM_THREADS=1",
-                        blas.configuration));
-}
 
 }  // namespace starpu
 
@@ -318,7 +183,7 @@ public:
     void send(StarpuStream& stream, TileRef tile, Index to, std::int32_t priority);
     void receive(StarpuStream& stream, TileRef tile, Index from);
     void run(StarpuStream& stream, const Task& task, TaskRecord* record);
-    void set_masks(StarpuStream& stream, const WorkerSet& workers) const;
+    [[nodiscard]] TaskRecord* record_of(StarpuStream& stream, const Task& task, AfterFailure after_failure);
     Courier& courier();
 
     std::unique_ptr<Courier> courier_when_needed;
@@ -331,7 +196,7 @@ StarpuEngine::Implementation::Implementation(const StarpuOptions& options)
       memory(runtime.parallel.gather(runtime.description.memory_bytes)),
       reserved(memory.size(), 0) {
     tile_pool().set_keep_limit(static_cast<std::size_t>(runtime.description.memory_bytes / 4));
-    for (const double workers : runtime.parallel.gather(static_cast<double>(runtime.workers.computing)))
+    for (const double workers : runtime.parallel.gather(static_cast<double>(runtime.workers.count())))
         total_workers += static_cast<Index>(workers);
 }
 
@@ -417,8 +282,9 @@ void StarpuEngine::Implementation::written(StarpuStream& stream, const Access& a
 
 void StarpuEngine::Implementation::run(StarpuStream& stream, const Task& task, TaskRecord* record) {
     starpu_task* job = starpu_task_create();
-    job->cl = codelets().of(*task.kernel);
+    job->cl = codelets().of(*task.kernel, *runtime.scheduler);
     job->cl_arg = record;
+    job->sched_data = &record->scheduled;
     job->callback_func = task_ended;
     job->callback_arg = record;
     job->priority = task.priority;
@@ -432,12 +298,6 @@ void StarpuEngine::Implementation::run(StarpuStream& stream, const Task& task, T
         job->handles[i] = attachment_of(access.tile).handle(access.tile.index);
         job->modes[i] = starpu_mode(access.mode);
     }
-    if (!stream.masks.empty()) {
-        auto& masks = stream.masks.back();
-        auto& mask = task.urgency == Urgency::critical ? masks.critical : masks.ordinary;
-        job->workerids = mask.data();
-        job->workerids_len = static_cast<unsigned>(mask.size());
-    }
     stream.progress.started();
     const int code = starpu_task_submit(job);
     if (code == 0) return;
@@ -448,24 +308,17 @@ void StarpuEngine::Implementation::run(StarpuStream& stream, const Task& task, T
     throw Error("no worker of this node can run {}: {}", task.kernel->name, std::strerror(-code));
 }
 
-/// Who may run tasks: all workers but the critical one, or those named; critical tasks may use the critical one too.
-void StarpuEngine::Implementation::set_masks(StarpuStream& stream, const WorkerSet& workers) const {
-    if (workers.empty() && !runtime.workers.has_critical && stream.masks.empty()) return;
-    const auto words = static_cast<std::size_t>((runtime.workers.all() + 31) / 32);
-    StarpuStream::Masks masks{std::vector<std::uint32_t>(words, 0), {}};
-    const auto set = [](std::vector<std::uint32_t>& mask, int w) {
-        mask[static_cast<std::size_t>(w / 32)] |= std::uint32_t{1} << static_cast<unsigned>(w % 32);
-    };
-    if (workers.empty())
-        for (int w = 0; w < runtime.workers.computing; ++w) set(masks.ordinary, w);
-    for (const int w : workers) {
-        if (w < 0 || w >= runtime.workers.computing)
-            throw Error("worker {} does not exist: this node has {}", w, runtime.workers.computing);
-        set(masks.ordinary, w);
-    }
-    masks.critical = masks.ordinary;
-    if (runtime.workers.has_critical) set(masks.critical, runtime.workers.computing);
-    stream.masks.push_back(std::move(masks));
+TaskRecord* StarpuEngine::Implementation::record_of(StarpuStream& stream, const Task& task,
+                                                    AfterFailure after_failure) {
+    Scheduler& scheduler = *runtime.scheduler;
+    Gate* gate = task.resource == nullptr ? nullptr : &scheduler.gate(*task.resource);
+    return new TaskRecord{.kernel = task.kernel,
+                          .stream = &stream,
+                          .scheduler = &scheduler,
+                          .scheduled = {stream.queue.get(), gate, task.urgency},
+                          .progress = &stream.progress,
+                          .after_failure = after_failure,
+                          .arguments = task.arguments};
 }
 
 Courier& StarpuEngine::Implementation::courier() {
@@ -479,7 +332,7 @@ StarpuEngine::~StarpuEngine() = default;
 
 NodeId StarpuEngine::this_node() const { return NodeId{implementation_->me()}; }
 Index StarpuEngine::node_count() const { return implementation_->runtime.parallel.nodes(); }
-int StarpuEngine::worker_count() const { return implementation_->runtime.workers.computing; }
+int StarpuEngine::worker_count() const { return implementation_->runtime.workers.count(); }
 Index StarpuEngine::total_workers() const { return implementation_->total_workers; }
 const NodeDescription& StarpuEngine::description() const { return implementation_->runtime.description; }
 
@@ -498,7 +351,10 @@ std::unique_ptr<StreamState> StarpuEngine::open(const StreamOptions& options) {
         stream->number = static_cast<std::uint16_t>(self.streams_opened++);
     }
     stream->comm = self.runtime.parallel.duplicate();
-    self.set_masks(*stream, options.workers);
+    Scheduler& scheduler = *self.runtime.scheduler;
+    stream->queue = {
+        &scheduler.open(self.runtime.workers_of(options.workers), self.runtime.critical_workers_of(options.workers)),
+        CloseQueue{&scheduler}};
     return stream;
 }
 
@@ -527,7 +383,7 @@ void StarpuEngine::submit(StreamState& stream, const Task& task) {
             const TracedWait waiting(mine, trace::WaitReason::throttle);
             mine.progress.wait_until_at_most(limit * 3 / 4);
         }
-        auto* record = new TaskRecord{task.kernel, &mine, &mine.progress, {}, AfterFailure::skip, {}, task.arguments};
+        TaskRecord* record = self.record_of(mine, task, AfterFailure::skip);
         if (Tracing* trace = tracing()) record->traced = trace->created(mine, task, position, TaskPurpose::task);
         self.run(mine, task, record);
     }
@@ -550,8 +406,8 @@ void StarpuEngine::exchange(StreamState& stream, const Exchange& exchange) {
     auto& self = *implementation_;
     StarpuStream& mine = stream_of(stream);
     const auto submit = [&self, &mine](const Task& task, const TracedTask& traced) {
-        auto* record =
-            new TaskRecord{task.kernel, &mine, &mine.progress, {}, AfterFailure::run, traced, task.arguments};
+        TaskRecord* record = self.record_of(mine, task, AfterFailure::run);
+        record->traced = traced;
         self.run(mine, task, record);
     };
     const auto run = std::make_shared<ExchangeRun>(
@@ -578,8 +434,8 @@ void StarpuEngine::fetch(StreamState& stream, TileRef tile, std::shared_ptr<Fetc
     Task task(copy_out, {access}, args);
     task.priority = std::numeric_limits<std::int32_t>::max();
     const std::uint64_t position = mine.submitted++;
-    auto* record =
-        new TaskRecord{&copy_out, &mine, &mine.progress, std::move(into), AfterFailure::run, {}, task.arguments};
+    TaskRecord* record = self.record_of(mine, task, AfterFailure::run);
+    record->fetched = std::move(into);
     if (Tracing* trace = tracing()) record->traced = trace->created(mine, task, position, TaskPurpose::fetch);
     self.run(mine, task, record);
 }
@@ -592,7 +448,9 @@ Status StarpuEngine::wait(StreamState& stream) {
 }
 
 void StarpuEngine::set_workers(StreamState& stream, WorkerSet workers) {
-    implementation_->set_masks(stream_of(stream), workers);
+    auto& runtime = implementation_->runtime;
+    runtime.scheduler->set_workers(*stream_of(stream).queue, runtime.workers_of(workers),
+                                   runtime.critical_workers_of(workers));
 }
 
 void StarpuEngine::start_trace(const trace::Options& options) {

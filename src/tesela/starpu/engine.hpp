@@ -13,12 +13,19 @@ namespace tesela {
 /// Whether a worker that takes critical tasks only shares a core with submission (paper 000's oversubscription).
 enum class CriticalWorker : std::uint8_t { none, shared_core };
 
+/// Whether accelerators get workers. No kernel uses them yet, and a worker for each would only take a core's time.
+enum class Accelerators : std::uint8_t { none, shared };
+
 struct StarpuOptions {
     /// Workers of this node; 0 means the cores at hand divided among the nodes on this machine.
     int workers = 0;
-    /// A scheduler of StarPU; empty means `prio` on cores, `dmdas` with accelerators.
+    /// `streams` or a scheduler of StarPU; empty means `streams` on cores, `dmdas` with accelerators. Under `streams`,
+    /// a free worker takes the task of highest priority among the streams that it may work for, and the workers of a
+    /// stream can change while its tasks wait.
     std::string scheduler{};
     CriticalWorker critical_worker = CriticalWorker::none;
+    /// `shared`: those that this process sees, divided among the nodes on this machine.
+    Accelerators accelerators = Accelerators::none;
     /// How long an idle worker sleeps before it looks for work again: 0 spins.
     int idle_microseconds = 20;
 };

@@ -6,8 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <limits>
+#include <numeric>
+#include <string_view>
+#include <system_error>
 
 namespace tesela::starpu {
 namespace {
@@ -40,6 +44,26 @@ Cores find_cores() {
     CPU_ZERO(&mask);
     cores.usable = sched_getaffinity(0, sizeof(mask), &mask) == 0 ? CPU_COUNT(&mask) : cores.machine;
     return cores;
+}
+
+std::vector<int> visible_gpus() {
+    std::ptrdiff_t count = 0;
+    if (const char* chosen = std::getenv("CUDA_VISIBLE_DEVICES")) {
+        const std::string_view list = chosen;
+        count =
+            list.empty() || list == "-1" || list == "NoDevFiles" ? 0 : 1 + std::count(list.begin(), list.end(), ',');
+    } else {
+        std::error_code none;
+        for (const auto& device : std::filesystem::directory_iterator("/dev", none)) {
+            const std::string name = device.path().filename().string();
+            const bool numbered = name.size() > 6 && std::all_of(name.begin() + 6, name.end(),
+                                                                 [](char c) { return c >= '0' && c <= '9'; });
+            if (name.starts_with("nvidia") && numbered) ++count;
+        }
+    }
+    std::vector<int> numbers(static_cast<std::size_t>(count));
+    std::iota(numbers.begin(), numbers.end(), 0);
+    return numbers;
 }
 
 double available_memory() {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdlib>
 #include <ctime>
+#include <functional>
 
 namespace tesela {
 
@@ -57,15 +58,23 @@ void start_mpi() {
     });
 }
 
-int count_nodes_here() {
-    MPI_Comm here = MPI_COMM_NULL;
-    check_mpi(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here),
-              "MPI_Comm_split_type");
-    int size = 1;
-    check_mpi(MPI_Comm_size(here, &size), "MPI_Comm_size");
-    check_mpi(MPI_Comm_free(&here), "MPI_Comm_free");
-    return size;
-}
+/// The nodes on this machine, while it lives; every node makes one.
+class NodesHere {
+public:
+    NodesHere() {
+        check_mpi(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &comm_),
+                  "MPI_Comm_split_type");
+    }
+    ~NodesHere() { MPI_Comm_free(&comm_); }
+    NodesHere(const NodesHere&) = delete;
+    NodesHere& operator=(const NodesHere&) = delete;
+    NodesHere(NodesHere&&) = delete;
+    NodesHere& operator=(NodesHere&&) = delete;
+    [[nodiscard]] MPI_Comm get() const { return comm_; }
+
+private:
+    MPI_Comm comm_ = MPI_COMM_NULL;
+};
 
 /// Waits without keeping a core busy.
 void wait_politely(MPI_Request request) {
@@ -85,7 +94,9 @@ Parallel::Parallel() : active_(started_in_parallel()) {
     start_mpi();
     check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &node_), "MPI_Comm_rank");
     check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &nodes_), "MPI_Comm_size");
-    nodes_here_ = count_nodes_here();
+    const NodesHere here;
+    check_mpi(MPI_Comm_size(here.get(), &nodes_here_), "MPI_Comm_size");
+    check_mpi(MPI_Comm_rank(here.get(), &number_here_), "MPI_Comm_rank");
     active_ = nodes_ > 1;
 }
 
@@ -108,6 +119,15 @@ Status Parallel::agree(MPI_Comm comm, const Status& status) const {
     check_mpi(MPI_Iallreduce(&mine, &first, 1, MPI_INT64_T, MPI_MIN, comm, &request), "MPI_Iallreduce");
     wait_politely(request);
     return first == none ? Status{} : Status{static_cast<Failure>(first % kinds), first / kinds};
+}
+
+bool Parallel::alike_here(const std::string& text) const {
+    if (nodes_here_ == 1) return true;
+    const NodesHere here;
+    const std::size_t mine = std::hash<std::string>{}(text);
+    std::array<std::uint64_t, 2> extremes{mine, ~std::uint64_t{mine}};
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, extremes.data(), 2, MPI_UINT64_T, MPI_MIN, here.get()), "MPI_Allreduce");
+    return extremes[0] == ~extremes[1];
 }
 
 double Parallel::max(double value) const {

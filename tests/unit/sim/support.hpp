@@ -5,6 +5,8 @@
 #include "tesela/algs/cholesky.hpp"
 #include "tesela/algs/gemm.hpp"
 #include "tesela/algs/lu.hpp"
+#include "tesela/algs/tasks.hpp"
+#include "tesela/base/error.hpp"
 #include "tesela/distribution/families.hpp"
 #include "tesela/sim/simulated_engine.hpp"
 
@@ -126,6 +128,28 @@ void simulate(Simulated& simulated, SimulationOptions options, const Submit& wor
     }
     simulated.result = engine.result();
     simulated.recording = engine.recording();
+}
+
+inline Distribution all_on(Index nodes, std::int32_t node, GridSize grid) {
+    return {grid, nodes, std::vector<std::int32_t>(static_cast<std::size_t>(grid.count()), node)};
+}
+
+/// A row of tiles on node 0, each zeroed: tasks that do not depend on each other.
+inline void zero_tiles(Stream& s, Index count) {
+    const Matrix<double> A(s, Tiling::uniform({tile_size, count * tile_size}, {tile_size, tile_size}),
+                           all_on(s.engine().node_count(), 0, {1, count}));
+    for (Index j = 0; j < count; ++j) s.submit(tasks::laset({}, A(0, j)));
+    s.wait();
+}
+
+template <class Function>
+std::string error_of(const Function& function) {
+    try {
+        function();
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return {};
 }
 
 }  // namespace tesela::testing

@@ -38,6 +38,8 @@ struct Cluster {
     [[nodiscard]] const NodeType& type(std::int32_t node) const {
         return platform.node_types[type_of_node[static_cast<std::size_t>(node)]];
     }
+    /// How many workers a node has, critical ones aside: they are numbered from 0.
+    [[nodiscard]] std::size_t workers_of(std::int32_t node) const;
     [[nodiscard]] const std::vector<Place>& places_of(std::int32_t node) const {
         return places[type_of_node[static_cast<std::size_t>(node)]];
     }

@@ -14,6 +14,7 @@ namespace tesela::sim {
 
 /// How streams submit a section.
 struct SubmissionRules {
+    const Recording& recording;
     std::vector<Index> limit;  ///< tasks that may be pending on a node, per stream
     const std::vector<std::uint16_t>& stream_of_item;
     std::uint16_t waiting = 0;  ///< the stream that waits for the section
@@ -26,6 +27,9 @@ public:
 
     /// Runs a section to its end.
     void run(const Section& section, const SubmissionRules& submission);
+    /// From now on a stream uses these workers, on every node or on one.
+    void allow(std::uint16_t stream, const WorkerSet& workers);
+    void allow(std::uint16_t stream, const WorkerSet& workers, std::int32_t node);
 
     [[nodiscard]] double now() const { return timeline_->now(); }
     [[nodiscard]] Index messages() const { return messages_; }
@@ -55,6 +59,9 @@ private:
     void begin_submission(std::int32_t node);
     void schedule_submission(std::int32_t node);
     void submit_next(std::int32_t node);
+    void know_resources();
+    void check_all_done() const;
+    [[noreturn]] void no_worker_for(std::uint32_t v) const;
     void count_pending(std::int32_t node, std::uint32_t item, std::int32_t change);
     [[nodiscard]] std::size_t stream_of(std::uint32_t item) const { return submission_->stream_of_item[item]; }
 
@@ -79,6 +86,11 @@ private:
     void stage(std::uint32_t v, std::int32_t node, std::size_t place);
     void fetch_missing(std::uint32_t v, std::int32_t node, std::size_t place);
     void start_staged(std::int32_t node, std::size_t place);
+    [[nodiscard]] bool start_first(VertexQueue& queue, std::vector<std::int32_t>& free_workers, std::int32_t node,
+                                   std::size_t place);
+    void unstage(std::uint32_t v, std::int32_t node, std::size_t place);
+    [[nodiscard]] const AllowedWorkers& allowed(std::uint32_t v) const;
+    [[nodiscard]] std::int32_t room(const NodeState& node, const PlaceState& place, const ReadyQueue& queue) const;
     void start(std::uint32_t v, std::int32_t node, std::size_t place, std::int32_t slot);
     void task_ended(std::uint32_t v);
     void advance_gpu(PlaceState& place);

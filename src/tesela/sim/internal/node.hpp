@@ -1,13 +1,12 @@
 #pragma once
 
+#include "tesela/flow/engine.hpp"
 #include "tesela/sim/internal/cluster.hpp"
 
 #include <cstdint>
 #include <deque>
 #include <list>
-#include <map>
 #include <queue>
-#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -45,10 +44,11 @@ struct QueuedVertex {
 };
 using VertexQueue = std::priority_queue<QueuedVertex>;
 
-/// Tasks that some places of a node may take, and whether they are critical.
+/// Tasks of a stream that some places of a node may take, and whether they are critical.
 struct ReadyQueue {
     std::uint32_t places = 0;  ///< bit by bit
     Urgency urgency = Urgency::ordinary;
+    std::uint16_t stream = 0;
     VertexQueue tasks{};
 };
 
@@ -103,6 +103,21 @@ struct PlaceState {
     DeviceLink links[2]{};
 };
 
+/// Workers of a node that a stream may use, by number; all while it is empty.
+class AllowedWorkers {
+public:
+    AllowedWorkers() = default;
+    AllowedWorkers(const WorkerSet& workers, std::size_t of_node);
+    [[nodiscard]] bool all() const { return allowed_.empty(); }
+    [[nodiscard]] bool has(std::int32_t worker) const { return all() || allowed_[static_cast<std::size_t>(worker)]; }
+    [[nodiscard]] bool has_any_of(const Place& place) const;
+    /// Position of the free worker with the least number that is allowed (they are in falling order); the size if none.
+    [[nodiscard]] std::size_t find_in(const std::vector<std::int32_t>& free_workers) const;
+
+private:
+    std::vector<bool> allowed_;
+};
+
 /// What goes on on a node.
 struct NodeState {
     std::vector<PlaceState> places{};
@@ -126,7 +141,8 @@ struct NodeState {
         Index free = 0;
         VertexQueue waiting{};
     };
-    std::map<std::string, Limit> limits{};
+    std::vector<Limit> limits{};            ///< as Recording::resources
+    std::vector<AllowedWorkers> allowed{};  ///< per stream
 };
 
 }  // namespace tesela::sim

@@ -28,14 +28,16 @@ struct Vertex {
     std::uint32_t first_use = 0;
     std::uint32_t use_count = 0;
     Urgency urgency = Urgency::ordinary;
-    double noise = 1;  ///< factor of its duration
-    double bytes = 0;  ///< of a message
+    std::uint8_t resource = 0;  ///< as RecordedItem::resource
+    double noise = 1;           ///< factor of its duration
+    double bytes = 0;           ///< of a message
 
     [[nodiscard]] bool message() const { return to != is_task; }
 };
 
-/// A step of submission on one node.
+/// A step of submission on one node: a task, a message, or a change of the stream's workers (`none`).
 struct Submission {
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
     std::uint32_t item = 0;
     std::uint32_t vertex = 0;
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace tesela::starpu {
 
@@ -10,6 +11,9 @@ struct Cores {
     int machine = 1;
 };
 [[nodiscard]] Cores find_cores();
+
+/// Numbers of the NVIDIA GPUs that this process may use, as CUDA numbers them for it.
+[[nodiscard]] std::vector<int> visible_gpus();
 
 /// Bytes that can still be taken without swapping, by the kernel and by the control group of this process.
 [[nodiscard]] double available_memory();

@@ -22,11 +22,15 @@ public:
     [[nodiscard]] int nodes() const { return nodes_; }
     /// Nodes of this run on the same machine.
     [[nodiscard]] int nodes_here() const { return nodes_here_; }
+    /// This node's number among them.
+    [[nodiscard]] int number_here() const { return number_here_; }
 
     // Collective operations; every node calls them in the same order per communicator.
     [[nodiscard]] MPI_Comm duplicate() const;
     [[nodiscard]] Status agree(MPI_Comm comm, const Status& status) const;
     [[nodiscard]] double max(double value) const;
+    /// Whether all nodes on this machine bring the same text.
+    [[nodiscard]] bool alike_here(const std::string& text) const;
     [[nodiscard]] std::vector<double> gather(double value) const;
     [[nodiscard]] std::vector<std::string> gather(const std::string& text) const;
 
@@ -35,6 +39,7 @@ private:
     int node_ = 0;
     int nodes_ = 1;
     int nodes_here_ = 1;
+    int number_here_ = 0;
 };
 
 }  // namespace tesela::starpu

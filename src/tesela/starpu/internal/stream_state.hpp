@@ -1,15 +1,15 @@
 #pragma once
 
 #include "tesela/flow/engine.hpp"
+#include "tesela/starpu/internal/scheduler.hpp"
 
 #include <mpi.h>
 
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <mutex>
-#include <vector>
 
 namespace tesela::starpu {
 
@@ -30,6 +30,12 @@ private:
     std::condition_variable fell_;
 };
 
+/// Tells the scheduler that a stream has gone.
+struct CloseQueue {
+    Scheduler* scheduler = nullptr;
+    void operator()(StreamQueue* queue) const { scheduler->close(*queue); }
+};
+
 /// A stream as the StarPU engine keeps it.
 class StarpuStream final : public StreamState {
 public:
@@ -45,12 +51,7 @@ public:
     std::uint64_t submitted = 0;
     /// Names tiles in messages; advances alike on every node.
     std::int64_t next_tag;
-    /// Bit masks of allowed workers as StarPU takes them. Pending tasks point into them, so old ones are kept.
-    struct Masks {
-        std::vector<std::uint32_t> ordinary;
-        std::vector<std::uint32_t> critical;
-    };
-    std::deque<Masks> masks;
+    std::unique_ptr<StreamQueue, CloseQueue> queue;
 };
 
 }  // namespace tesela::starpu

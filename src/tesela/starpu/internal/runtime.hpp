@@ -1,0 +1,55 @@
+#pragma once
+
+#include "tesela/starpu/engine.hpp"
+#include "tesela/starpu/internal/machine.hpp"
+#include "tesela/starpu/internal/parallel.hpp"
+#include "tesela/starpu/internal/scheduler.hpp"
+#include "tesela/starpu/internal/worker_choice.hpp"
+
+#include <starpu.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tesela::starpu {
+
+/// StarPU's numbers of this node's workers, by what they are: StarPU numbers accelerators before cores.
+struct Workers {
+    std::vector<int> cores;
+    std::vector<int> accelerators;
+    /// The core's worker that takes critical tasks only; -1 if there is none.
+    int critical = -1;
+
+    [[nodiscard]] int count() const { return static_cast<int>(cores.size() + accelerators.size()); }
+};
+
+/// Starts StarPU on construction and stops it on destruction; knows the machine, the nodes and the memory they have.
+class Runtime {
+public:
+    /// Throws Error if StarPU cannot start, or one is there already.
+    explicit Runtime(const StarpuOptions& options);
+    ~Runtime();
+    Runtime(const Runtime&) = delete;
+    Runtime& operator=(const Runtime&) = delete;
+    Runtime(Runtime&&) = delete;
+    Runtime& operator=(Runtime&&) = delete;
+
+    /// The workers that a set names; all that compute if it is empty. Throws Error for one that does not exist.
+    [[nodiscard]] WorkerBits workers_of(const WorkerSet& set) const;
+    /// The same for critical tasks, which may use the critical worker too.
+    [[nodiscard]] WorkerBits critical_workers_of(const WorkerSet& set) const;
+
+    Parallel parallel;
+    std::unique_ptr<Scheduler> scheduler;
+    Workers workers;
+    NodeDescription description;
+
+private:
+    void start(const StarpuOptions& options);
+    void bind(const WorkerChoice& choice, const Cores& cores, starpu_conf& conf) const;
+    void find_workers(const WorkerChoice& choice);
+    void describe(const Cores& cores);
+};
+
+}  // namespace tesela::starpu

@@ -1,0 +1,204 @@
+#include "tesela/starpu/internal/runtime.hpp"
+
+#include "tesela/base/error.hpp"
+#include "tesela/kernels/dense.hpp"
+#include "tesela/starpu/internal/tile_interface.hpp"
+
+#include <starpu_expert.h>
+#include <starpu_mpi.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+namespace tesela::starpu {
+namespace {
+
+std::atomic<bool> engine_exists{false};
+
+unsigned sleep_when_idle(void* microseconds) {
+    const auto us = reinterpret_cast<std::intptr_t>(microseconds);
+    const timespec moment{.tv_sec = 0, .tv_nsec = us * 1000};
+    nanosleep(&moment, nullptr);
+    return 1;
+}
+
+std::optional<std::string> environment(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+/// Hides an environment variable while it lives.
+class Hidden {
+public:
+    explicit Hidden(const char* name) : name_(name), value_(environment(name)) { unsetenv(name); }
+    ~Hidden() {
+        if (value_) setenv(name_, value_->c_str(), 1);
+    }
+    Hidden(const Hidden&) = delete;
+    Hidden& operator=(const Hidden&) = delete;
+    Hidden(Hidden&&) = delete;
+    Hidden& operator=(Hidden&&) = delete;
+
+private:
+    const char* name_;
+    std::optional<std::string> value_;
+};
+
+/// StarPU's numbers of its workers of a kind.
+std::vector<int> workers_of_type(starpu_worker_archtype type) {
+    std::vector<int> ids(STARPU_NMAXWORKERS);
+    ids.resize(starpu_worker_get_ids_by_type(type, ids.data(), STARPU_NMAXWORKERS));
+    return ids;
+}
+
+Surroundings surroundings(const StarpuOptions& options, const Cores& cores, const Parallel& parallel) {
+    Surroundings machine{.usable_cores = cores.usable,
+                         .nodes_here = parallel.nodes_here(),
+                         .number_here = parallel.number_here(),
+                         .most_cores = STARPU_MAXCPUS,
+                         .environment = environment};
+    if (options.accelerators == Accelerators::none) return machine;
+    machine.gpus = visible_gpus();
+    // A batch system may have divided them already.
+    if (!parallel.alike_here(environment("CUDA_VISIBLE_DEVICES").value_or("all"))) {
+        machine.nodes_here = 1;
+        machine.number_here = 0;
+    }
+    return machine;
+}
+
+}  // namespace
+
+Runtime::Runtime(const StarpuOptions& options) {
+    if (engine_exists.exchange(true)) throw Error("there is a StarPU engine in this process already; use that one");
+    try {
+        start(options);
+    } catch (...) {
+        engine_exists = false;
+        throw;
+    }
+    if (parallel.active()) register_tile_datatype();
+    if (options.idle_microseconds > 0)
+        starpu_idle_hook_register(
+            sleep_when_idle,  // NOLINTNEXTLINE(performance-no-int-to-ptr): a number, not an address
+            reinterpret_cast<void*>(std::intptr_t{options.idle_microseconds}));
+}
+
+void Runtime::start(const StarpuOptions& options) {
+    const Cores cores = find_cores();
+    WorkerChoice choice = choose_workers(options, surroundings(options, cores, parallel));
+    scheduler = std::make_unique<Scheduler>(choice.scheduler);
+    description.warnings = std::move(choice.warnings);
+    set_blas_threads(1);
+    set_default("STARPU_SILENT", "1");
+    const Hidden scheduler_variable("STARPU_SCHED");  // it would win over the policy that we give
+    starpu_conf conf;
+    starpu_conf_init(&conf);
+    conf.precedence_over_environment_variables = 1;  // they have been looked at
+    conf.ncpus = choice.core_workers();
+    conf.reserve_ncpus = 0;
+    conf.ncuda = static_cast<int>(choice.gpus.size());
+    conf.nopencl = 0;
+    conf.catch_signals = 0;
+    conf.sched_policy = scheduler->policy();
+    if (!choice.gpus.empty()) {
+        conf.use_explicit_workers_cuda_gpuid = 1;
+        std::copy(choice.gpus.begin(), choice.gpus.end(), conf.workers_cuda_gpuid);
+    }
+    bind(choice, cores, conf);
+    const int code =
+        parallel.active() ? starpu_mpi_init_conf(nullptr, nullptr, 0, MPI_COMM_WORLD, &conf) : starpu_init(&conf);
+    if (code == -ENODEV) throw Error("StarPU found no worker to run on");
+    if (code != 0) throw Error("StarPU cannot start: {}", std::strerror(-code));
+    find_workers(choice);
+    describe(cores);
+}
+
+Runtime::~Runtime() {
+    if (parallel.active()) {
+        unregister_tile_datatype();
+        starpu_mpi_shutdown();
+    } else {
+        starpu_shutdown();
+    }
+    engine_exists = false;
+}
+
+/// StarPU binds workers to the first cores of the machine; with several nodes on one machine that would put all of them
+/// on the same cores, and with an affinity mask on cores that are not ours.
+void Runtime::bind(const WorkerChoice& choice, const Cores& cores, starpu_conf& conf) const {
+    if (cores.usable < cores.machine) set_default("STARPU_WORKERS_GETBIND", "1");
+    const bool shared = parallel.nodes_here() > 1 && cores.usable == cores.machine;
+    if (shared || choice.cores > cores.usable) {
+        set_default("STARPU_WORKERS_NOBIND", "1");
+        set_default("STARPU_MPI_NOBIND", "1");
+    } else if (choice.critical) {
+        // The last worker shares the last core, where submission runs too when it finds no free one. Workers of GPUs
+        // come first.
+        conf.use_explicit_workers_bindid = 1;
+        const int gpus = static_cast<int>(choice.gpus.size());
+        for (int w = 0; w < gpus + choice.core_workers(); ++w)
+            conf.workers_bindid[w] = static_cast<unsigned>(std::clamp(w - gpus, 0, cores.usable - 1));
+    }
+}
+
+void Runtime::find_workers(const WorkerChoice& choice) {
+    workers.cores = workers_of_type(STARPU_CPU_WORKER);
+    workers.accelerators = workers_of_type(STARPU_CUDA_WORKER);
+    if (static_cast<int>(workers.cores.size()) != choice.core_workers())
+        description.warnings.push_back(fmt::format("StarPU started {} workers on cores where {} were wanted",
+                                                   workers.cores.size(), choice.core_workers()));
+    if (!choice.critical || workers.cores.size() < 2) return;
+    workers.critical = workers.cores.back();
+    workers.cores.pop_back();
+}
+
+WorkerBits Runtime::workers_of(const WorkerSet& set) const {
+    check_workers(set, workers.count());
+    WorkerBits bits;
+    const auto allow = [&](int number) {
+        const auto n = static_cast<std::size_t>(number);
+        const std::size_t cores = workers.cores.size();
+        bits.set(static_cast<std::size_t>(n < cores ? workers.cores[n] : workers.accelerators[n - cores]));
+    };
+    for (const int number : set) allow(number);
+    for (int number = 0; set.empty() && number < workers.count(); ++number) allow(number);
+    return bits;
+}
+
+WorkerBits Runtime::critical_workers_of(const WorkerSet& set) const {
+    WorkerBits bits = workers_of(set);
+    if (workers.critical >= 0) bits.set(static_cast<std::size_t>(workers.critical));
+    return bits;
+}
+
+void Runtime::describe(const Cores& cores) {
+    const BlasDescription blas = describe_blas();
+    const int computing = static_cast<int>(workers.cores.size());
+    description.host = host_name();
+    description.cores = cores.usable;
+    description.workers = computing;
+    description.accelerators = static_cast<int>(workers.accelerators.size());
+    description.nodes_here = parallel.nodes_here();
+    description.blas_threads = blas.threads;
+    description.blas = blas.configuration;
+    description.scheduler = scheduler->name();
+    description.memory_bytes = available_memory() / parallel.nodes_here();
+    auto& warnings = description.warnings;
+    if (computing * parallel.nodes_here() > std::max(cores.usable, cores.machine))
+        warnings.push_back(fmt::format("oversubscribed: {} nodes with {} workers each share {} cores",
+                                       parallel.nodes_here(), computing, cores.machine));
+    else if (computing > cores.usable)
+        warnings.push_back(fmt::format("oversubscribed: {} workers on {} usable cores", computing, cores.usable));
+    if (blas.threading == BlasDescription::Threading::openmp || blas.threads != 1)
+        warnings.push_back(
+            fmt::format("the BLAS in use ({}) may start threads inside workers: install the pthread "
+                        "flavour of OpenBLAS or set OMP_NUM_THREADS=1",
+                        blas.configuration));
+}
+
+}  // namespace tesela::starpu

@@ -1,0 +1,169 @@
+#include "tesela/starpu/internal/scheduler.hpp"
+
+#include "tesela/base/error.hpp"
+
+#include <limits>
+#include <thread>
+
+namespace tesela::starpu {
+namespace {
+
+/// StarPU calls policies without a context of ours.
+Scheduler* the_scheduler = nullptr;
+
+int allowed(unsigned worker, starpu_task* task, unsigned) {
+    const auto* what = static_cast<const Scheduled*>(task->sched_data);
+    return static_cast<int>(what->stream->allows(static_cast<int>(worker), what->urgency));
+}
+
+const starpu_sched_policy& find_policy(const std::string& name) {
+    std::string names = Scheduler::streams;
+    for (starpu_sched_policy** policy = starpu_sched_get_predefined_policies(); *policy != nullptr; ++policy) {
+        if (name == (*policy)->policy_name) return **policy;
+        names += std::string(", ") + (*policy)->policy_name;
+    }
+    throw Error("there is no scheduler \"{}\"; there are: {}", name, names);
+}
+
+}  // namespace
+
+bool Gate::enter(starpu_task* task) {
+    const std::lock_guard lock(mutex_);
+    if (free_ > 0) {
+        --free_;
+        return true;
+    }
+    waiting_.push({task->priority, waited_++, task});
+    return false;
+}
+
+starpu_task* Gate::leave() {
+    const std::lock_guard lock(mutex_);
+    if (waiting_.empty()) {
+        ++free_;
+        return nullptr;
+    }
+    starpu_task* next = waiting_.top().task;
+    waiting_.pop();
+    return next;
+}
+
+Scheduler::Scheduler(const std::string& name) : name_(name) {
+    if (name == streams) {
+        policy_.init_sched = initialise;
+        policy_.deinit_sched = finish;
+        policy_.pop_task = pop;
+        policy_.policy_name = streams;
+        policy_.policy_description = "by priority, among the streams that a worker may work for";
+        policy_.worker_type = STARPU_WORKER_LIST;
+    } else {
+        policy_ = find_policy(name);
+        forward_ = policy_.push_task;
+    }
+    policy_.push_task = push;
+    others_.stream = &open(WorkerBits().set(), WorkerBits().set());
+    the_scheduler = this;
+}
+
+Scheduler::~Scheduler() { the_scheduler = nullptr; }
+
+const char* Scheduler::default_name() {
+#ifdef STARPU_NON_BLOCKING_DRIVERS
+    return streams;
+#else
+    return "prio";
+#endif
+}
+
+int (*Scheduler::can_execute() const)(unsigned, starpu_task*, unsigned) { return own() ? nullptr : allowed; }
+
+void Scheduler::initialise(unsigned context) {
+    // Any number is a priority.
+    starpu_sched_ctx_set_min_priority(context, std::numeric_limits<int>::min());
+    starpu_sched_ctx_set_max_priority(context, std::numeric_limits<int>::max());
+}
+
+void Scheduler::finish(unsigned) {}
+
+int Scheduler::push(starpu_task* task) {
+    Gate* gate = the_scheduler->scheduled(task).gate;
+    return gate == nullptr || gate->enter(task) ? the_scheduler->put(task) : 0;
+}
+
+starpu_task* Scheduler::pop(unsigned) { return the_scheduler->take(starpu_worker_get_id()); }
+
+int Scheduler::put(starpu_task* task) {
+    if (!own()) return forward_(task);
+    const Scheduled& what = scheduled(task);
+    const std::lock_guard lock(mutex_);
+    auto& queue = what.urgency == Urgency::critical ? what.stream->critical : what.stream->ordinary;
+    queue.push({task->priority, pushed_++, task});
+    ready_.fetch_add(1, std::memory_order_relaxed);
+    starpu_push_task_end(task);
+    return 0;
+}
+
+starpu_task* Scheduler::take(int worker) {
+    // Workers look again and again: one that comes too early comes back.
+    if (ready_.load(std::memory_order_relaxed) == 0) return nullptr;
+    const std::lock_guard lock(mutex_);
+    const StreamQueue* of = nullptr;
+    ReadyTasks* best = nullptr;
+    const auto consider = [&](const StreamQueue& stream, ReadyTasks& tasks, Urgency urgency) {
+        if (tasks.empty() || !stream.allows(worker, urgency)) return;
+        if (best != nullptr && !(best->top() < tasks.top())) return;
+        best = &tasks;
+        of = &stream;
+    };
+    for (StreamQueue& stream : streams_) {
+        consider(stream, stream.ordinary, Urgency::ordinary);
+        consider(stream, stream.critical, Urgency::critical);
+    }
+    if (best == nullptr) return nullptr;
+    starpu_task* task = best->top().task;
+    best->pop();
+    ready_.fetch_sub(1, std::memory_order_relaxed);
+    hands_[static_cast<std::size_t>(worker)].holds.store(of);
+    return task;
+}
+
+StreamQueue& Scheduler::open(const WorkerBits& workers, const WorkerBits& critical_workers) {
+    const std::lock_guard lock(mutex_);
+    return streams_.emplace_back(workers, critical_workers);
+}
+
+void Scheduler::close(StreamQueue& stream) {
+    const std::lock_guard lock(mutex_);
+    streams_.remove_if([&](const StreamQueue& s) { return &s == &stream; });
+}
+
+void Scheduler::set_workers(StreamQueue& stream, const WorkerBits& workers, const WorkerBits& critical_workers) {
+    if (!own())
+        throw Error(
+            "the workers of a stream cannot change under StarPU's scheduler {}, which may have given waiting tasks to "
+            "workers already: use the scheduler {}",
+            name_, streams);
+    WorkerBits removed;
+    {
+        const std::lock_guard lock(mutex_);
+        removed = (stream.workers & ~workers) | (stream.critical_workers & ~critical_workers);
+        stream.workers = workers;
+        stream.critical_workers = critical_workers;
+    }
+    for (std::size_t w = 0; w < hands_.size(); ++w)
+        while (removed[w] && hands_[w].holds.load() == &stream) std::this_thread::yield();
+}
+
+Gate& Scheduler::gate(const LimitedResource& resource) {
+    const std::lock_guard lock(gates_mutex_);
+    const std::size_t number = number_of(resources_, resource);
+    while (gates_.size() <= number) gates_.emplace_back(resource.at_most);
+    return gates_[number];
+}
+
+void Scheduler::ended(const Scheduled& task) {
+    if (task.gate == nullptr) return;
+    if (starpu_task* next = task.gate->leave()) put(next);
+}
+
+}  // namespace tesela::starpu

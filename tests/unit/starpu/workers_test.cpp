@@ -1,0 +1,250 @@
+#include "support/cases.hpp"
+#include "support/shared_engine.hpp"
+#include "tesela/base/error.hpp"
+#include "tesela/base/random.hpp"
+#include "tesela/trace/app_events.hpp"
+#include "tesela/trace/trace.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <thread>
+
+namespace tesela {
+namespace {
+
+using testing::engine;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+/// The shared engine replaced by another while it lives.
+class WithEngine {
+public:
+    explicit WithEngine(const StarpuOptions& options) { replace(options); }
+    ~WithEngine() { replace({.workers = 2}); }
+    WithEngine(const WithEngine&) = delete;
+    WithEngine& operator=(const WithEngine&) = delete;
+    WithEngine(WithEngine&&) = delete;
+    WithEngine& operator=(WithEngine&&) = delete;
+
+private:
+    static void replace(const StarpuOptions& options) {
+        testing::engine_slot().reset();
+        testing::engine_slot() = std::make_unique<StarpuEngine>(options);
+    }
+};
+
+const Kernel spin{"spin", [](std::span<const TileShape>, const void*) noexcept { return KernelCost{}; },
+                  [](const KernelCall&) noexcept -> KernelResult {
+                      const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(30);
+                      while (std::chrono::steady_clock::now() < until) {
+                      }
+                      return {};
+                  }};
+
+/// Tiles of one element each, so that tasks on them do not depend on each other.
+Matrix<double> row_of(Stream& s, Index count) {
+    const Tiling tiling = Tiling::uniform({count, 1}, {1, 1});
+    return {s, tiling, squarest_block_cyclic(tiling.grid(), 1), {.name = "x"}};
+}
+
+/// Which workers a stream had from when to when: during a change either set counts.
+class SetsInForce {
+public:
+    explicit SetsInForce(const trace::Trace& trace, std::vector<WorkerSet> sets) : sets_(std::move(sets)) {
+        const auto changes = std::ranges::find(trace.events, std::string("change"), &trace::EventTable::name);
+        for (std::size_t k = 0; k < changes->time.size(); ++k)
+            (changes->values[k] == 0 ? before_ : after_).push_back(changes->time[k]);
+    }
+    [[nodiscard]] bool allowed(trace::Time start, int worker) const {
+        const auto begun = std::ranges::upper_bound(before_, start) - before_.begin();
+        const auto ended = std::ranges::upper_bound(after_, start) - after_.begin();
+        for (auto k = ended; k <= begun; ++k)
+            if (k == 0 || std::ranges::count(sets_[static_cast<std::size_t>(k - 1)], worker) > 0) return true;
+        return false;
+    }
+    [[nodiscard]] std::size_t changes() const { return after_.size(); }
+
+private:
+    std::vector<WorkerSet> sets_;
+    std::vector<trace::Time> before_;
+    std::vector<trace::Time> after_;
+};
+
+TEST(WorkersOfAStream, ChangeWhileTasksAreQueuedAndNoneIsLostOrRunsElsewhere) {
+    constexpr int workers = 4;
+    constexpr Index tasks = 10'000;
+    constexpr int changes = 1000;
+    const WithEngine four({.workers = workers});
+    const std::string path =
+        (std::filesystem::temp_directory_path() / ("tesela-workers-" + std::to_string(getpid()))).string();
+    const trace::EventType change = trace::register_event("change", {{"done"}});
+    std::vector<WorkerSet> sets;
+    engine().start_trace({.path = path});
+    {
+        Stream s(engine());
+        Matrix<double> x = row_of(s, tasks);
+        for (Index i = 0; i < tasks; ++i) s.submit(Task(spin, {{x(i, 0), AccessMode::write}}));
+        for (int c = 0; c < changes; ++c) {
+            WorkerSet set{c % workers};
+            for (int w = 0; w < workers; ++w)
+                if (Random(3).uniform({static_cast<std::uint64_t>(c), static_cast<std::uint64_t>(w)}) < 0.3)
+                    set.push_back(w);
+            sets.push_back(set);
+            trace::emit(change, {0});
+            s.set_workers(set);
+            trace::emit(change, {1});
+            std::this_thread::sleep_for(std::chrono::microseconds(50));
+        }
+        s.set_workers({});
+        EXPECT_TRUE(s.wait().ok());
+    }
+    engine().stop_trace();
+    const trace::Trace trace = trace::read_trace(path);
+    std::remove(path.c_str());
+    const SetsInForce in_force(trace, sets);
+    EXPECT_EQ(in_force.changes(), static_cast<std::size_t>(changes));
+    ASSERT_EQ(std::ssize(trace.tasks), tasks);
+    trace::Time last_change = 0;
+    for (const auto& events : trace.events) last_change = std::max(last_change, events.time.back());
+    Index wrong = 0;
+    Index during = 0;
+    for (const trace::TaskRow& task : trace.tasks) {
+        ASSERT_TRUE(task.ran());
+        if (task.start > last_change) continue;
+        ++during;
+        wrong += !in_force.allowed(task.start, trace.workers[static_cast<std::size_t>(task.worker)].number);
+    }
+    EXPECT_EQ(wrong, 0);
+    EXPECT_GT(during, tasks / 20);  // the changes met a long queue
+}
+
+TEST(WorkersOfAStream, GoToAnotherStreamWhileItsTasksWait) {
+    const WithEngine four({.workers = 4});
+    Stream a(engine(), {.name = "a", .workers = {0, 1}});
+    Stream b(engine(), {.name = "b", .workers = {2, 3}});
+    Matrix<double> x = row_of(a, 4000);
+    Matrix<double> y = row_of(b, 4000);
+    for (Index i = 0; i < 4000; ++i) {
+        a.submit(Task(spin, {{x(i, 0), AccessMode::write}}).at(0, 5));
+        b.submit(Task(spin, {{y(i, 0), AccessMode::write}}));
+    }
+    for (int turn = 0; turn < 50; ++turn) {
+        a.set_workers(turn % 2 == 0 ? WorkerSet{0, 1, 2} : WorkerSet{0});
+        b.set_workers(turn % 2 == 0 ? WorkerSet{3} : WorkerSet{1, 2, 3});
+    }
+    EXPECT_TRUE(a.wait().ok());
+    EXPECT_TRUE(b.wait().ok());
+}
+
+TEST(WorkersOfAStream, CannotChangeUnderSchedulersThatAssignEarly) {
+    const WithEngine lws({.workers = 3, .scheduler = "lws"});
+    Stream s(engine(), {.workers = {2}});  // chosen once, they are kept
+    EXPECT_LE(testing::run_cholesky<double>(engine(), {.n = 300, .tile = 40}).worst(), 1);
+    EXPECT_THAT([&] { s.set_workers({1}); }, ThrowsMessage<Error>(HasSubstr("scheduler lws")));
+}
+
+TEST(WorkersOfAStream, AnUnknownSchedulerIsRefusedWithTheOnesThereAre) {
+    testing::engine_slot().reset();
+    EXPECT_THAT([] { StarpuEngine({.workers = 2, .scheduler = "fastest"}); },
+                ThrowsMessage<Error>(
+                    ::testing::AllOf(HasSubstr("no scheduler \"fastest\""), HasSubstr("streams"), HasSubstr("dmdas"))));
+    testing::engine_slot() = std::make_unique<StarpuEngine>(StarpuOptions{.workers = 2});
+}
+
+TEST(CriticalWorker, TakesCriticalTasksOnly) {
+    const WithEngine critical({.workers = 2, .critical_worker = CriticalWorker::shared_core});
+    EXPECT_EQ(engine().worker_count(), 2);
+    EXPECT_LE(testing::run_cholesky<double>(engine(), {.n = 300, .tile = 40}).worst(), 1);
+    Stream s(engine());
+    EXPECT_THROW(s.set_workers({2}), Error);  // it has no number
+    s.set_workers({1});
+    Matrix<double> x = row_of(s, 200);
+    for (Index i = 0; i < 200; ++i) s.submit(Task(spin, {{x(i, 0), AccessMode::write}}).critical());
+    EXPECT_TRUE(s.wait().ok());
+}
+
+// --- limited resources
+
+/// How many of its kind run, and the most that did.
+struct Crowd {
+    std::atomic<int> now{0};
+    std::atomic<int> most{0};
+    std::atomic<int> ran{0};
+};
+struct CrowdArguments {
+    Crowd* crowd;
+};
+const Kernel join_crowd{"join", nullptr, [](const KernelCall& call) noexcept -> KernelResult {
+                            Crowd& crowd = *call.args<CrowdArguments>().crowd;
+                            const int here = ++crowd.now;
+                            for (int most = crowd.most; here > most && !crowd.most.compare_exchange_weak(most, here);) {
+                            }
+                            std::this_thread::sleep_for(std::chrono::microseconds(200));
+                            --crowd.now;
+                            ++crowd.ran;
+                            return {};
+                        }};
+
+class LimitedResources : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Schedulers, LimitedResources, ::testing::Values("streams", "prio", "eager", "lws", "dmdas"),
+                         [](const auto& tested) { return std::string(tested.param); });
+
+void expect_at_most_three_readers() {
+    const LimitedResource readers{"reader", 3};
+    Crowd limited;
+    Crowd free;
+    Stream s(engine());
+    Stream t(engine());
+    Matrix<double> x = row_of(s, 300);
+    Matrix<double> y = row_of(t, 300);
+    for (Index i = 0; i < 300; ++i) {
+        auto& stream = i % 2 == 0 ? s : t;
+        auto& matrix = i % 2 == 0 ? x : y;
+        stream.submit(Task(join_crowd, {{matrix(i, 0), AccessMode::write}}, CrowdArguments{&limited}).needs(readers));
+        stream.submit(Task(join_crowd, {{matrix(i, 0), AccessMode::read_write}}, CrowdArguments{&free}));
+    }
+    EXPECT_TRUE(s.wait().ok());
+    EXPECT_TRUE(t.wait().ok());
+    EXPECT_EQ(limited.ran, 300);
+    EXPECT_EQ(free.ran, 300);
+    EXPECT_EQ(limited.most, 3);
+    EXPECT_GT(free.most + limited.most, 3);
+}
+
+TEST_P(LimitedResources, AreUsedByAtMostSoManyTasksAtATime) {
+    const WithEngine four({.workers = 4, .scheduler = GetParam()});
+    expect_at_most_three_readers();
+}
+
+TEST(LimitedResource, HoldsUnderASchedulerThatTheEnvironmentNames) {
+    setenv("STARPU_SCHED", "lws", 1);
+    {
+        const WithEngine four({.workers = 4});
+        EXPECT_EQ(engine().description().scheduler, "lws");
+        EXPECT_STREQ(std::getenv("STARPU_SCHED"), "lws");
+        unsetenv("STARPU_SCHED");
+        expect_at_most_three_readers();
+    }
+    EXPECT_EQ(engine().description().scheduler, "streams");
+}
+
+TEST(LimitedResource, HasOneLimitInAnEngine) {
+    Stream s(engine());
+    Matrix<double> x = row_of(s, 2);
+    Crowd crowd;
+    const auto with = [&](int at_most) {
+        s.submit(Task(join_crowd, {{x(0, 0), AccessMode::write}}, CrowdArguments{&crowd}).needs({"scanner", at_most}));
+    };
+    with(2);
+    EXPECT_THAT([&] { with(3); }, ThrowsMessage<Error>(HasSubstr("allowed 2 tasks at a time and now 3")));
+    EXPECT_THAT([&] { with(0); }, ThrowsMessage<Error>(HasSubstr("at least 1")));
+    EXPECT_TRUE(s.wait().ok());
+    EXPECT_EQ(crowd.ran, 1);
+}
+
+}  // namespace
+}  // namespace tesela
