@@ -26,11 +26,13 @@ void* to_memory(uintptr_t pointer) {
 
 bool in_pool(unsigned node) { return starpu_node_get_kind(node) == STARPU_CPU_RAM; }
 
-void register_data_handle(starpu_data_handle_t handle, unsigned home_node, void* interface) {
+/// A home of -1 is no node: an unsigned in StarPU 1.3, an int since 1.4.
+template <class Home>
+void register_data_handle(starpu_data_handle_t handle, Home home_node, void* interface) {
     for (unsigned node = 0; node < STARPU_MAXNODES; ++node) {
         TileInterface& local = of(handle, node);
         local = of(interface);
-        if (node == home_node) continue;
+        if (node == static_cast<unsigned>(home_node)) continue;
         local.pointer = 0;
         local.ld = local.rows;
     }
