@@ -1,5 +1,6 @@
 #include "tesela/base/error.hpp"
 #include "tesela/sim/internal/message_gate.hpp"
+#include "tesela/sim/simgrid/internal/simgrid_names.hpp"
 #include "tesela/sim/timeline.hpp"
 
 #include <simgrid/kernel/Timer.hpp>
@@ -35,7 +36,7 @@ public:
         engine_ = new s4u::Engine(&count, arguments);
         for (const char* setting : configuration) configure(setting);
         build();
-        s4u::Activity::on_completion_cb([](const s4u::Activity& activity) { the_simulation->completed(activity); });
+        s4u::Comm::on_completion_cb([](const s4u::Activity& activity) { the_simulation->completed(activity); });
         s4u::Engine::on_time_advance_cb([](double) { the_simulation->forget_completed(); });
         engine_->seal_platform();
     }
@@ -77,15 +78,16 @@ private:
     void build() {
         using s4u::LinkInRoute;
         const NetworkLinks& network = gate_.network();
-        s4u::NetZone* zone = s4u::create_full_zone("cluster");
+        s4u::NetZone* zone = simgrid_names::add_zone(*engine_, "cluster");
         std::vector<s4u::Link*> links;
         for (std::size_t l = 0; l < network.links().size(); ++l) {
-            links.push_back(zone->create_link("link" + std::to_string(l), network.links()[l].bandwidth));
+            const double bandwidth = network.links()[l].bandwidth;
+            links.push_back(simgrid_names::add_link(*zone, "link" + std::to_string(l), bandwidth));
             links.back()->set_latency(network.links()[l].latency)->seal();
         }
         const auto nodes = static_cast<std::int32_t>(network.nodes());
         for (std::int32_t p = 0; p < nodes; ++p) {
-            hosts_.push_back(zone->create_host("node" + std::to_string(p), 1.0));
+            hosts_.push_back(simgrid_names::add_host(*zone, "node" + std::to_string(p)));
             hosts_.back()->seal();
         }
         for (std::int32_t a = 0; a < nodes; ++a)
@@ -93,8 +95,8 @@ private:
                 if (a == b) continue;
                 std::vector<LinkInRoute> way;
                 for (const std::uint32_t l : network.route(a, b)) way.emplace_back(links[l]);
-                zone->add_route(hosts_[static_cast<std::size_t>(a)]->get_netpoint(),
-                                hosts_[static_cast<std::size_t>(b)]->get_netpoint(), nullptr, nullptr, way, false);
+                simgrid_names::add_route(*zone, hosts_[static_cast<std::size_t>(a)],
+                                         hosts_[static_cast<std::size_t>(b)], way);
             }
         zone->seal();
     }
