@@ -6,10 +6,12 @@
 
 #include <starpu_expert.h>
 #include <starpu_mpi.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -24,6 +26,23 @@ unsigned sleep_when_idle(void* microseconds) {
     const timespec moment{.tv_sec = 0, .tv_nsec = us * 1000};
     nanosleep(&moment, nullptr);
     return 1;
+}
+
+/// StarPU 1.4 tells of a missing folder of models, which Debian has in a package of examples, even when it is to be
+/// silent. It looks for its folders once: here, where nobody hears it.
+void find_models_in_silence() {
+    const char* silent = std::getenv("STARPU_SILENT");
+    if (silent == nullptr || std::strcmp(silent, "0") == 0) return;
+    std::FILE* nowhere = std::fopen("/dev/null", "w");
+    if (nowhere == nullptr) return;
+    const int heard = dup(STDERR_FILENO);
+    if (heard >= 0) {
+        dup2(fileno(nowhere), STDERR_FILENO);
+        starpu_perfmodel_directory(nowhere);
+        dup2(heard, STDERR_FILENO);
+        close(heard);
+    }
+    std::fclose(nowhere);
 }
 
 std::optional<std::string> environment(const char* name) {
@@ -95,6 +114,7 @@ void Runtime::start(const StarpuOptions& options) {
     description.warnings = std::move(choice.warnings);
     set_blas_threads(1);
     set_default("STARPU_SILENT", "1");
+    find_models_in_silence();
     const Hidden scheduler_variable("STARPU_SCHED");  // it would win over the policy that we give
     starpu_conf conf;
     starpu_conf_init(&conf);
