@@ -134,10 +134,10 @@ std::vector<Row> compare_all(StarpuEngine& engine, const PredictionOptions& opti
 }
 
 std::vector<int> numbers_of_workers(const PredictionOptions& options) {
-    if (!started_in_parallel()) return options.workers.empty() ? std::vector{1, 2} : options.workers;
-    if (options.workers.size() > 1)
+    if (started_in_parallel() && options.workers.size() > 1)
         throw Error("under mpirun give one number of workers, not {}", options.workers.size());
-    return options.workers.empty() ? std::vector{0} : options.workers;
+    if (!options.workers.empty()) return options.workers;
+    return started_in_parallel() ? std::vector{0} : std::vector{1, 2};
 }
 
 }  // namespace
