@@ -269,7 +269,8 @@ BlasDescription describe_blas() {
     return {openblas_get_config(), openblas_get_num_threads(),
             parallel == 0   ? BlasDescription::Threading::none
             : parallel == 1 ? BlasDescription::Threading::pthreads
-                            : BlasDescription::Threading::openmp};
+                            : BlasDescription::Threading::openmp,
+            this_blas_core()};
 }
 
 }  // namespace tesela

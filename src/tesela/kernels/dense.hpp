@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tesela/kernels/blas_core.hpp"
 #include "tesela/kernels/kernel.hpp"
 
 #include <cstdint>
@@ -78,11 +79,12 @@ extern template struct Dense<double>;
 
 /// Sets the number of threads that BLAS may use inside one call (1 inside workers), and returns what it was.
 int set_blas_threads(int threads);
-/// Name, version and threading of the BLAS in use, for start-up lines.
+/// Name, version, threading and kernels of the BLAS in use, for start-up lines.
 struct BlasDescription {
     const char* configuration;
     int threads;
     enum class Threading : std::uint8_t { none, pthreads, openmp } threading;
+    BlasCore core;
 };
 [[nodiscard]] BlasDescription describe_blas();
 
