@@ -13,6 +13,7 @@
 #include "trace_bench.hpp"
 
 #include "tesela/base/version.hpp"
+#include "tesela/cli/blas_restart.hpp"
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/run_options.hpp"
 #include "tesela/io/hdf5/trace_hdf5.hpp"
@@ -283,6 +284,7 @@ void add_prediction(CLI::App& app, int& exit_code) {
     auto run = std::make_shared<cli::RunOptions>();
     CLI::App* command = app.add_subcommand(
         "prediction", "Calibrates the nodes at hand, then predicts and measures Cholesky and likelihood evaluations");
+    cli::fit_blas_before(*command);
     command->add_option("--n", options->sizes, "Orders of the matrices")->delimiter(',')->capture_default_str();
     command->add_option("--geo", options->geo_sizes, "Observations")->delimiter(',')->capture_default_str();
     command

@@ -3,6 +3,7 @@
 #include "tesela/base/error.hpp"
 #include "tesela/base/units.hpp"
 #include "tesela/base/version.hpp"
+#include "tesela/cli/blas_restart.hpp"
 #include "tesela/cli/measured_platform.hpp"
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/run_options.hpp"
@@ -192,6 +193,7 @@ void add_calibrate_command(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<CalibrateOptions>();
     CLI::App* command = app.add_subcommand(
         "calibrate", "Time kernels, memory and, under mpirun, the network of the nodes at hand; write a platform file");
+    fit_blas_before(*command);
     command->add_option("-o,--out", options->out, "Platform file to write; - is standard output")
         ->capture_default_str();
     command->add_option("--name", options->name, "Name of the platform (default: the host's)");

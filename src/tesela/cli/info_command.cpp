@@ -69,6 +69,8 @@ int info(const RunOptions& options, double idle_seconds) {
                  {"accelerators", node.accelerators},
                  {"scheduler", node.scheduler},
                  {"blas", node.blas},
+                 {"blas_core", node.blas_core},
+                 {"blas_core_replaced", node.blas_core_replaced},
                  {"blas_threads", node.blas_threads},
                  {"memory_bytes", node.memory_bytes},
                  {"warnings", node.warnings}};

@@ -2,6 +2,7 @@
 
 #include "tesela/algs/tile_size.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/cli/blas_restart.hpp"
 #include "tesela/distribution/catalogue.hpp"
 
 #include <charconv>
@@ -9,6 +10,7 @@
 
 namespace tesela::cli {
 void add_engine_options(CLI::App& command, RunOptions& options) {
+    fit_blas_before(command);
     command.add_option("--workers", options.workers, "Workers per node (0: the cores divided among the nodes here)")
         ->capture_default_str();
     command.add_option("--scheduler", options.scheduler,

@@ -39,6 +39,8 @@ struct NodeDescription {
     int nodes_here = 1;
     int blas_threads = 1;
     std::string blas;
+    std::string blas_core;           ///< the processor that the BLAS kernels in use are for
+    std::string blas_core_replaced;  ///< what OpenBLAS had taken, where the command chose another; otherwise empty
     std::string scheduler;
     double memory_bytes = 0;
     std::vector<std::string> warnings;

@@ -206,6 +206,8 @@ void Runtime::describe(const Cores& cores) {
     description.nodes_here = parallel.nodes_here();
     description.blas_threads = blas.threads;
     description.blas = blas.configuration;
+    description.blas_core = blas.core.in_use;
+    description.blas_core_replaced = blas.core.replaced().value_or("");
     description.scheduler = scheduler->name();
     description.memory_bytes = available_memory() / parallel.nodes_here();
     auto& warnings = description.warnings;
@@ -219,6 +221,7 @@ void Runtime::describe(const Cores& cores) {
             fmt::format("the BLAS in use ({}) may start threads inside workers: install the pthread "
                         "flavour of OpenBLAS or set OMP_NUM_THREADS=1",
                         blas.configuration));
+    if (const auto warning = blas.core.warning()) warnings.push_back(*warning);
 }
 
 }  // namespace tesela::starpu

@@ -20,6 +20,7 @@ TEST(StarpuEngine, DescribesTheNode) {
     EXPECT_EQ(d.blas_threads, 1);
     EXPECT_GT(d.memory_bytes, 0);
     EXPECT_THAT(engine().start_lines().at(0), ::testing::HasSubstr("2 workers"));
+    EXPECT_THAT(engine().start_lines().at(0), ::testing::HasSubstr("BLAS kernels for " + describe_blas().core.in_use));
 }
 
 TEST(StarpuEngine, ASecondOneIsRefused) { EXPECT_THROW(StarpuEngine{}, Error); }
