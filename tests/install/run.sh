@@ -1,13 +1,39 @@
 #!/usr/bin/env bash
-# Installs into a fresh prefix and uses it as a stranger would: through CMake, through pkg-config, and the command.
+# Installs into a fresh prefix, moves it, and uses it as a stranger would: through CMake, through pkg-config, and the
+# command. All three must load one StarPU, the one that Tesela was built with.
 #   run.sh SOURCE_DIR BUILD_DIR
 set -euo pipefail
 source=$1 build=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cmake --install "$build" --prefix "$work/prefix" >/dev/null
+cmake --install "$build" --prefix "$work/first" >/dev/null
+mv "$work/first" "$work/prefix"
 "$work/prefix/bin/tesela" --version
 "$work/prefix/bin/tesela" bench --help >/dev/null
+
+built_with=$(sed -n 's/^TESELA_STARPU_ROOT:[A-Z]*=//p' "$build/CMakeCache.txt")
+if [ -f "$built_with/built-for-tesela" ]; then
+    expected=$(find "$work/prefix" -path '*/tesela/starpu/lib')
+elif [ -n "$built_with" ]; then
+    expected=$(echo "$built_with"/lib*)
+else
+    series=$(sed -n 's/^Requires:.* starpu-\(1\.[0-9]\) .*/\1/p' "$build/tesela.pc")
+    expected=$(pkg-config --variable=libdir "starpu-$series")
+fi
+
+# loads_one_starpu PROGRAM: one libstarpu and one libstarpumpi, both in the expected folder
+loads_one_starpu() {
+    local library loaded
+    for library in libstarpu libstarpumpi; do
+        loaded=$(ldd "$1" | sed -n "s/.*$library-1.* => \([^ ]*\).*/\1/p")
+        if [ "$(echo "$loaded" | wc -l)" != 1 ] || [ "$(realpath "$(dirname "$loaded")")" != "$(realpath "$expected")" ]; then
+            echo "$1 loads $library from: ${loaded:-nowhere}; expected in $expected" >&2
+            return 1
+        fi
+    done
+}
+loads_one_starpu "$work/prefix/bin/tesela"
+loads_one_starpu "$work/prefix/bin/tesela-bench"
 
 # The example of the README is the one that is built here.
 example=$work/example.cpp
@@ -17,11 +43,12 @@ diff "$example" "$source/examples/solve.cpp"
 cmake -G Ninja -S "$source/tests/install" -B "$work/cmake" -DEXAMPLE="$example" -DCMAKE_PREFIX_PATH="$work/prefix" >/dev/null
 cmake --build "$work/cmake" >/dev/null
 "$work/cmake/user"
+loads_one_starpu "$work/cmake/user"
 
-libdir=$(dirname "$(find "$work/prefix" -name tesela.pc)")
-export PKG_CONFIG_PATH=$libdir
+PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name tesela.pc)")
+export PKG_CONFIG_PATH
 # shellcheck disable=SC2046
-sed "s|^prefix=.*|prefix=$work/prefix|" -i "$libdir/tesela.pc"
 g++ -O1 "$example" $(pkg-config --cflags --libs tesela) -o "$work/by_pkgconfig"
 "$work/by_pkgconfig"
+loads_one_starpu "$work/by_pkgconfig"
 echo "1 passed, 0 failed"

@@ -67,6 +67,8 @@ int info(const RunOptions& options, double idle_seconds) {
                  {"cores", node.cores},
                  {"workers", node.workers},
                  {"accelerators", node.accelerators},
+                 {"starpu", node.starpu},
+                 {"starpu_cores", node.starpu_cores},
                  {"scheduler", node.scheduler},
                  {"blas", node.blas},
                  {"blas_core", node.blas_core},

@@ -203,6 +203,12 @@ void Runtime::describe(const Cores& cores) {
     description.cores = cores.usable;
     description.workers = computing;
     description.accelerators = static_cast<int>(workers.accelerators.size());
+    int major = 0;
+    int minor = 0;
+    int release = 0;
+    starpu_get_version(&major, &minor, &release);
+    description.starpu = fmt::format("{}.{}.{}", major, minor, release);
+    description.starpu_cores = STARPU_MAXCPUS;
     description.nodes_here = parallel.nodes_here();
     description.blas_threads = blas.threads;
     description.blas = blas.configuration;
