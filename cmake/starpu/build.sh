@@ -4,6 +4,11 @@
 set -euo pipefail
 source=$1 folder=$2 cores=$3 nvcc=${4:-} cuda_version=${5:-}
 jobs=$(nproc)
+# What it is doing, for who watches: also to file descriptor 3 where there is one.
+step() {
+    echo "== $1"
+    { echo "  $1" >&3; } 2>/dev/null || true
+}
 
 # Beside the folder, so that it can be renamed at the end; what a killed build left a day ago goes.
 find "$(dirname "$folder")" -maxdepth 1 -name '*.building.*' -mmin +1440 -exec rm -rf {} +
@@ -15,8 +20,8 @@ mkdir "$work/source"
 tar -xf "$source" -C "$work/source" --strip-components=1
 cd "$work/source"
 
-# CUDA 13 has neither cuBLAS's first interface nor the field computeMode. Nothing here uses the former: since its second
-# interface a handle is made for each worker.
+# CUDA 13 has neither cuBLAS's first interface nor the field computeMode. Who uses the second interface, as Tesela does,
+# misses nothing: StarPU makes a handle of it for each worker.
 adapt_to_cuda_13() {
     sed -i -E -e 's/props\[devid\]\.computeMode == cudaComputeModeExclusive/0/' \
         -e 's/#include <cublas\.h>/#include <cublas_v2.h>/' \
@@ -38,6 +43,7 @@ if [ -n "$nvcc" ]; then
     [ ! -d "$cuda/lib64" ] || rpath+=:$cuda/lib64
 fi
 
+step configuring
 # The same MPI as Tesela's, where there are several.
 ./configure --prefix="$folder" --libdir="$folder/lib" --enable-maxcpus="$cores" "${accelerators[@]}" \
     --with-mpicc="$(command -v mpicc.openmpi || command -v mpicc)" LDFLAGS="$rpath" \
@@ -47,6 +53,7 @@ if [ -n "$nvcc" ] && ! grep -q '^#define STARPU_USE_CUDA 1' include/starpu_confi
     echo "cmake/starpu/build.sh: StarPU's configure did not accept CUDA in $cuda"
     exit 1
 fi
+step "compiling, $jobs files at a time"
 make -j"$jobs"
 make install DESTDIR="$work/installed"
 

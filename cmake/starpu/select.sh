@@ -95,14 +95,13 @@ fetch() {
     to=$cache/downloads/$file
     is_pinned "$1" "$to" && return 0
     for mirror in $(mirrors); do
-        rm -f "$to.$$"
         download "$mirror/pool/main/s/starpu/${file//+/%2b}" "$to.$$" "$(pinned 1 4 "$1")" 2>&1 || true
         if is_pinned "$1" "$to.$$"; then
             mv "$to.$$" "$to"
             return 0
         fi
     done
-    rm -f "$to.$$"*
+    rm -f "$to.$$" "$to.$$.FAILED"
     return 1
 }
 
@@ -143,7 +142,7 @@ provide() {
         problem="the source of $what could not be fetched (see $log; ./dev setup --starpu FILE needs no network)"
     else
         say "building $what, once: a minute or two"
-        if bash "$here/build.sh" "$cache/downloads/$(pinned 1 3 "$version")" "$root" "$cores" "$nvcc" "$cuda" >"$running" 2>&1; then
+        if bash "$here/build.sh" "$cache/downloads/$(pinned 1 3 "$version")" "$root" "$cores" "$nvcc" "$cuda" 3>&2 >"$running" 2>&1; then
             rm -f "$log"
             echo "$root"
             return 0
