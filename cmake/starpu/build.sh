@@ -48,7 +48,7 @@ step configuring
 ./configure --prefix="$folder" --libdir="$folder/lib" --enable-maxcpus="$cores" "${accelerators[@]}" \
     --with-mpicc="$(command -v mpicc.openmpi || command -v mpicc)" LDFLAGS="$rpath" \
     --disable-static --disable-build-doc --disable-build-tests --disable-build-examples --disable-fortran \
-    --disable-starpufft --disable-socl --disable-glpk --disable-hdf5 --disable-full-gdb-information
+    --disable-starpufft --disable-starpupy --disable-socl --disable-glpk --disable-hdf5 --disable-full-gdb-information
 if [ -n "$nvcc" ] && ! grep -q '^#define STARPU_USE_CUDA 1' include/starpu_config.h; then
     echo "cmake/starpu/build.sh: StarPU's configure did not accept CUDA in $cuda"
     exit 1
@@ -61,7 +61,8 @@ make install DESTDIR="$work/installed"
 # could be taken for another version.
 built=$work/installed$folder
 rm -rf "$built"/lib/*.la "$built"/share/doc
-find "$built/lib/pkgconfig" -name '*.pc' ! -name 'starpu-1.[34].pc' ! -name 'starpumpi-1.[34].pc' -delete
+series=$(basename "$built"/lib/libstarpu-1.?.so | sed 's/libstarpu-\(.*\)\.so/\1/')
+find "$built/lib/pkgconfig" -name '*.pc' ! -name "starpu-$series.pc" ! -name "starpumpi-$series.pc" -delete
 sed -i "s|^prefix=.*|prefix=\${pcfiledir}/../..|; s|$folder|\${prefix}|g" "$built"/lib/pkgconfig/*.pc
 sed -i "s| *-Wl,-rpath,[^ ]*||g" "$built"/lib/pkgconfig/*.pc
 for library in "$built"/lib/*.so.*.*; do
