@@ -142,11 +142,16 @@ provide() {
         problem="the source of $what could not be fetched (see $log; ./dev setup --starpu FILE needs no network)"
     else
         say "building $what, once: a minute or two"
-        if bash "$here/build.sh" "$cache/downloads/$(pinned 1 3 "$version")" "$root" "$cores" "$nvcc" "$cuda" 3>&2 >"$running" 2>&1; then
-            rm -f "$log"
-            echo "$root"
-            return 0
-        fi
+        local code=0
+        bash "$here/build.sh" "$cache/downloads/$(pinned 1 3 "$version")" "$root" "$cores" "$nvcc" "$cuda" 3>&2 >"$running" 2>&1 || code=$?
+        case $code in
+            0)
+                rm -f "$log"
+                echo "$root"
+                return 0
+                ;;
+            130) exit 130 ;; # interrupted
+        esac
         problem="$what could not be built (see $log)"
     fi
     mv "$running" "$log"

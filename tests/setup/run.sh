@@ -109,6 +109,11 @@ machine 16 4
 source_is_fetched
 is "a failing build" "$(select_starpu auto; echo "code $?"; cat "$work/err")" "could not be built \(see .*failed.log\); using the package"
 is "its log is kept" "$(cat "$work"/cache/tesela/starpu/*.failed.log)" "this is why"
+echo 'exit 130' >"$work/checkout/cmake/starpu/build.sh"
+machine 16 4 nvcc
+source_is_fetched
+is "an interrupted build" "$(select_starpu auto; echo "code $?")" "^code 130$"
+is "has not failed" "$(ls "$work/cache/tesela/starpu")" "^downloads$"
 builds_with_cuda_fail
 machine 16 4 nvcc
 source_is_fetched
