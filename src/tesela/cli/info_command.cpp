@@ -68,6 +68,7 @@ int info(const RunOptions& options, double idle_seconds) {
                  {"workers", node.workers},
                  {"accelerators", node.accelerators},
                  {"starpu", node.starpu},
+                 {"starpu_origin", node.starpu_origin},
                  {"starpu_cores", node.starpu_cores},
                  {"scheduler", node.scheduler},
                  {"blas", node.blas},

@@ -482,10 +482,10 @@ std::string NodeDescription::line(NodeId node, Index nodes) const {
     const std::string chosen =
         blas_core_replaced.empty() ? "" : fmt::format(" (chosen since OpenBLAS took {})", blas_core_replaced);
     std::string text = fmt::format(
-        "node {} of {}: {}, {} cores, {} workers, {} accelerators, BLAS kernels for {}{}, {} thread{}, scheduler {}, "
-        "{} free",
-        node.number(), nodes, host, cores, workers, accelerators, blas_core, chosen, blas_threads,
-        blas_threads == 1 ? "" : "s", scheduler, format_bytes(memory_bytes));
+        "node {} of {}: {}, {} cores, {} workers, {} accelerators, StarPU {} ({}) for up to {} cores, BLAS kernels for "
+        "{}{}, {} thread{}, scheduler {}, {} free",
+        node.number(), nodes, host, cores, workers, accelerators, starpu, starpu_origin, starpu_cores, blas_core,
+        chosen, blas_threads, blas_threads == 1 ? "" : "s", scheduler, format_bytes(memory_bytes));
     for (const std::string& warning : warnings) text += "\n  warning: " + warning;
     return text;
 }

@@ -42,8 +42,10 @@ struct NodeDescription {
     std::string blas_core;           ///< the processor that the BLAS kernels in use are for
     std::string blas_core_replaced;  ///< what OpenBLAS had taken, where the command chose another; otherwise empty
     std::string scheduler;
-    /// The version of the StarPU that runs, and how many cores it was built for.
+    /// The version of the StarPU that runs, where it comes from (package, built from source, user's own), and how many
+    /// cores it was built for.
     std::string starpu;
+    std::string starpu_origin;
     int starpu_cores = 0;
     double memory_bytes = 0;
     std::vector<std::string> warnings;

@@ -208,6 +208,7 @@ void Runtime::describe(const Cores& cores) {
     int release = 0;
     starpu_get_version(&major, &minor, &release);
     description.starpu = fmt::format("{}.{}.{}", major, minor, release);
+    description.starpu_origin = TESELA_STARPU_ORIGIN;
     description.starpu_cores = STARPU_MAXCPUS;
     description.nodes_here = parallel.nodes_here();
     description.blas_threads = blas.threads;
