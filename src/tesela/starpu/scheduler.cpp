@@ -16,6 +16,12 @@ int allowed(unsigned worker, starpu_task* task, unsigned) {
     return static_cast<int>(what->stream->allows(static_cast<int>(worker), what->urgency));
 }
 
+/// Every kernel runs on cores.
+bool can_run(int worker, starpu_task* task) {
+    return starpu_worker_get_type(worker) == STARPU_CPU_WORKER ||
+           starpu_worker_can_execute_task(static_cast<unsigned>(worker), task, 0) != 0;
+}
+
 const starpu_sched_policy& find_policy(const std::string& name) {
     std::string names = Scheduler::streams;
     for (starpu_sched_policy** policy = starpu_sched_get_predefined_policies(); *policy != nullptr; ++policy) {
@@ -110,7 +116,7 @@ starpu_task* Scheduler::take(int worker) {
     const StreamQueue* of = nullptr;
     ReadyTasks* best = nullptr;
     const auto consider = [&](const StreamQueue& stream, ReadyTasks& tasks, Urgency urgency) {
-        if (tasks.empty() || !stream.allows(worker, urgency)) return;
+        if (tasks.empty() || !stream.allows(worker, urgency) || !can_run(worker, tasks.top().task)) return;
         if (best != nullptr && !(best->top() < tasks.top())) return;
         best = &tasks;
         of = &stream;

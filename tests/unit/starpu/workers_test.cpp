@@ -167,6 +167,28 @@ TEST(CriticalWorker, TakesCriticalTasksOnly) {
     EXPECT_TRUE(s.wait().ok());
 }
 
+TEST(Accelerators, HaveNoWorkersUnlessAskedFor) {
+    EXPECT_EQ(engine().description().accelerators, 0);
+    EXPECT_EQ(engine().worker_count(), 2);
+}
+
+// Where there are none this is the same as without; where there are, StarPU numbers their workers before the cores.
+TEST(Accelerators, LeaveTheNumbersOfCoresAsTheyAre) {
+    for (const char* scheduler : {"", "streams"}) {
+        const WithEngine shared({.workers = 2,
+                                 .scheduler = scheduler,
+                                 .critical_worker = CriticalWorker::shared_core,
+                                 .accelerators = Accelerators::shared});
+        EXPECT_EQ(engine().description().workers, 2);
+        EXPECT_EQ(engine().worker_count(), 2 + engine().description().accelerators);
+        EXPECT_LE(testing::run_cholesky<double>(engine(), {.n = 300, .tile = 40}).worst(), 1);
+        Stream s(engine(), {.workers = {0, 1}});
+        Matrix<double> x = row_of(s, 100);
+        for (Index i = 0; i < 100; ++i) s.submit(Task(spin, {{x(i, 0), AccessMode::write}}));
+        EXPECT_TRUE(s.wait().ok());
+    }
+}
+
 // --- limited resources
 
 /// How many of its kind run, and the most that did.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <simgrid/forward.h>  // version.h of SimGrid 3 needs it
 #include <simgrid/version.h>
 #include <simgrid/s4u.hpp>
 
