@@ -2,6 +2,7 @@
 # Which StarPU `./dev` takes, on made-up machines: nothing is installed, fetched or built.
 #   run.sh SOURCE_DIR
 set -uo pipefail
+unset CC CUDA_HOME XDG_CACHE_HOME # what the machine of whoever runs this has
 source=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

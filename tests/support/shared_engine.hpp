@@ -2,6 +2,7 @@
 
 // Tests on StarPU share one engine, since starting it takes longer than most of them.
 
+#include "tesela/kernels/blas_core.hpp"
 #include "tesela/starpu/engine.hpp"
 
 #include <gtest/gtest.h>
@@ -17,6 +18,7 @@ inline std::unique_ptr<StarpuEngine>& engine_slot() {
 inline StarpuEngine& engine() { return *engine_slot(); }
 
 inline int run_with_engine(int argc, char** argv) {
+    restart_with_better_blas();
     ::testing::InitGoogleTest(&argc, argv);
     // Every node must draw the same cases.
     setenv("RC_PARAMS", "seed=20261115 max_success=40", 0);

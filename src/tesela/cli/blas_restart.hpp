@@ -1,12 +1,12 @@
 #pragma once
 
+#include "tesela/kernels/blas_core.hpp"
+
 #include <CLI/CLI.hpp>
 
 namespace tesela::cli {
 
-/// For commands that run kernels. Once `command` has been parsed, and before it runs: where OpenBLAS took kernels for a
-/// much older processor, the program starts itself once more with OPENBLAS_CORETYPE set to one that fits. OpenBLAS
-/// reads that variable while it is loaded, so setting it is too late. No MPI and no output may precede it.
-void fit_blas_before(CLI::App& command);
+/// For commands that run kernels: once `command` has been parsed, and before it runs, restart_with_better_blas.
+inline void fit_blas_before(CLI::App& command) { command.parse_complete_callback(restart_with_better_blas); }
 
 }  // namespace tesela::cli

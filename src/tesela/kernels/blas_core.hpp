@@ -40,6 +40,12 @@ struct BlasCore {
 };
 [[nodiscard]] BlasCore this_blas_core();
 
+/// Where OpenBLAS took kernels for a much older processor, starts this program once more, with the same arguments and
+/// with OPENBLAS_CORETYPE set to one that fits: OpenBLAS reads that while it is loaded, so setting it is too late.
+/// Returns if there is nothing to gain or the program cannot be started; the engine then warns of the kernels it has.
+/// To be called first in main: no thread, MPI or output may precede it.
+void restart_with_better_blas();
+
 /// The variable that tells a program started again which core OpenBLAS took before; where it is set none starts again.
 inline constexpr const char* blas_restart_variable = "TESELA_BLAS_CORE_BEFORE";
 

@@ -1,5 +1,3 @@
-#include "tesela/cli/blas_restart.hpp"
-
 #include "tesela/kernels/blas_core.hpp"
 
 #include <unistd.h>
@@ -11,7 +9,7 @@
 #include <system_error>
 #include <vector>
 
-namespace tesela::cli {
+namespace tesela {
 namespace {
 
 constexpr const char* this_program = "/proc/self/exe";
@@ -24,7 +22,8 @@ std::vector<std::string> own_arguments() {
     return arguments;
 }
 
-/// Returns if there is nothing to gain, or the program cannot be started: the engine then warns of the kernels it has.
+}  // namespace
+
 void restart_with_better_blas() {
     const BlasCore core = this_blas_core();
     const auto better = core.restart_with();
@@ -45,8 +44,4 @@ void restart_with_better_blas() {
     unsetenv(blas_restart_variable);
 }
 
-}  // namespace
-
-void fit_blas_before(CLI::App& command) { command.parse_complete_callback(restart_with_better_blas); }
-
-}  // namespace tesela::cli
+}  // namespace tesela
