@@ -6,7 +6,6 @@
 
 #include <starpu_expert.h>
 #include <starpu_mpi.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -50,20 +49,6 @@ std::optional<std::string> environment(const char* name) {
     const char* value = std::getenv(name);
     return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
-
-/// Threads started while it lives wake up when they asked to: by default Linux lets a sleep of 20 µs last 70.
-class ShortSleeps {
-public:
-    ShortSleeps() : before_(prctl(PR_GET_TIMERSLACK)) { prctl(PR_SET_TIMERSLACK, 1UL); }
-    ~ShortSleeps() { prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(std::max(before_, 0))); }
-    ShortSleeps(const ShortSleeps&) = delete;
-    ShortSleeps& operator=(const ShortSleeps&) = delete;
-    ShortSleeps(ShortSleeps&&) = delete;
-    ShortSleeps& operator=(ShortSleeps&&) = delete;
-
-private:
-    int before_;
-};
 
 /// Hides an environment variable while it lives.
 class Hidden {
@@ -145,7 +130,6 @@ void Runtime::start(const StarpuOptions& options) {
         std::copy(choice.gpus.begin(), choice.gpus.end(), conf.workers_cuda_gpuid);
     }
     bind(choice, cores, conf);
-    const ShortSleeps short_sleeps;
     const int code =
         parallel.active() ? starpu_mpi_init_conf(nullptr, nullptr, 0, MPI_COMM_WORLD, &conf) : starpu_init(&conf);
     if (code == -ENODEV) throw Error("StarPU found no worker to run on");

@@ -114,7 +114,9 @@ TEST(BlasCore, AWarningSaysWhatToDo) {
 
 TEST(BlasCore, OfThisProcessIsTheOneThatOpenBlasNames) {
     const BlasDescription blas = describe_blas();
-    if (blas.core.built == BlasCore::Kernels::many) EXPECT_THAT(blas.configuration, HasSubstr(blas.core.in_use));
+    if (blas.core.built == BlasCore::Kernels::many) {
+        EXPECT_THAT(blas.configuration, HasSubstr(blas.core.in_use));
+    }
     EXPECT_EQ(blas.core.better, better_blas_core(blas.core.in_use, this_processor()));
 }
 

@@ -78,7 +78,7 @@ Kriging::Kriging(Likelihood& likelihood, const CovarianceParameters& theta, cons
 
 Block Kriging::make_block(Index first, Index count) {
     const Tiling rows = likelihood_.factor().matrix().tiling().with_columns(count, column_tile);
-    const Distribution& owners = likelihood_.factor().matrix().distribution();
+    const Distribution owners = likelihood_.factor().matrix().distribution();
     const Index tiles = rows.grid().cols;
     const Index functions = 1 + likelihood_.basis().size();
     // Results live where the first rows of their column do.

@@ -1,8 +1,9 @@
 #pragma once
 
-#include <simgrid/forward.h>  // version.h of SimGrid 3 needs it
-#include <simgrid/version.h>
 #include <simgrid/s4u.hpp>
+
+// SimGrid 3 wants it after another of its headers.
+#include <simgrid/version.h>
 
 #include <string>
 #include <vector>
