@@ -1,0 +1,114 @@
+#include "tesela/kernels/dense.hpp"
+
+#include "tesela/base/largest_difference.hpp"
+#include "tesela/base/random.hpp"
+
+#include <cblas.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <limits>
+#include <vector>
+
+extern "C" void dpotrf_(const char*, const int*, double*, const int*, int*);
+
+namespace tesela {
+namespace {
+
+/// Column by column, with more rows in memory than it has.
+template <class T>
+struct Array {
+    Array(Index m, Index n, std::uint64_t seed)
+        : rows(m),
+          cols(n),
+          ld(m + 3),
+          elements(static_cast<std::size_t>(ld * n)) {
+        for (std::size_t k = 0; k < elements.size(); ++k)
+            elements[k] = static_cast<T>(2 * Random(seed).uniform({.i = k}) - 1);
+    }
+    [[nodiscard]] T& operator()(Index i, Index j) { return elements[static_cast<std::size_t>(i + j * ld)]; }
+    [[nodiscard]] Tile tile() { return {elements.data(), {rows, cols}, ld}; }
+    Index rows, cols, ld;
+    std::vector<T> elements;
+};
+
+/// A triangle that can be solved with: it dominates its off-diagonal, which is small.
+template <class T>
+Array<T> triangle(Index n) {
+    Array<T> a(n, n, 1);
+    for (Index j = 0; j < n; ++j)
+        for (Index i = 0; i < n; ++i) a(i, j) = i == j ? T{2} + a(i, j) : a(i, j) / static_cast<T>(n);
+    return a;
+}
+
+template <class T>
+KernelResult run(const Kernel& kernel, std::vector<Tile> tiles, const auto& arguments) {
+    return kernel.cpu({tiles, &arguments});
+}
+
+void reference_trsm(const TriangularArguments& t, Array<double>& a, Array<double>& b) {
+    cblas_dtrsm(CblasColMajor, t.side == Side::left ? CblasLeft : CblasRight,
+                t.triangle == Triangle::lower ? CblasLower : CblasUpper, t.op == Op::none ? CblasNoTrans : CblasTrans,
+                t.diagonal == Diagonal::unit ? CblasUnit : CblasNonUnit, static_cast<int>(b.rows),
+                static_cast<int>(b.cols), t.alpha, a.elements.data(), static_cast<int>(a.ld), b.elements.data(),
+                static_cast<int>(b.ld));
+}
+
+RC_GTEST_PROP(DenseKernels, TrsmSolvesAsBlasDoesFromEitherSide, ()) {
+    const Index n = *rc::gen::inRange<Index>(1, 180);
+    const Index other = *rc::gen::inRange<Index>(1, 90);
+    const TriangularArguments t{.side = *rc::gen::element(Side::left, Side::right),
+                                .triangle = *rc::gen::element(Triangle::lower, Triangle::upper),
+                                .op = *rc::gen::element(Op::none, Op::transpose),
+                                .diagonal = *rc::gen::element(Diagonal::general, Diagonal::unit),
+                                .alpha = *rc::gen::element(1.0, -0.5)};
+    const auto shape = [&](std::uint64_t seed) {
+        return t.side == Side::left ? Array<double>(n, other, seed) : Array<double>(other, n, seed);
+    };
+    Array<double> a = triangle<double>(n);
+    Array<double> b = shape(2);
+    Array<double> expected = shape(2);
+    run<double>(Dense<double>::trsm, {a.tile(), b.tile()}, t);
+    reference_trsm(t, a, expected);
+    RC_ASSERT(largest_difference(b.elements, expected.elements) <=
+              32 * static_cast<double>(n) * std::numeric_limits<double>::epsilon());
+    // What lies beyond the rows of the tile stays as it was, so comparing all elements covers it.
+
+    Array<float> small = triangle<float>(n);
+    Array<float> x = t.side == Side::left ? Array<float>(n, other, 2) : Array<float>(other, n, 2);
+    run<float>(Dense<float>::trsm, {small.tile(), x.tile()}, t);
+    const std::vector<float> narrowed(expected.elements.begin(), expected.elements.end());
+    RC_ASSERT(largest_difference(x.elements, narrowed) <=
+              32 * static_cast<double>(n) * static_cast<double>(std::numeric_limits<float>::epsilon()));
+}
+
+RC_GTEST_PROP(DenseKernels, PotrfFactorsAsLapackDoesAndNamesTheSameBadPivot, ()) {
+    const Index n = *rc::gen::inRange<Index>(1, 400);
+    const Index bad = *rc::gen::inRange<Index>(-n, n);  // none if negative
+    Array<double> a(n, n, 3);
+    for (Index j = 0; j < n; ++j)
+        for (Index i = 0; i < n; ++i) {
+            const auto gap = static_cast<double>(std::abs(i - j));
+            a(i, j) = 1 / (1 + gap) + (i == j ? 2.0 : 0.0);
+        }
+    if (bad >= 0) a(bad, bad) = -1;
+    Array<double> expected = a;
+    const KernelResult result = run<double>(Dense<double>::potrf, {a.tile()}, PivotArguments{.first_row = 1000});
+    const int order = static_cast<int>(n);
+    const int ld = static_cast<int>(expected.ld);
+    int info = 0;
+    dpotrf_("L", &order, expected.elements.data(), &ld, &info);
+    RC_ASSERT((result.failure == Failure::none) == (info == 0));
+    if (info > 0) {
+        RC_ASSERT(result.index == 1000 + info - 1);
+        RC_ASSERT(result.index == 1000 + bad);
+        return;
+    }
+    LargestDifference difference;
+    for (Index j = 0; j < n; ++j)
+        for (Index i = j; i < n; ++i) difference.add(a(i, j) - expected(i, j));
+    RC_ASSERT(difference.value() <= 8 * static_cast<double>(n) * std::numeric_limits<double>::epsilon());
+}
+
+}  // namespace
+}  // namespace tesela
