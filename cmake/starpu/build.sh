@@ -61,6 +61,7 @@ make install DESTDIR="$work/installed"
 # could be taken for another version.
 built=$work/installed$folder
 rm -rf "$built"/lib/*.la "$built"/share/doc
+cp COPYING.LGPL "$built/"
 series=$(basename "$built"/lib/libstarpu-1.?.so | sed 's/libstarpu-\(.*\)\.so/\1/')
 find "$built/lib/pkgconfig" -name '*.pc' ! -name "starpu-$series.pc" ! -name "starpumpi-$series.pc" -delete
 sed -i "s|^prefix=.*|prefix=\${pcfiledir}/../..|; s|$folder|\${prefix}|g" "$built"/lib/pkgconfig/*.pc

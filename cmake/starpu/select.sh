@@ -26,7 +26,8 @@ pinned() { awk -v key="$1" -v column="$2" -v wanted="$3" '!/^#/ && $key == wante
 
 version_for_this_system() {
     local release
-    release=$( ([ -r /etc/os-release ] && . /etc/os-release && [ "${ID:-}" = debian ] && echo "${VERSION_ID:-}") || true)
+    local system=${TESELA_OS_RELEASE:-/etc/os-release} # another in tests
+    release=$( ([ -r "$system" ] && . "$system" && [ "${ID:-}" = debian ] && echo "${VERSION_ID:-}") || true)
     local version
     version=$(pinned 2 1 "$release")
     echo "${version:-$(awk '!/^#/ {print $1; exit}' "$sources")}"
@@ -73,6 +74,7 @@ mirrors() {
         sed -nE 's/^deb(-src)?[[:space:]]+(\[[^]]*\][[:space:]]+)?([^[:space:]]+)[[:space:]].*/\3/p' \
             /etc/apt/sources.list /etc/apt/sources.list.d/*.list 2>/dev/null || true
         echo http://deb.debian.org/debian
+        echo http://snapshot.debian.org/archive/debian/20251001T000000Z # for when a mirror has newer ones only
     } | tr ' ' '\n' | sed 's|/*$||' | grep debian | grep -v security | awk '!seen[$0]++'
 }
 
@@ -185,7 +187,7 @@ case $choice in
             is_pinned "$version" "$file" || { cp "$choice" "$file.$$" && mv "$file.$$" "$file"; }
             choice=$version
         else
-            give_up "--starpu $choice: there is no such file or folder"
+            give_up "--starpu wants auto, package, source, a version of $sources, a file or a folder; there is no $choice"
         fi
         ;;
 esac
@@ -223,6 +225,9 @@ for with in "${tries[@]}"; do
     provide "$version" "$with" && exit 0
     problems+="$problem; "
 done
-[ "$may_build" = yes ] || exit 0
-[ "$choice" = auto ] || give_up "${problems%; }"
+[ "$choice" = auto ] || give_up "${problems%; }: ./dev setup without --no-setup builds it"
+if [ "$may_build" = no ]; then
+    say "${problems}using the package, which was built for up to $(package_cores) cores; ./dev setup builds the other"
+    exit 0
+fi
 say "${problems}using the package, which was built for up to $(package_cores) cores"

@@ -46,13 +46,13 @@ json "user's choice" "any('as OPENBLAS_CORETYPE=$oldest says' in w for w in d['w
 
 # An OpenBLAS that does not recognise the processor.
 expect 0 "restart" "${unrecognised[@]}" "$tesela" info --json
-json "restart" "d['blas_core'].lower() == '${fits,,}' and d['blas_core_replaced'] == '$oldest' and d['warnings'] == []"
+json "restart" "d['blas_core'].lower() == '${fits,,}' and d['blas_core_replaced'] == '$oldest' and not any('BLAS' in w for w in d['warnings'])"
 check "restart: noise" [ ! -s "$work/err" ]
 starts "restart" 2
 expect 0 "restart of the benchmarks" "${unrecognised[@]}" "$tesela" bench cholesky --n 40 --repetitions 1 --check --json --trace "a run.trace"
 json "restart of the benchmarks" "d['correct']"
 check "restart of the benchmarks: arguments" [ -s "a run.trace" ]
-check "restart of the benchmarks: line" grep -qi "BLAS kernels for $fits (chosen since OpenBLAS took $oldest), 1 thread" err
+check "restart of the benchmarks: line" grep -qi "BLAS kernels for $fits (chosen since OpenBLAS took $oldest), 1 BLAS thread" err
 starts "restart of the benchmarks" 3 # tesela, tesela-bench and once more
 expect 0 "restart of calibrate" "${unrecognised[@]}" "$tesela" calibrate --kernels dgemm --tile-sizes 32 --seconds 0.01 -o m.json
 check "restart of calibrate: $(grep description m.json)" grep -qi "DYNAMIC_ARCH .*$fits" m.json
@@ -62,7 +62,7 @@ json "two nodes" "d['correct'] and d['nodes'] == 2"
 check "two nodes: lines" [ "$(grep -ci "kernels for $fits (chosen since OpenBLAS took $oldest)" err)" = 2 ]
 starts "two nodes" 6
 expect 0 "user's choice of another" "${unrecognised[@]}" env OPENBLAS_CORETYPE="$fits" "$tesela" info --json
-json "user's choice of another" "d['blas_core'].lower() == '${fits,,}' and d['blas_core_replaced'] == '' and d['warnings'] == []"
+json "user's choice of another" "d['blas_core'].lower() == '${fits,,}' and d['blas_core_replaced'] == '' and not any('BLAS' in w for w in d['warnings'])"
 rm -f starts
 
 # No second restart, none that cannot help, and none where nothing is computed.

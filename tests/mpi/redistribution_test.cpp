@@ -260,9 +260,9 @@ std::string shared_path() {
     return (std::filesystem::temp_directory_path() / ("tesela-overlap-" + std::to_string(getppid()))).string();
 }
 
-TEST(Redistribution, FactorisationStartsBeforeTheLastSegmentHasArrived) {
-    if (engine().node_count() == 1) GTEST_SKIP() << "nothing arrives on one node";
-    const std::string path = shared_path();
+/// Redistributes and factorises, traced; whether a factorisation started before the last segment was in its place, as
+/// node 0 sees it.
+bool factorisation_overlaps(const std::string& path) {
     const Tiling from = Tiling::square(1600, 100);
     const Tiling to = Tiling::square(1600, 64);
     const Index nodes = engine().node_count();
@@ -271,14 +271,15 @@ TEST(Redistribution, FactorisationStartsBeforeTheLastSegmentHasArrived) {
         Matrix<double> A(s, from, owners("random:1", from.grid(), nodes), {.stored = Stored::lower});
         Matrix<double> B(s, to, owners("block_cyclic", to.grid(), nodes), {.name = "B", .stored = Stored::lower});
         generate(s, A.view(), {testing::spd_element});
-        ASSERT_TRUE(s.wait().ok());
+        EXPECT_TRUE(s.wait().ok());
         engine().start_trace({.path = path});
         redistribute(s, A.view(), B.view(), {.message_bytes = 20000});
         cholesky(s, B);
-        ASSERT_TRUE(s.wait().ok());
+        EXPECT_TRUE(s.wait().ok());
         engine().stop_trace();
     }
     (void)engine().max_over_nodes(0);
+    bool overlaps = false;
     if (engine().this_node() == NodeId{0}) {
         const trace::Trace trace = trace::read_trace(path);
         trace::Time last_arrival = 0;
@@ -291,11 +292,20 @@ TEST(Redistribution, FactorisationStartsBeforeTheLastSegmentHasArrived) {
             unpacked += kernel == "unpack" ? 1U : 0U;
         }
         EXPECT_GT(unpacked, 0U);
-        EXPECT_LT(first_factorisation, last_arrival);
+        overlaps = first_factorisation < last_arrival;
         for (Index node = 0; node < nodes; ++node)
             std::filesystem::remove(node == 0 ? path : fmt::format("{}.{}", path, node));
     }
-    (void)engine().max_over_nodes(0);
+    return engine().max_over_nodes(overlaps ? 1 : 0) > 0;
+}
+
+// On a machine that is busy otherwise the thread that submits may be held up until everything has arrived: so one of
+// several tries must overlap.
+TEST(Redistribution, FactorisationStartsBeforeTheLastSegmentHasArrived) {
+    if (engine().node_count() == 1) GTEST_SKIP() << "nothing arrives on one node";
+    bool overlaps = false;
+    for (int attempt = 0; attempt < 20 && !overlaps; ++attempt) overlaps = factorisation_overlaps(shared_path());
+    EXPECT_TRUE(overlaps);
 }
 
 }  // namespace

@@ -23,6 +23,10 @@ fake cmake "echo \"\$*\" >>'$work/cmake-arguments'"
 fake gcc "echo gcc 99"
 fake dpkg-query "echo installed" # all packages are there
 
+# system NAME VERSION: what it is to /etc/os-release
+system() { printf 'ID=%s\nVERSION_ID="%s"\n' "$1" "$2" >"$work/os-release"; }
+system debian 12
+
 # machine CORES PACKAGE_CORES [nvcc]: sets up a machine with an empty cache
 machine() {
     fake nproc "echo $1"
@@ -56,7 +60,7 @@ source_is_fetched() {
 
 in_checkout() {
     (cd "$work/checkout" && env PATH="$work/bin:/usr/bin:/bin" CUDA_HOME=/nonexistent PKG_CONFIG_LIBDIR="$work" PKG_CONFIG_PATH= \
-        XDG_CACHE_HOME="$work/cache" HOME="$work/home" "$@")
+        XDG_CACHE_HOME="$work/cache" HOME="$work/home" TESELA_OS_RELEASE="$work/os-release" "$@")
 }
 select_starpu() { in_checkout cmake/starpu/select.sh "$@" 2>"$work/err"; }
 # is WHAT ACTUAL PATTERN: a line of the actual text matches, or all of it is empty where the pattern is
@@ -98,6 +102,12 @@ is "2 cores, from source" "$(select_starpu source)" "1.3.10-64cores-"
 is "2 cores, a version" "$(select_starpu 1.3.10)" "1.3.10-64cores-"
 is "an unknown word" "$(select_starpu sauce; echo "code $?"; cat "$work/err")" "--starpu sauce is neither"
 
+system debian 13
+is "Debian 13" "$(select_starpu source; cat "$work/err")" "StarPU 1.4.7 "
+system ubuntu 24.04
+is "another system" "$(select_starpu source)" "1.3.10-64cores-"
+system debian 12
+
 # What cannot be had: auto says so in one line and takes the package, a wish fails.
 machine 16 4
 is "no network" "$(select_starpu auto; echo "code $?")" "^code 0$"
@@ -133,7 +143,8 @@ echo changed >"$work/changed.tar.gz"
 machine 2 4
 is "another checksum is refused" "$(in_checkout ./dev setup --starpu "$work/changed.tar.gz" 2>&1; echo "code $?")" "none of the sources of StarPU that Tesela knows"
 is "and not remembered" "$(cat "$work/checkout/.starpu" 2>&1)" "No such file"
-is "a file that is not there" "$(in_checkout ./dev setup --starpu nowhere.tar.gz 2>&1)" "no such file or folder"
+is "a file that is not there" "$(in_checkout ./dev setup --starpu nowhere.tar.gz 2>&1)" "there is no .*nowhere.tar.gz"
+is "nothing after --starpu" "$(in_checkout ./dev setup --starpu 2>&1; echo "code $?")" "^--starpu wants auto"
 mkdir -p "$work/mine/lib/pkgconfig"
 is "a folder without StarPU" "$(in_checkout ./dev setup --starpu "$work/mine" 2>&1)" "holds no StarPU"
 touch "$work/mine/lib/pkgconfig/starpumpi-1.3.pc"
@@ -142,7 +153,9 @@ is "a folder" "$(in_checkout ./dev setup --starpu ../mine 2>&1)" "StarPU: $work/
 # --no-setup calls nobody, and CMake hears of the choice.
 fake dpkg-query "exit 1" # no package is there
 machine 16 4 nvcc
-is "--no-setup build" "$(in_checkout ./dev --no-setup build 2>&1; calls)" ""
+is "--no-setup build" "$(in_checkout ./dev --no-setup build >"$work/out" 2>&1; calls)" ""
+is "--no-setup says what it does without" "$(cat "$work/out")" "has not been built; using the package, .* up to 4 cores"
+is "--no-setup and a wish that is not there" "$(in_checkout ./dev --no-setup setup --starpu source 2>&1; echo "code $?")" "has not been built: ./dev setup without"
 is "--no-setup takes the package" "$(cat "$work/cmake-arguments")" "--preset release -DTESELA_STARPU_ROOT= -DTESELA_TESTS=ON"
 is "with setup, packages are asked for" "$(in_checkout ./dev build >"$work/out" 2>&1; calls)" "apt-get|sudo"
 fake dpkg-query "echo installed"

@@ -22,7 +22,8 @@ inline int run_with_engine(int argc, char** argv) {
     ::testing::InitGoogleTest(&argc, argv);
     // Every node must draw the same cases.
     setenv("RC_PARAMS", "seed=20261115 max_success=40", 0);
-    engine_slot() = std::make_unique<StarpuEngine>(StarpuOptions{.workers = started_in_parallel() ? 0 : 2});
+    engine_slot() = std::make_unique<StarpuEngine>(
+        StarpuOptions{.workers = started_in_parallel() ? 0 : 2, .warnings = Warnings::keep});
     if (engine().this_node() != NodeId{0})
         delete ::testing::UnitTest::GetInstance()->listeners().Release(
             ::testing::UnitTest::GetInstance()->listeners().default_result_printer());

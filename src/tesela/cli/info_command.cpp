@@ -59,6 +59,7 @@ int info(const RunOptions& options, double idle_seconds) {
     if (idle_seconds < 0 || idle_seconds > 3600) throw Error("--idle takes seconds between 0 and 3600");
     RunOptions quiet = options;
     quiet.quiet = true;
+    quiet.shows_warnings = true;
     const auto engine = start_engine(quiet);
     const NodeDescription& node = engine->description();
     Json results{{"version", version},

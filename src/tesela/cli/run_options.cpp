@@ -17,7 +17,7 @@ void add_engine_options(CLI::App& command, RunOptions& options) {
                        "streams (by priority), or one of StarPU's such as lws or dmdas (default: streams)");
     command.add_flag("--critical-worker", options.critical_worker,
                      "One more worker, for critical tasks only, on a core shared with submission");
-    command.add_flag("--quiet", options.quiet, "Do not print the line per node");
+    command.add_flag("--quiet", options.quiet, "Do not print the line per node, only its warnings");
     auto* trace =
         command.add_option("--trace", options.trace, "Record the run into this file (see tesela trace --help)");
     command
@@ -47,7 +47,8 @@ std::unique_ptr<StarpuEngine> start_engine(const RunOptions& options) {
     auto engine = std::make_unique<StarpuEngine>(
         StarpuOptions{.workers = options.workers,
                       .scheduler = options.scheduler,
-                      .critical_worker = options.critical_worker ? CriticalWorker::shared_core : CriticalWorker::none});
+                      .critical_worker = options.critical_worker ? CriticalWorker::shared_core : CriticalWorker::none,
+                      .warnings = options.quiet && !options.shows_warnings ? Warnings::print : Warnings::keep});
     if (!options.trace.empty())
         engine->start_trace({.path = options.trace,
                              .modules = trace::parse_modules(options.trace_modules),

@@ -19,6 +19,7 @@ struct RunOptions {
     std::string distribution = "block_cyclic";
     bool json = false;
     bool quiet = false;
+    bool shows_warnings = false;  ///< the command does so itself
     std::string trace;
     std::string trace_modules = "all";
     std::string trace_counters = "PAPI_TOT_CYC,PAPI_TOT_INS";

@@ -53,6 +53,8 @@ public:
     /// Waits for everything submitted so far, on every node, and says how it ended. The stream can be used again.
     Status wait() { return engine_.wait(*state_); }
 
+    /// Changes the workers that the stream may use on this node, for tasks that wait too; see Engine::set_workers. On
+    /// the StarPU engine another thread may call it while this stream's waits or submits.
     void set_workers(WorkerSet workers) { engine_.set_workers(*state_, std::move(workers)); }
 
     /// Labels the tasks submitted while it lives.

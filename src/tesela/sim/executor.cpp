@@ -449,7 +449,7 @@ void Executor::dispatch(std::int32_t n) {
 }
 
 /// How many more tasks of a queue a place takes: for its free workers, and a few more whose data are brought meanwhile.
-/// A stream that may not use all workers gets no more than are free for it.
+/// A stream that may not use all workers gets none while none of its own is free.
 std::int32_t Executor::room(const NodeState& node, const PlaceState& place, const ReadyQueue& queue) const {
     const AllowedWorkers& allowed = node.allowed[queue.stream];
     auto room = static_cast<std::int32_t>(place.free_slots.size()) + node.lookahead - place.staged;

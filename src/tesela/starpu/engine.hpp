@@ -16,6 +16,9 @@ enum class CriticalWorker : std::uint8_t { none, shared_core };
 /// Whether accelerators get workers. No kernel uses them yet, and a worker for each would only take a core's time.
 enum class Accelerators : std::uint8_t { none, shared };
 
+/// What becomes of NodeDescription::warnings: printed on stderr when the engine starts, or left to who reads them.
+enum class Warnings : std::uint8_t { print, keep };
+
 struct StarpuOptions {
     /// Workers of this node; 0 means the cores at hand divided among the nodes on this machine.
     int workers = 0;
@@ -26,6 +29,7 @@ struct StarpuOptions {
     CriticalWorker critical_worker = CriticalWorker::none;
     /// `shared`: those that this process sees, divided among the nodes on this machine.
     Accelerators accelerators = Accelerators::none;
+    Warnings warnings = Warnings::print;
     /// How long an idle worker sleeps before it looks for work again: 0 spins.
     int idle_microseconds = 20;
 };

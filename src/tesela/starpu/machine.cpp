@@ -10,6 +10,8 @@
 #include <fstream>
 #include <limits>
 #include <numeric>
+#include <set>
+#include <string>
 #include <string_view>
 #include <system_error>
 
@@ -37,12 +39,30 @@ double memory_available_to_kernel() {
 
 }  // namespace
 
+int count_cores(const std::vector<int>& processors, const std::string& folder) {
+    std::set<std::string> cores;
+    for (const int processor : processors) {
+        const std::string number = std::to_string(processor);
+        std::ifstream file(folder + "/cpu" + number + "/topology/thread_siblings_list");
+        std::string siblings;
+        cores.insert(std::getline(file, siblings) ? siblings : number);
+    }
+    return static_cast<int>(cores.size());
+}
+
 Cores find_cores() {
-    Cores cores;
-    cores.machine = static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+    const std::string folder = "/sys/devices/system/cpu";
+    std::vector<int> all(static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN))));
+    std::iota(all.begin(), all.end(), 0);
+    std::vector<int> mine;
     cpu_set_t mask;
     CPU_ZERO(&mask);
-    cores.usable = sched_getaffinity(0, sizeof(mask), &mask) == 0 ? CPU_COUNT(&mask) : cores.machine;
+    if (sched_getaffinity(0, sizeof(mask), &mask) == 0)
+        for (int processor = 0; processor < CPU_SETSIZE; ++processor)
+            if (CPU_ISSET(static_cast<std::size_t>(processor), &mask)) mine.push_back(processor);
+    Cores cores{.machine = count_cores(all, folder)};
+    cores.usable = mine.empty() ? cores.machine : count_cores(mine, folder);
+    cores.threads_per_core = std::max(1, static_cast<int>(all.size()) / cores.machine);
     return cores;
 }
 

@@ -147,7 +147,7 @@ std::vector<double> Parallel::gather(double value) const {
 
 std::vector<std::string> Parallel::gather(const std::string& text) const {
     if (!active_) return {text};
-    constexpr int limit = 1024;
+    constexpr int limit = 4096;
     std::vector<char> mine(limit, '\0');
     std::copy_n(text.begin(), std::min<std::size_t>(text.size(), limit - 1), mine.begin());
     std::vector<char> all(static_cast<std::size_t>(nodes_) * limit);

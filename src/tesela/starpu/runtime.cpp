@@ -77,17 +77,26 @@ std::vector<int> workers_of_type(starpu_worker_archtype type) {
 Surroundings surroundings(const StarpuOptions& options, const Cores& cores, const Parallel& parallel) {
     Surroundings machine{.usable_cores = cores.usable,
                          .nodes_here = parallel.nodes_here(),
-                         .number_here = parallel.number_here(),
                          .most_cores = STARPU_MAXCPUS,
                          .environment = environment};
+#ifdef STARPU_USE_CUDA
     if (options.accelerators == Accelerators::none) return machine;
     machine.gpus = visible_gpus();
-    // A batch system may have divided them already.
-    if (!parallel.alike_here(environment("CUDA_VISIBLE_DEVICES").value_or("all"))) {
-        machine.nodes_here = 1;
-        machine.number_here = 0;
+    // Unless a batch system has divided them already.
+    if (parallel.alike_here(environment("CUDA_VISIBLE_DEVICES").value_or("all"))) {
+        machine.gpu_sharers = parallel.nodes_here();
+        machine.gpu_sharer = parallel.number_here();
     }
+#else
+    (void)options;
+#endif
     return machine;
+}
+
+/// StarPU 1.4 has workers for HIP too.
+template <class Conf>
+void leave_out_hip(Conf& conf) {
+    if constexpr (requires { conf.nhip; }) conf.nhip = 0;
 }
 
 }  // namespace
@@ -115,14 +124,18 @@ void Runtime::start(const StarpuOptions& options) {
     set_blas_threads(1);
     set_default("STARPU_SILENT", "1");
     find_models_in_silence();
-    const Hidden scheduler_variable("STARPU_SCHED");  // it would win over the policy that we give
+    // They have been looked at: StarPU would let its scheduler win over ours, and ends the program where one is no
+    // number.
+    const Hidden variables[]{Hidden("STARPU_SCHED"),        Hidden("STARPU_NCPU"),  Hidden("STARPU_NCPUS"),
+                             Hidden("STARPU_RESERVE_NCPU"), Hidden("STARPU_NCUDA"), Hidden("STARPU_NOPENCL"),
+                             Hidden("STARPU_NHIP")};
     starpu_conf conf;
     starpu_conf_init(&conf);
-    conf.precedence_over_environment_variables = 1;  // they have been looked at
     conf.ncpus = choice.core_workers();
     conf.reserve_ncpus = 0;
     conf.ncuda = static_cast<int>(choice.gpus.size());
     conf.nopencl = 0;
+    leave_out_hip(conf);
     conf.catch_signals = 0;
     conf.sched_policy = scheduler->policy();
     if (!choice.gpus.empty()) {
@@ -136,6 +149,9 @@ void Runtime::start(const StarpuOptions& options) {
     if (code != 0) throw Error("StarPU cannot start: {}", std::strerror(-code));
     find_workers(choice);
     describe(cores);
+    if (options.warnings == Warnings::print)
+        for (const std::string& warning : description.warnings)
+            fmt::print(stderr, "tesela: node {}: warning: {}\n", parallel.node(), warning);
 }
 
 Runtime::~Runtime() {
@@ -162,7 +178,8 @@ void Runtime::bind(const WorkerChoice& choice, const Cores& cores, starpu_conf& 
         conf.use_explicit_workers_bindid = 1;
         const int gpus = static_cast<int>(choice.gpus.size());
         for (int w = 0; w < gpus + choice.core_workers(); ++w)
-            conf.workers_bindid[w] = static_cast<unsigned>(std::clamp(w - gpus, 0, cores.usable - 1));
+            conf.workers_bindid[w] =
+                static_cast<unsigned>(std::clamp(w - gpus, 0, cores.usable - 1) * cores.threads_per_core);
     }
 }
 

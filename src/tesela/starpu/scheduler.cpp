@@ -2,7 +2,9 @@
 
 #include "tesela/base/error.hpp"
 
+#include <algorithm>
 #include <limits>
+#include <string_view>
 #include <thread>
 
 namespace tesela::starpu {
@@ -22,9 +24,14 @@ bool can_run(int worker, starpu_task* task) {
            starpu_worker_can_execute_task(static_cast<unsigned>(worker), task, 0) != 0;
 }
 
+/// Policies of StarPU's that run our tasks; the others are experiments, or want to be told more about a program.
+constexpr std::array<std::string_view, 11> usable_policies{"prio", "eager", "lws",   "ws",    "random", "dm",
+                                                           "dmda", "dmdap", "dmdar", "dmdas", "dmdasd"};
+
 const starpu_sched_policy& find_policy(const std::string& name) {
     std::string names = Scheduler::streams;
     for (starpu_sched_policy** policy = starpu_sched_get_predefined_policies(); *policy != nullptr; ++policy) {
+        if (std::ranges::count(usable_policies, std::string_view((*policy)->policy_name)) == 0) continue;
         if (name == (*policy)->policy_name) return **policy;
         names += std::string(", ") + (*policy)->policy_name;
     }
@@ -56,6 +63,9 @@ starpu_task* Gate::leave() {
 
 Scheduler::Scheduler(const std::string& name) : name_(name) {
     if (name == streams) {
+        if (name != default_name())
+            throw Error(
+                "the workers of this StarPU sleep until its own scheduler wakes them (blocking drivers): use prio");
         policy_.init_sched = initialise;
         policy_.deinit_sched = finish;
         policy_.pop_task = pop;
@@ -110,7 +120,8 @@ int Scheduler::put(starpu_task* task) {
 }
 
 starpu_task* Scheduler::take(int worker) {
-    // Workers look again and again: one that comes too early comes back.
+    // Workers look again and again: one that comes too early comes back. Of each queue the first task counts, so the
+    // worker of a GPU may find none it can run although there is one further behind: with GPUs dmdas is the default.
     if (ready_.load(std::memory_order_relaxed) == 0) return nullptr;
     const std::lock_guard lock(mutex_);
     const StreamQueue* of = nullptr;
@@ -135,7 +146,8 @@ starpu_task* Scheduler::take(int worker) {
 
 StreamQueue& Scheduler::open(const WorkerBits& workers, const WorkerBits& critical_workers) {
     const std::lock_guard lock(mutex_);
-    return streams_.emplace_back(workers, critical_workers);
+    streams_.push_back({workers, critical_workers});
+    return streams_.back();
 }
 
 void Scheduler::close(StreamQueue& stream) {
@@ -146,8 +158,8 @@ void Scheduler::close(StreamQueue& stream) {
 void Scheduler::set_workers(StreamQueue& stream, const WorkerBits& workers, const WorkerBits& critical_workers) {
     if (!own())
         throw Error(
-            "the workers of a stream cannot change under StarPU's scheduler {}, which may have given waiting tasks to "
-            "workers already: use the scheduler {}",
+            "the workers of a stream cannot change under StarPU's scheduler {}, which may give tasks to workers before "
+            "they run: use the scheduler {}",
             name_, streams);
     WorkerBits removed;
     {

@@ -56,6 +56,8 @@ private:
             choice_.cores = options_.workers;
             if (wanted && wanted->value != choice_.cores)
                 warn("{}={} is overruled: {} workers were asked for", wanted->name, wanted->value, choice_.cores);
+            if (reserved && reserved->value > 0)
+                warn("{}={} is overruled: {} workers were asked for", reserved->name, reserved->value, choice_.cores);
         } else if (wanted && wanted->value > 0) {
             choice_.cores = wanted->value;
         } else {
@@ -81,7 +83,7 @@ private:
         }
         if (!wanted) return;
         for (std::size_t g = 0; g < machine_.gpus.size(); ++g)
-            if (static_cast<int>(g) % machine_.nodes_here == machine_.number_here)
+            if (static_cast<int>(g) % machine_.gpu_sharers == machine_.gpu_sharer)
                 choice_.gpus.push_back(machine_.gpus[g]);
         const auto most = number({"STARPU_NCUDA"});
         if (most && most->value >= 0 && most->value < static_cast<int>(choice_.gpus.size()))

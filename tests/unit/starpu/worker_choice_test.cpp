@@ -1,9 +1,14 @@
 #include "tesela/starpu/internal/worker_choice.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/starpu/internal/machine.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 #include <map>
 
 namespace tesela::starpu {
@@ -75,7 +80,7 @@ TEST(WorkerChoice, LeavesAcceleratorsAloneUnlessTheyAreWanted) {
 
 TEST(WorkerChoice, DividesAcceleratorsAmongTheNodesOfAMachine) {
     const auto share = [](int nodes, int number, std::vector<int> gpus) {
-        return choose({.nodes_here = nodes, .number_here = number, .gpus = std::move(gpus)}, {},
+        return choose({.gpu_sharers = nodes, .gpu_sharer = number, .gpus = std::move(gpus)}, {},
                       {.accelerators = Accelerators::shared})
             .gpus;
     };
@@ -85,6 +90,27 @@ TEST(WorkerChoice, DividesAcceleratorsAmongTheNodesOfAMachine) {
     EXPECT_THAT(share(4, 3, {0, 1, 2}), IsEmpty());
     EXPECT_EQ(choose({.gpus = {0}}, {}, {.accelerators = Accelerators::shared}).scheduler, "dmdas");
     EXPECT_EQ(choose({}, {}, {.accelerators = Accelerators::shared}).scheduler, "streams");
+}
+
+TEST(WorkerChoice, DividesCoresAlsoWhereGpusHaveBeenDividedAlready) {
+    const WorkerChoice choice =
+        choose({.usable_cores = 16, .nodes_here = 4, .gpus = {0}}, {}, {.accelerators = Accelerators::shared});
+    EXPECT_EQ(choice.cores, 4);
+    EXPECT_THAT(choice.gpus, ElementsAre(0));
+}
+
+TEST(Cores, ThatSeveralThreadsShareCountOnce) {
+    const std::filesystem::path folder =
+        std::filesystem::temp_directory_path() / ("tesela-cores-" + std::to_string(getpid()));
+    for (int processor = 0; processor < 8; ++processor) {
+        const auto topology = folder / ("cpu" + std::to_string(processor)) / "topology";
+        std::filesystem::create_directories(topology);
+        std::ofstream(topology / "thread_siblings_list") << processor % 4 << ',' << processor % 4 + 4 << '\n';
+    }
+    EXPECT_EQ(count_cores({0, 1, 2, 3, 4, 5, 6, 7}, folder), 4);
+    EXPECT_EQ(count_cores({0, 4, 5}, folder), 2);
+    EXPECT_EQ(count_cores({0, 1, 2}, folder / "nothing"), 3);
+    std::filesystem::remove_all(folder);
 }
 
 TEST(WorkerChoice, RefusesANegativeNumberOfWorkers) { EXPECT_THROW(choose({}, {}, {.workers = -1}), Error); }

@@ -7,10 +7,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <starpu.h>
 
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <set>
 #include <thread>
 
 namespace tesela {
@@ -23,8 +25,11 @@ using ::testing::ThrowsMessage;
 /// The shared engine replaced by another while it lives.
 class WithEngine {
 public:
-    explicit WithEngine(const StarpuOptions& options) { replace(options); }
-    ~WithEngine() { replace({.workers = 2}); }
+    explicit WithEngine(StarpuOptions options) {
+        options.warnings = Warnings::keep;
+        replace(options);
+    }
+    ~WithEngine() { replace({.workers = 2, .warnings = Warnings::keep}); }
     WithEngine(const WithEngine&) = delete;
     WithEngine& operator=(const WithEngine&) = delete;
     WithEngine(WithEngine&&) = delete;
@@ -45,10 +50,38 @@ const Kernel spin{"spin", [](std::span<const TileShape>, const void*) noexcept {
                       return {};
                   }};
 
+/// Writes StarPU's number of its worker into its tile, after a moment in which others can start too.
+const Kernel who{"who", [](std::span<const TileShape>, const void*) noexcept { return KernelCost{}; },
+                 [](const KernelCall& call) noexcept -> KernelResult {
+                     std::this_thread::sleep_for(std::chrono::microseconds(100));
+                     *call.tiles[0].as<double>() = starpu_worker_get_id();
+                     return {};
+                 }};
+
 /// Tiles of one element each, so that tasks on them do not depend on each other.
 Matrix<double> row_of(Stream& s, Index count) {
     const Tiling tiling = Tiling::uniform({count, 1}, {1, 1});
     return {s, tiling, squarest_block_cyclic(tiling.grid(), 1), {.name = "x"}};
+}
+
+/// StarPU's numbers of the workers that ran some tasks.
+std::set<int> workers_of(Stream& s, Index tasks, Urgency urgency = Urgency::ordinary) {
+    Matrix<double> x = row_of(s, tasks);
+    for (Index i = 0; i < tasks; ++i) {
+        Task task(who, {{x(i, 0), AccessMode::write}});
+        task.urgency = urgency;
+        s.submit(task);
+    }
+    std::set<int> seen;
+    for (const double worker : gather(s, x.view())) seen.insert(static_cast<int>(worker));
+    return seen;
+}
+
+/// StarPU's numbers of the workers on cores, in our order.
+std::vector<int> cores_of_starpu() {
+    std::vector<int> ids(STARPU_NMAXWORKERS);
+    ids.resize(starpu_worker_get_ids_by_type(STARPU_CPU_WORKER, ids.data(), STARPU_NMAXWORKERS));
+    return ids;
 }
 
 /// Which workers a stream had from when to when: during a change either set counts.
@@ -126,45 +159,77 @@ TEST(WorkersOfAStream, GoToAnotherStreamWhileItsTasksWait) {
     const WithEngine four({.workers = 4});
     Stream a(engine(), {.name = "a", .workers = {0, 1}});
     Stream b(engine(), {.name = "b", .workers = {2, 3}});
-    Matrix<double> x = row_of(a, 4000);
-    Matrix<double> y = row_of(b, 4000);
-    for (Index i = 0; i < 4000; ++i) {
-        a.submit(Task(spin, {{x(i, 0), AccessMode::write}}).at(0, 5));
-        b.submit(Task(spin, {{y(i, 0), AccessMode::write}}));
+    constexpr Index tasks = 2000;
+    Matrix<double> x = row_of(a, tasks);
+    Matrix<double> y = row_of(b, tasks);
+    for (Index i = 0; i < tasks; ++i) {
+        a.submit(Task(who, {{x(i, 0), AccessMode::write}}).at(0, 5));
+        b.submit(Task(who, {{y(i, 0), AccessMode::write}}));
     }
+    // From here on workers 1 and 2 go to and fro; 0 and 3 stay.
     for (int turn = 0; turn < 50; ++turn) {
         a.set_workers(turn % 2 == 0 ? WorkerSet{0, 1, 2} : WorkerSet{0});
         b.set_workers(turn % 2 == 0 ? WorkerSet{3} : WorkerSet{1, 2, 3});
+        std::this_thread::sleep_for(std::chrono::microseconds(500));
     }
-    EXPECT_TRUE(a.wait().ok());
-    EXPECT_TRUE(b.wait().ok());
+    const std::vector<double> of_a = gather(a, x.view());
+    const std::vector<double> of_b = gather(b, y.view());
+    const auto ran_on = [](const std::vector<double>& workers, int w) { return std::ranges::count(workers, w); };
+    EXPECT_EQ(ran_on(of_a, 0) + ran_on(of_a, 1) + ran_on(of_a, 2), tasks);
+    EXPECT_EQ(ran_on(of_b, 1) + ran_on(of_b, 2) + ran_on(of_b, 3), tasks);
+    EXPECT_GT(ran_on(of_a, 2), 0);
+    EXPECT_GT(ran_on(of_b, 1), 0);
 }
 
 TEST(WorkersOfAStream, CannotChangeUnderSchedulersThatAssignEarly) {
     const WithEngine lws({.workers = 3, .scheduler = "lws"});
     Stream s(engine(), {.workers = {2}});  // chosen once, they are kept
+    EXPECT_THAT(workers_of(s, 50), ::testing::ElementsAre(cores_of_starpu()[2]));
     EXPECT_LE(testing::run_cholesky<double>(engine(), {.n = 300, .tile = 40}).worst(), 1);
     EXPECT_THAT([&] { s.set_workers({1}); }, ThrowsMessage<Error>(HasSubstr("scheduler lws")));
 }
 
 TEST(WorkersOfAStream, AnUnknownSchedulerIsRefusedWithTheOnesThereAre) {
     testing::engine_slot().reset();
-    EXPECT_THAT([] { StarpuEngine({.workers = 2, .scheduler = "fastest"}); },
-                ThrowsMessage<Error>(
-                    ::testing::AllOf(HasSubstr("no scheduler \"fastest\""), HasSubstr("streams"), HasSubstr("dmdas"))));
+    EXPECT_THAT([] { StarpuEngine({.workers = 2, .scheduler = "heteroprio"}); },
+                ThrowsMessage<Error>(::testing::AllOf(HasSubstr("no scheduler \"heteroprio\""), HasSubstr("streams"),
+                                                      HasSubstr("dmdas"))));
+    testing::engine_slot() = std::make_unique<StarpuEngine>(StarpuOptions{.workers = 2, .warnings = Warnings::keep});
+}
+
+TEST(Environment, OfStarpuIsReadWithoutItsHelp) {
+    setenv("STARPU_NCPU", "two", 1);
+    {
+        const WithEngine engine_of_env({.workers = 3});
+        EXPECT_EQ(engine().worker_count(), 3);
+        EXPECT_THAT(engine().description().warnings, ::testing::Contains(HasSubstr("STARPU_NCPU=two is not a number")));
+        unsetenv("STARPU_NCPU");
+    }
+}
+
+TEST(Warnings, OfAnEngineAreSeenInAnyProgram) {
+    testing::engine_slot().reset();
+    setenv("STARPU_NCPU", "7", 1);
+    ::testing::internal::CaptureStderr();
     testing::engine_slot() = std::make_unique<StarpuEngine>(StarpuOptions{.workers = 2});
+    EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+                HasSubstr("tesela: node 0: warning: STARPU_NCPU=7 is overruled"));
+    unsetenv("STARPU_NCPU");
 }
 
 TEST(CriticalWorker, TakesCriticalTasksOnly) {
     const WithEngine critical({.workers = 2, .critical_worker = CriticalWorker::shared_core});
     EXPECT_EQ(engine().worker_count(), 2);
+    const std::vector<int> cores = cores_of_starpu();
+    ASSERT_EQ(cores.size(), 3U);
     EXPECT_LE(testing::run_cholesky<double>(engine(), {.n = 300, .tile = 40}).worst(), 1);
     Stream s(engine());
+    EXPECT_THAT(workers_of(s, 300), ::testing::IsSubsetOf({cores[0], cores[1]}));
+    EXPECT_THAT(workers_of(s, 300, Urgency::critical), ::testing::Contains(cores[2]));
     EXPECT_THROW(s.set_workers({2}), Error);  // it has no number
     s.set_workers({1});
-    Matrix<double> x = row_of(s, 200);
-    for (Index i = 0; i < 200; ++i) s.submit(Task(spin, {{x(i, 0), AccessMode::write}}).critical());
-    EXPECT_TRUE(s.wait().ok());
+    EXPECT_THAT(workers_of(s, 100), ::testing::ElementsAre(cores[1]));
+    EXPECT_THAT(workers_of(s, 300, Urgency::critical), ::testing::IsSubsetOf({cores[1], cores[2]}));
 }
 
 TEST(Accelerators, HaveNoWorkersUnlessAskedFor) {
@@ -182,10 +247,10 @@ TEST(Accelerators, LeaveTheNumbersOfCoresAsTheyAre) {
         EXPECT_EQ(engine().description().workers, 2);
         EXPECT_EQ(engine().worker_count(), 2 + engine().description().accelerators);
         EXPECT_LE(testing::run_cholesky<double>(engine(), {.n = 300, .tile = 40}).worst(), 1);
-        Stream s(engine(), {.workers = {0, 1}});
-        Matrix<double> x = row_of(s, 100);
-        for (Index i = 0; i < 100; ++i) s.submit(Task(spin, {{x(i, 0), AccessMode::write}}));
-        EXPECT_TRUE(s.wait().ok());
+        Stream s(engine(), {.workers = {1}});
+        EXPECT_THAT(workers_of(s, 100), ::testing::ElementsAre(cores_of_starpu()[1]));
+        Stream all(engine());
+        EXPECT_THAT(workers_of(all, 300), ::testing::IsSubsetOf({cores_of_starpu()[0], cores_of_starpu()[1]}));
     }
 }
 

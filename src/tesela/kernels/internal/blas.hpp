@@ -1,6 +1,6 @@
 #pragma once
 
-// BLAS and LAPACK for both precisions under one name. Private to src/kernels.
+// BLAS and LAPACK for both precisions under one name. Private to src/tesela/kernels.
 
 #include "tesela/kernels/dense.hpp"
 

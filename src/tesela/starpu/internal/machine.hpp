@@ -5,12 +5,18 @@
 
 namespace tesela::starpu {
 
-/// Cores that this process may use, by its affinity mask, and those of the machine.
+/// Cores that this process may use, by its affinity mask, and those of the machine. Threads that share a core
+/// (hyperthreading) count as one: kernels that compute leave nothing for a second.
 struct Cores {
     int usable = 1;
     int machine = 1;
+    int threads_per_core = 1;
 };
 [[nodiscard]] Cores find_cores();
+
+/// How many cores some processors of Linux are, by what /sys/devices/system/cpu (`folder`) says of who shares one; as
+/// many as there are processors where it says nothing.
+[[nodiscard]] int count_cores(const std::vector<int>& processors, const std::string& folder);
 
 /// Numbers of the NVIDIA GPUs that this process may use, as CUDA numbers them for it.
 [[nodiscard]] std::vector<int> visible_gpus();

@@ -11,9 +11,11 @@ namespace tesela::starpu {
 /// What is known before StarPU starts: the node's share of its machine, the limits of this StarPU, and the environment.
 struct Surroundings {
     int usable_cores = 1;
-    int nodes_here = 1;
-    int number_here = 0;  ///< of this node among those on its machine
-    int most_cores = 1;   ///< that StarPU was built for
+    int nodes_here = 1;  ///< that share the cores
+    /// Nodes that share the GPUs, and this one's number among them.
+    int gpu_sharers = 1;
+    int gpu_sharer = 0;
+    int most_cores = 1;  ///< that StarPU was built for
     /// GPUs that this process sees, by their numbers.
     std::vector<int> gpus{};
     /// The value of an environment variable.
