@@ -55,8 +55,8 @@ cores_to_build_for() {
 }
 
 cache_folder() {
-    local folder=${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/tesela/starpu
-    if mkdir -p "$folder/downloads" 2>/dev/null && [ -w "$folder/downloads" ]; then
+    local folder=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}/tesela/starpu
+    if [[ $folder = /*/tesela/starpu ]] && mkdir -p "$folder/downloads" 2>/dev/null && [ -w "$folder/downloads" ]; then
         echo "$folder"
     else # a home that cannot be written
         folder=$(readlink -f "$here/../..")/.cache/starpu
@@ -126,7 +126,7 @@ provide() {
     made_with=${nvcc:+cuda$cuda-}$(fingerprint)
     for more in 1 2 4 8 16; do # one made for more cores is as good
         root=$cache/$version-$((more * cores))cores-$made_with
-        [ ! -d "$root" ] || { echo "$root" && return 0; }
+        [ ! -f "$root/built-for-tesela" ] || { echo "$root" && return 0; }
     done
     root=$cache/$version-${cores}cores-$made_with
     local what="StarPU $version for up to $cores cores${nvcc:+ with CUDA $cuda}"

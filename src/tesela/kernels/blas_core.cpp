@@ -34,7 +34,7 @@ bool is_before_avx(std::string_view core) {
 
 std::optional<std::string> variable(const char* name) {
     const char* value = std::getenv(name);
-    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+    return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
 }
 
 }  // namespace

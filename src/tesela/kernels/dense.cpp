@@ -35,9 +35,11 @@ KernelResult run_potrf(const KernelCall& call) noexcept {
     const blas::Block<T> a(call.tiles[0]);
     const Index first_row = call.args<PivotArguments>().first_row;
     const int info = blas::potrf(a);
-    if (info > 0) return {Failure::not_positive_definite, first_row + info - 1};
-    if (const auto bad = first_bad_diagonal(a, [](T x) { return std::isfinite(x) && x > 0; }))
+    const Index done = info > 0 ? Index{info} - 1 : a.rows;
+    if (const auto bad =
+            first_bad_diagonal(a.part({0, 0}, {done, done}), [](T x) { return std::isfinite(x) && x > 0; }))
         return {Failure::not_positive_definite, first_row + *bad};
+    if (info > 0) return {Failure::not_positive_definite, first_row + done};
     return {};
 }
 

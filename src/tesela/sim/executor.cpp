@@ -516,7 +516,7 @@ bool Executor::start_first(VertexQueue& queue, std::vector<std::int32_t>& free_w
             --place.staged;
             start(first.vertex, n, p, worker);
             started = true;
-        } else if (!may.has_any_of(*place.place)) {
+        } else if (!may.has_any_of(*place.place) && !takes_critical(place, first.vertex)) {
             unstage(first.vertex, n, p);
         } else {
             passed_over.push_back(first);
@@ -524,6 +524,11 @@ bool Executor::start_first(VertexQueue& queue, std::vector<std::int32_t>& free_w
     }
     for (const QueuedVertex& vertex : passed_over) queue.push(vertex);
     return started;
+}
+
+/// Whether the place's critical worker, which serves every stream, will take a task.
+bool Executor::takes_critical(const PlaceState& place, std::uint32_t v) const {
+    return place.place->critical_slots > 0 && section_->vertices[v].urgency == Urgency::critical;
 }
 
 void Executor::unstage(std::uint32_t v, std::int32_t n, std::size_t p) {

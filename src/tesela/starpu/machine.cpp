@@ -61,6 +61,7 @@ Cores find_cores() {
         for (int processor = 0; processor < CPU_SETSIZE; ++processor)
             if (CPU_ISSET(static_cast<std::size_t>(processor), &mask)) mine.push_back(processor);
     Cores cores{.machine = count_cores(all, folder)};
+    for (const int processor : mine) cores.mask += std::to_string(processor) + ' ';
     cores.usable = mine.empty() ? cores.machine : count_cores(mine, folder);
     cores.threads_per_core = std::max(1, static_cast<int>(all.size()) / cores.machine);
     return cores;

@@ -15,6 +15,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
+#include <system_error>
 
 namespace tesela::starpu {
 namespace {
@@ -50,6 +52,19 @@ std::optional<std::string> environment(const char* name) {
     return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
+/// StarPU keeps what it measured of the machine in ~/.starpu and ends the program where it cannot.
+void give_starpu_a_home() {
+    const auto home = environment("HOME");
+    if (environment("STARPU_HOME") || !home) return;
+    std::error_code failed;
+    const std::filesystem::path folder = std::filesystem::path(*home) / ".starpu";
+    std::filesystem::create_directories(folder, failed);
+    if (!home->empty() && !failed && access(folder.c_str(), W_OK) == 0) return;
+    const auto other = std::filesystem::temp_directory_path(failed) / fmt::format("tesela-starpu-{}", getuid());
+    std::filesystem::create_directories(other, failed);
+    if (!failed) setenv("STARPU_HOME", other.c_str(), 1);
+}
+
 /// Hides an environment variable while it lives.
 class Hidden {
 public:
@@ -75,8 +90,9 @@ std::vector<int> workers_of_type(starpu_worker_archtype type) {
 }
 
 Surroundings surroundings(const StarpuOptions& options, const Cores& cores, const Parallel& parallel) {
+    // With masks of their own (mpirun --bind-to) nodes share no cores.
     Surroundings machine{.usable_cores = cores.usable,
-                         .nodes_here = parallel.nodes_here(),
+                         .nodes_here = parallel.alike_here(cores.mask) ? parallel.nodes_here() : 1,
                          .most_cores = STARPU_MAXCPUS,
                          .environment = environment};
 #ifdef STARPU_USE_CUDA
@@ -118,11 +134,14 @@ Runtime::Runtime(const StarpuOptions& options) {
 
 void Runtime::start(const StarpuOptions& options) {
     const Cores cores = find_cores();
-    WorkerChoice choice = choose_workers(options, surroundings(options, cores, parallel));
+    const Surroundings machine = surroundings(options, cores, parallel);
+    WorkerChoice choice = choose_workers(options, machine);
+    core_sharers_ = machine.nodes_here;
     scheduler = std::make_unique<Scheduler>(choice.scheduler);
     description.warnings = std::move(choice.warnings);
     set_blas_threads(1);
     set_default("STARPU_SILENT", "1");
+    give_starpu_a_home();
     find_models_in_silence();
     // They have been looked at: StarPU would let its scheduler win over ours, and ends the program where one is no
     // number.
@@ -168,8 +187,7 @@ Runtime::~Runtime() {
 /// on the same cores, and with an affinity mask on cores that are not ours.
 void Runtime::bind(const WorkerChoice& choice, const Cores& cores, starpu_conf& conf) const {
     if (cores.usable < cores.machine) set_default("STARPU_WORKERS_GETBIND", "1");
-    const bool shared = parallel.nodes_here() > 1 && cores.usable == cores.machine;
-    if (shared || choice.cores > cores.usable) {
+    if (core_sharers_ > 1 || choice.cores > cores.usable) {
         set_default("STARPU_WORKERS_NOBIND", "1");
         set_default("STARPU_MPI_NOBIND", "1");
     } else if (choice.critical) {
@@ -235,11 +253,13 @@ void Runtime::describe(const Cores& cores) {
     description.scheduler = scheduler->name();
     description.memory_bytes = available_memory() / parallel.nodes_here();
     auto& warnings = description.warnings;
-    if (computing * parallel.nodes_here() > std::max(cores.usable, cores.machine))
-        warnings.push_back(fmt::format("oversubscribed: {} nodes with {} workers each share {} cores",
-                                       parallel.nodes_here(), computing, cores.machine));
-    else if (computing > cores.usable)
-        warnings.push_back(fmt::format("oversubscribed: {} workers on {} usable cores", computing, cores.usable));
+    if (computing * core_sharers_ > cores.usable)
+        warnings.push_back(core_sharers_ > 1
+                               ? fmt::format("oversubscribed: {} nodes with {} worker{} each share {} core{}",
+                                             core_sharers_, computing, computing == 1 ? "" : "s", cores.usable,
+                                             cores.usable == 1 ? "" : "s")
+                               : fmt::format("oversubscribed: {} workers on {} usable core{}", computing, cores.usable,
+                                             cores.usable == 1 ? "" : "s"));
     if (blas.threading == BlasDescription::Threading::openmp || blas.threads != 1)
         warnings.push_back(
             fmt::format("the BLAS in use ({}) may start threads inside workers: install the pthread "

@@ -60,6 +60,8 @@ private:
                 warn("{}={} is overruled: {} workers were asked for", reserved->name, reserved->value, choice_.cores);
         } else if (wanted && wanted->value > 0) {
             choice_.cores = wanted->value;
+            if (reserved && reserved->value > 0)
+                warn("{}={} is overruled: {} says how many", reserved->name, reserved->value, wanted->name);
         } else {
             if (wanted) warn("{}={} is overruled: tasks run on cores", wanted->name, wanted->value);
             choice_.cores = std::max(1, share - (reserved ? std::max(0, reserved->value) : 0));
@@ -67,9 +69,10 @@ private:
         const int limit = machine_.most_cores - (choice_.critical ? 1 : 0);
         if (choice_.cores <= limit) return;
         warn(
-            "{} workers wanted, but this StarPU was built for at most {}: using {}. ./dev setup --starpu source builds "
-            "one for all cores.",
-            choice_.cores, machine_.most_cores, limit);
+            "{} workers wanted{}, but this StarPU was built for at most {}: using {}. ./dev setup --starpu source "
+            "builds "
+            "one for 64 and more.",
+            choice_.cores, choice_.critical ? " and a critical one" : "", machine_.most_cores, limit);
         choice_.cores = limit;
     }
 
@@ -91,13 +94,13 @@ private:
     }
 
     void choose_scheduler() {
-        const std::optional<std::string> wanted = machine_.environment("STARPU_SCHED");
+        const std::string wanted = machine_.environment("STARPU_SCHED").value_or("");
         if (!options_.scheduler.empty()) {
             choice_.scheduler = options_.scheduler;
-            if (wanted && *wanted != choice_.scheduler)
-                warn("STARPU_SCHED={} is overruled: the scheduler {} was asked for", *wanted, choice_.scheduler);
-        } else if (wanted) {
-            choice_.scheduler = *wanted;
+            if (!wanted.empty() && wanted != choice_.scheduler)
+                warn("STARPU_SCHED={} is overruled: the scheduler {} was asked for", wanted, choice_.scheduler);
+        } else if (!wanted.empty()) {
+            choice_.scheduler = wanted;
         } else {
             choice_.scheduler = choice_.gpus.empty() ? Scheduler::default_name() : "dmdas";
         }

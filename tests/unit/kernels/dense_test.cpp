@@ -110,5 +110,18 @@ RC_GTEST_PROP(DenseKernels, PotrfFactorsAsLapackDoesAndNamesTheSameBadPivot, ())
     RC_ASSERT(difference.value() <= 8 * static_cast<double>(n) * std::numeric_limits<double>::epsilon());
 }
 
+TEST(DenseKernels, PotrfNamesTheFirstBadPivotWhereSeveralAre) {
+    for (const Index n : {40, 130, 300}) {
+        Array<double> a(n, n, 3);
+        for (Index j = 0; j < n; ++j)
+            for (Index i = 0; i < n; ++i) a(i, j) = i == j ? 4 : 0;
+        a(24, 24) = std::numeric_limits<double>::infinity();
+        a(35, 35) = -1;
+        const KernelResult result = run<double>(Dense<double>::potrf, {a.tile()}, PivotArguments{.first_row = 0});
+        EXPECT_EQ(result.failure, Failure::not_positive_definite);
+        EXPECT_EQ(result.index, 24) << n;
+    }
+}
+
 }  // namespace
 }  // namespace tesela

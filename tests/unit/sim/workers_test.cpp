@@ -93,6 +93,19 @@ TEST(WorkersOfASimulatedStream, KeepsAStreamToItsWorkersUnderEverySchedulerWhere
     }
 }
 
+TEST(WorkersOfASimulatedStream, LeaveTheCriticalWorkerToIt) {
+    Simulated simulated{.platform = platform_of({with_gpus(cores("node", 1, 2), {})})};
+    SimulationOptions options{.scheduler = SimulatedScheduler::priority};
+    options.critical = CriticalSlot::shared_core;
+    simulate(simulated, options, [](Stream& s) {
+        const auto A = given(s, 4, all_on(1, 0, {4, 4}), Stored::lower);
+        s.set_workers({2});  // the GPU
+        cholesky(s, A);
+    });
+    EXPECT_EQ(std::ssize(simulated.schedule->tasks), simulated.recording.task_count());
+    for (const ScheduledTask& task : simulated.schedule->tasks) EXPECT_GE(task.worker, 2);
+}
+
 TEST(WorkersOfASimulatedStream, RefusesWorkersThatCannotBe) {
     const auto options = SimulationOptions{.scheduler = SimulatedScheduler::priority};
     SimulatedEngine engine(platform_of({cores("big", 1, 4), cores("small", 1, 2)}), options);

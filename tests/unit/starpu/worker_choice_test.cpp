@@ -56,6 +56,7 @@ TEST(WorkerChoice, RespectsTheEnvironmentWhereNoOptionIsGiven) {
     EXPECT_EQ(choose({.usable_cores = 16}, {{"STARPU_RESERVE_NCPU", "2"}}).cores, 14);
     EXPECT_EQ(choose({.usable_cores = 2}, {{"STARPU_RESERVE_NCPU", "9"}}).cores, 1);
     EXPECT_EQ(choose({}, {{"STARPU_SCHED", "lws"}}).scheduler, "lws");
+    EXPECT_EQ(choose({}, {{"STARPU_SCHED", ""}}).scheduler, "streams");
     EXPECT_THAT(choose({.usable_cores = 16}, {{"STARPU_NCPU", "5"}, {"STARPU_SCHED", "lws"}}).warnings, IsEmpty());
 }
 

@@ -88,6 +88,7 @@ private:
     void start_staged(std::int32_t node, std::size_t place);
     [[nodiscard]] bool start_first(VertexQueue& queue, std::vector<std::int32_t>& free_workers, std::int32_t node,
                                    std::size_t place);
+    [[nodiscard]] bool takes_critical(const PlaceState& place, std::uint32_t v) const;
     void unstage(std::uint32_t v, std::int32_t node, std::size_t place);
     [[nodiscard]] const AllowedWorkers& allowed(std::uint32_t v) const;
     [[nodiscard]] std::int32_t room(const NodeState& node, const PlaceState& place, const ReadyQueue& queue) const;

@@ -11,6 +11,7 @@ struct Cores {
     int usable = 1;
     int machine = 1;
     int threads_per_core = 1;
+    std::string mask;  ///< the processors of this process, to compare with others'
 };
 [[nodiscard]] Cores find_cores();
 

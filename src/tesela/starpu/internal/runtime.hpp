@@ -50,6 +50,8 @@ private:
     void bind(const WorkerChoice& choice, const Cores& cores, starpu_conf& conf) const;
     void find_workers(const WorkerChoice& choice);
     void describe(const Cores& cores);
+
+    int core_sharers_ = 1;  // nodes that share these cores
 };
 
 }  // namespace tesela::starpu
