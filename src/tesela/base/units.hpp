@@ -13,4 +13,7 @@ namespace tesela {
 /// "58.1 GFLOP/s": a rate of floating-point operations.
 [[nodiscard]] std::string format_flops(double flops_per_second);
 
+/// The ending of a noun after a number: "1 node", "2 nodes".
+[[nodiscard]] constexpr const char* plural(auto count) { return count == 1 ? "" : "s"; }
+
 }  // namespace tesela

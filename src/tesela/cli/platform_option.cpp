@@ -1,5 +1,6 @@
 #include "tesela/cli/platform_option.hpp"
 
+#include "tesela/base/environment.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/io/json_file.hpp"
 
@@ -17,7 +18,7 @@ namespace fs = std::filesystem;
 /// Folders with ready-made platforms, the first to look in first.
 std::vector<fs::path> platform_folders() {
     std::vector<fs::path> folders;
-    if (const char* own = std::getenv("TESELA_PLATFORMS"); own != nullptr && *own != '\0') folders.emplace_back(own);
+    if (const auto own = environment("TESELA_PLATFORMS")) folders.emplace_back(*own);
     std::error_code error;
     const fs::path self = fs::read_symlink("/proc/self/exe", error);
     if (!error) folders.push_back(self.parent_path().parent_path() / "share/tesela/platforms");

@@ -219,8 +219,8 @@ void print_table(const SimulateOptions& options, const Simulated& simulated) {
     const SimulationResult& r = simulated.result;
     const auto line = [](const char* name, const std::string& value) { fmt::print("{:<16}{}\n", name, value); };
     const Index nodes = node_count(simulated.platform);
-    line("platform", fmt::format("{}, {} node{}, distribution {}", simulated.platform.name, nodes,
-                                 nodes == 1 ? "" : "s", simulated.distribution));
+    line("platform", fmt::format("{}, {} node{}, distribution {}", simulated.platform.name, nodes, plural(nodes),
+                                 simulated.distribution));
     line("makespan", format_seconds(r.makespan));
     line("lower bound", fmt::format("{} (area {}, critical path {})", format_seconds(r.lower_bound),
                                     format_seconds(r.area_bound), format_seconds(r.critical_path)));

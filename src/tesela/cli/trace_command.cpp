@@ -30,7 +30,7 @@ void print_summary(const trace::Summary& s) {
     line("makespan", format_seconds(s.makespan));
     line("tasks",
          s.unfinished == 0 ? fmt::format("{}", s.tasks) : fmt::format("{}, {} unfinished", s.tasks, s.unfinished));
-    line("workers", fmt::format("{} on {} node{}", s.workers, s.nodes, s.nodes == 1 ? "" : "s"));
+    line("workers", fmt::format("{} on {} node{}", s.workers, s.nodes, plural(s.nodes)));
     line("utilisation",
          fmt::format("{:.1f} %, first 95 % of the run: {:.1f} %", 100 * s.utilisation, 100 * s.utilisation_95));
     line("critical path", format_seconds(s.critical_path));

@@ -1,6 +1,7 @@
 #include "tesela/io/csv.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/base/units.hpp"
 #include "tesela/io/input_file.hpp"
 #include "tesela/io/output_file.hpp"
 
@@ -186,7 +187,7 @@ private:
         const std::size_t found = table_.ends_.size() - before;
         if (found != wanted)
             throw Error("{}, line {}: {} field{} where the header has {}{}", in_quotes(table_.file_), line, found,
-                        found == 1 ? "" : "s", wanted, missing_or_extra(before, found));
+                        plural(found), wanted, missing_or_extra(before, found));
         table_.lines_.push_back(line);
     }
 

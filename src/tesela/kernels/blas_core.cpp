@@ -1,5 +1,7 @@
 #include "tesela/kernels/blas_core.hpp"
 
+#include "tesela/base/environment.hpp"
+
 #include <cblas.h>
 #include <fmt/format.h>
 
@@ -11,7 +13,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cstdlib>
 
 namespace tesela {
 namespace {
@@ -30,11 +31,6 @@ constexpr std::array<std::string_view, 17> before_avx{
 
 bool is_before_avx(std::string_view core) {
     return std::ranges::any_of(before_avx, [&](std::string_view old) { return same_core(old, core); });
-}
-
-std::optional<std::string> variable(const char* name) {
-    const char* value = std::getenv(name);
-    return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
 }
 
 }  // namespace
@@ -109,8 +105,8 @@ BlasCore this_blas_core() {
     const bool many = std::string_view(openblas_get_config()).find("DYNAMIC_ARCH") != std::string_view::npos;
     return {.in_use = core,
             .better = better_blas_core(core, this_processor()),
-            .asked_for = variable("OPENBLAS_CORETYPE"),
-            .before_restart = variable(blas_restart_variable),
+            .asked_for = environment("OPENBLAS_CORETYPE"),
+            .before_restart = environment(blas_restart_variable),
             .built = many ? BlasCore::Kernels::many : BlasCore::Kernels::one};
 }
 

@@ -33,7 +33,6 @@ enum class AfterFailure : std::uint8_t { skip, run };
 struct TaskRecord {
     const Kernel* kernel;
     StarpuStream* stream;
-    Scheduler* scheduler;
     Scheduled scheduled;
     Progress* progress;
     std::shared_ptr<Fetched> fetched;
@@ -46,7 +45,7 @@ struct TaskRecord {
 void execute(void* buffers[], void* argument) {
     auto& record = *static_cast<TaskRecord*>(argument);
     TracedRun traced(record.traced);
-    record.scheduler->started(starpu_worker_get_id());
+    record.stream->scheduler().started(starpu_worker_get_id());
     if (record.after_failure == AfterFailure::skip && record.stream->failure.raised()) return;
     std::array<Tile, Task::max_accesses> tiles;
     const auto count = static_cast<std::size_t>(STARPU_TASK_GET_NBUFFERS(starpu_task_get_current()));
@@ -59,7 +58,7 @@ void execute(void* buffers[], void* argument) {
 void task_ended(void* argument) {
     auto* record = static_cast<TaskRecord*>(argument);
     Progress& progress = *record->progress;
-    record->scheduler->ended(record->scheduled);
+    record->stream->scheduler().ended(record->scheduled);
     delete record;
     progress.finished();
 }
@@ -126,13 +125,17 @@ StarpuStream& stream_of(StreamState& stream) { return static_cast<StarpuStream&>
 /// Codelets have static lifetime, since StarPU may look at one after its last task.
 class Codelets {
 public:
-    starpu_codelet* of(const Kernel& kernel, const Scheduler& scheduler) {
+    /// An engine starts with this scheduler.
+    void serve(const Scheduler& scheduler) {
+        const std::lock_guard lock(mutex_);
+        can_execute_ = scheduler.can_execute();
+        for (starpu_codelet& codelet : codelets_) codelet.can_execute = can_execute_;
+    }
+
+    starpu_codelet* of(const Kernel& kernel) {
         const std::lock_guard lock(mutex_);
         const auto found = index_.find(&kernel);
-        if (found != index_.end()) {
-            found->second->can_execute = scheduler.can_execute();
-            return found->second;
-        }
+        if (found != index_.end()) return found->second;
         starpu_codelet& codelet = codelets_.emplace_back();
         starpu_codelet_init(&codelet);
         codelet.cpu_funcs[0] = execute;
@@ -140,7 +143,7 @@ public:
         codelet.where = STARPU_CPU;
         codelet.nbuffers = STARPU_VARIABLE_NBUFFERS;
         codelet.name = kernel.name;
-        codelet.can_execute = scheduler.can_execute();
+        codelet.can_execute = can_execute_;
         index_.emplace(&kernel, &codelet);
         return &codelet;
     }
@@ -148,6 +151,7 @@ public:
 private:
     std::mutex mutex_;
     std::deque<starpu_codelet> codelets_;
+    int (*can_execute_)(unsigned, starpu_task*, unsigned) = nullptr;
     std::unordered_map<const Kernel*, starpu_codelet*> index_;
 };
 
@@ -195,6 +199,7 @@ StarpuEngine::Implementation::Implementation(const StarpuOptions& options)
     : runtime(options),
       memory(runtime.parallel.gather(runtime.description.memory_bytes)),
       reserved(memory.size(), 0) {
+    codelets().serve(*runtime.scheduler);
     tile_pool().set_keep_limit(static_cast<std::size_t>(runtime.description.memory_bytes / 4));
     for (const double workers : runtime.parallel.gather(static_cast<double>(runtime.workers.count())))
         total_workers += static_cast<Index>(workers);
@@ -282,7 +287,7 @@ void StarpuEngine::Implementation::written(StarpuStream& stream, const Access& a
 
 void StarpuEngine::Implementation::run(StarpuStream& stream, const Task& task, TaskRecord* record) {
     starpu_task* job = starpu_task_create();
-    job->cl = codelets().of(*task.kernel, *runtime.scheduler);
+    job->cl = codelets().of(*task.kernel);
     job->cl_arg = record;
     job->sched_data = &record->scheduled;
     job->callback_func = task_ended;
@@ -310,11 +315,9 @@ void StarpuEngine::Implementation::run(StarpuStream& stream, const Task& task, T
 
 TaskRecord* StarpuEngine::Implementation::record_of(StarpuStream& stream, const Task& task,
                                                     AfterFailure after_failure) {
-    Scheduler& scheduler = *runtime.scheduler;
-    Gate* gate = task.resource == nullptr ? nullptr : &scheduler.gate(*task.resource);
+    Gate* gate = task.resource == nullptr ? nullptr : &stream.scheduler().gate(*task.resource);
     return new TaskRecord{.kernel = task.kernel,
                           .stream = &stream,
-                          .scheduler = &scheduler,
                           .scheduled = {stream.queue.get(), gate, task.urgency},
                           .progress = &stream.progress,
                           .after_failure = after_failure,
@@ -479,7 +482,6 @@ StarpuEngine::MemoryUse StarpuEngine::memory_use() const {
 }
 
 std::string NodeDescription::line(NodeId node, Index nodes) const {
-    const auto plural = [](int count) { return count == 1 ? "" : "s"; };
     const std::string chosen =
         blas_core_replaced.empty() ? "" : fmt::format(" (chosen since OpenBLAS took {})", blas_core_replaced);
     std::string text = fmt::format(

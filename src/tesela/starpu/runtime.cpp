@@ -1,6 +1,8 @@
 #include "tesela/starpu/internal/runtime.hpp"
 
+#include "tesela/base/environment.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/base/units.hpp"
 #include "tesela/kernels/dense.hpp"
 #include "tesela/starpu/internal/tile_interface.hpp"
 
@@ -33,8 +35,7 @@ unsigned sleep_when_idle(void* microseconds) {
 /// StarPU 1.4 tells of a missing folder of models, which Debian has in a package of examples, even when it is to be
 /// silent. It looks for its folders once: here, where nobody hears it.
 void find_models_in_silence() {
-    const char* silent = std::getenv("STARPU_SILENT");
-    if (silent == nullptr || std::strcmp(silent, "0") == 0) return;
+    if (environment("STARPU_SILENT") == "0") return;
     std::FILE* nowhere = std::fopen("/dev/null", "w");
     if (nowhere == nullptr) return;
     const int heard = dup(STDERR_FILENO);
@@ -47,19 +48,15 @@ void find_models_in_silence() {
     std::fclose(nowhere);
 }
 
-std::optional<std::string> environment(const char* name) {
-    const char* value = std::getenv(name);
-    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-}
-
 /// StarPU keeps what it measured of the machine in ~/.starpu and ends the program where it cannot.
 void give_starpu_a_home() {
-    const auto home = environment("HOME");
-    if (environment("STARPU_HOME") || !home) return;
+    if (environment("STARPU_HOME")) return;
     std::error_code failed;
-    const std::filesystem::path folder = std::filesystem::path(*home) / ".starpu";
-    std::filesystem::create_directories(folder, failed);
-    if (!home->empty() && !failed && access(folder.c_str(), W_OK) == 0) return;
+    if (const auto home = environment("HOME")) {
+        const std::filesystem::path folder = std::filesystem::path(*home) / ".starpu";
+        std::filesystem::create_directories(folder, failed);
+        if (!failed && access(folder.c_str(), W_OK) == 0) return;
+    }
     const auto other = std::filesystem::temp_directory_path(failed) / fmt::format("tesela-starpu-{}", getuid());
     std::filesystem::create_directories(other, failed);
     if (!failed) setenv("STARPU_HOME", other.c_str(), 1);
@@ -256,10 +253,10 @@ void Runtime::describe(const Cores& cores) {
     if (computing * core_sharers_ > cores.usable)
         warnings.push_back(core_sharers_ > 1
                                ? fmt::format("oversubscribed: {} nodes with {} worker{} each share {} core{}",
-                                             core_sharers_, computing, computing == 1 ? "" : "s", cores.usable,
-                                             cores.usable == 1 ? "" : "s")
+                                             core_sharers_, computing, plural(computing), cores.usable,
+                                             plural(cores.usable))
                                : fmt::format("oversubscribed: {} workers on {} usable core{}", computing, cores.usable,
-                                             cores.usable == 1 ? "" : "s"));
+                                             plural(cores.usable)));
     if (blas.threading == BlasDescription::Threading::openmp || blas.threads != 1)
         warnings.push_back(
             fmt::format("the BLAS in use ({}) may start threads inside workers: install the pthread "

@@ -1,16 +1,12 @@
 #include "tesela/kernels/dense.hpp"
 
-#include "tesela/base/largest_difference.hpp"
-#include "tesela/base/random.hpp"
+#include "support/lapack.hpp"
 
-#include <cblas.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <limits>
 #include <vector>
-
-extern "C" void dpotrf_(const char*, const int*, double*, const int*, int*);
 
 namespace tesela {
 namespace {
@@ -87,10 +83,7 @@ RC_GTEST_PROP(DenseKernels, PotrfFactorsAsLapackDoesAndNamesTheSameBadPivot, ())
     const Index bad = *rc::gen::inRange<Index>(-n, n);  // none if negative
     Array<double> a(n, n, 3);
     for (Index j = 0; j < n; ++j)
-        for (Index i = 0; i < n; ++i) {
-            const auto gap = static_cast<double>(std::abs(i - j));
-            a(i, j) = 1 / (1 + gap) + (i == j ? 2.0 : 0.0);
-        }
+        for (Index i = 0; i < n; ++i) a(i, j) = testing::spd_element(nullptr, {i, j});
     if (bad >= 0) a(bad, bad) = -1;
     Array<double> expected = a;
     const KernelResult result = run<double>(Dense<double>::potrf, {a.tile()}, PivotArguments{.first_row = 1000});

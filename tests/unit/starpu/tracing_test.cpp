@@ -1,4 +1,5 @@
 #include "support/shared_engine.hpp"
+#include "support/trace_file.hpp"
 #include "support/traced_cholesky.hpp"
 #include "tesela/base/error.hpp"
 
@@ -11,13 +12,7 @@ namespace tesela {
 namespace {
 
 using testing::engine;
-
-/// A file that goes away.
-struct TraceFile {
-    std::string path =
-        (std::filesystem::temp_directory_path() / ("tesela-tracing-" + std::to_string(getpid()))).string();
-    ~TraceFile() { std::remove(path.c_str()); }
-};
+using testing::TraceFile;
 
 TEST(Tracing, RecordsEveryTaskOfTheStreamOnce) {
     const TraceFile file;

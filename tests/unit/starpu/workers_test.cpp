@@ -1,5 +1,6 @@
 #include "support/cases.hpp"
 #include "support/shared_engine.hpp"
+#include "support/trace_file.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/random.hpp"
 #include "tesela/trace/app_events.hpp"
@@ -10,8 +11,6 @@
 #include <starpu.h>
 
 #include <chrono>
-#include <cstdio>
-#include <filesystem>
 #include <set>
 #include <thread>
 
@@ -112,11 +111,10 @@ TEST(WorkersOfAStream, ChangeWhileTasksAreQueuedAndNoneIsLostOrRunsElsewhere) {
     constexpr Index tasks = 10'000;
     constexpr int changes = 1000;
     const WithEngine four({.workers = workers});
-    const std::string path =
-        (std::filesystem::temp_directory_path() / ("tesela-workers-" + std::to_string(getpid()))).string();
+    const testing::TraceFile file;
     const trace::EventType change = trace::register_event("change", {{"done"}});
     std::vector<WorkerSet> sets;
-    engine().start_trace({.path = path});
+    engine().start_trace({.path = file.path});
     {
         Stream s(engine());
         Matrix<double> x = row_of(s, tasks);
@@ -136,8 +134,7 @@ TEST(WorkersOfAStream, ChangeWhileTasksAreQueuedAndNoneIsLostOrRunsElsewhere) {
         EXPECT_TRUE(s.wait().ok());
     }
     engine().stop_trace();
-    const trace::Trace trace = trace::read_trace(path);
-    std::remove(path.c_str());
+    const trace::Trace trace = trace::read_trace(file.path);
     const SetsInForce in_force(trace, sets);
     EXPECT_EQ(in_force.changes(), static_cast<std::size_t>(changes));
     ASSERT_EQ(std::ssize(trace.tasks), tasks);

@@ -3,6 +3,7 @@
 #include "tesela/apps/geo/geometry.hpp"
 #include "tesela/apps/geo/search_space.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/base/units.hpp"
 
 #include <nlopt.hpp>
 
@@ -304,8 +305,8 @@ std::string check_duplicates(const Observations& observations, const Model& mode
     if (found.points == 0) return {};
     const std::string text =
         fmt::format("{} of {} points lie on another one, at {} place{}; the first is {}, on {}", found.points,
-                    observations.size(), found.places, found.places == 1 ? "" : "s",
-                    observations.where(found.example.second), observations.where(found.example.first));
+                    observations.size(), found.places, plural(found.places), observations.where(found.example.second),
+                    observations.where(found.example.first));
     if (model.choice(Parameter::nugget).fixed == 0.0 && model.jitter == 0)
         throw Error(
             "{}: without a nugget the covariance matrix is singular. Let the nugget be free or fix it above 0, "

@@ -1,6 +1,7 @@
 #include "tesela/apps/geo/model.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/base/units.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -115,7 +116,7 @@ void validate(const Observations& observations) {
             throw Error("{}there are {} values at {} points", prefix, observations.values.size(), column.size());
     if (observations.size() < 2)
         throw Error("{}{} observation{}: at least two are needed", prefix, observations.size(),
-                    observations.size() == 1 ? "" : "s");
+                    plural(observations.size()));
     for (Index i = 0; i < observations.size(); ++i)
         if (!std::isfinite(observations.values[static_cast<std::size_t>(i)]))
             throw Error("the value of {} at {} is {}; it must be finite", observations.value_name,

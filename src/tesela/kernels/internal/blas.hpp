@@ -106,8 +106,8 @@ void plain_trsm(const TriangularArguments& t, Block<T> a, Block<T> b) {
                     static_cast<float>(t.alpha), a.data, leading(a.ld), b.data, leading(b.ld));
 }
 
-/// Where a matrix is cut in two: a multiple of what kernels take at a time.
-inline Index half(Index n) { return std::max<Index>(1, n / 2 / 16 * 16); }
+/// Where a matrix of order 32 and more is cut in two: at a multiple of what kernels take at a time.
+inline Index half(Index n) { return n / 2 / 16 * 16; }
 
 /// op(A)·X = alpha·B or X·op(A) = alpha·B by halves of A, which leaves most of the work to gemm: with OpenBLAS's
 /// kernels for AVX-512 twice as fast as its trsm for tiles of 384, 1.6 times for 640; 1.1 times with those for AVX2.

@@ -52,6 +52,7 @@ public:
     /// Names tiles in messages; advances alike on every node.
     std::int64_t next_tag;
     std::unique_ptr<StreamQueue, CloseQueue> queue;
+    [[nodiscard]] Scheduler& scheduler() const { return *queue.get_deleter().scheduler; }
 };
 
 }  // namespace tesela::starpu
