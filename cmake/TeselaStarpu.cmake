@@ -1,4 +1,4 @@
-# tesela_find_starpu(ROOT [SERIES…]): makes PkgConfig::starpu_of_tesela and PkgConfig::starpumpi_of_tesela of the StarPU in the folder ROOT
+# tesela_find_starpu(ROOT [SERIES…]): makes PkgConfig::starpu_of_tesela of the StarPU in the folder ROOT
 # or, if that is empty, of the one that pkg-config finds: the first of the series 1.4 and 1.3, or of those given. Sets
 # tesela_starpu_series, _version, _cores (how many it can use), _cuda and _libdir (its name in ROOT). Also part of the installed package.
 function(tesela_find_starpu root)
@@ -8,7 +8,7 @@ function(tesela_find_starpu root)
   endif()
   # Names of their own, so that a program that looks for StarPU too cannot bring in another. What was found before may have been another StarPU: pkg_check_modules would keep its libraries.
   get_property(cached DIRECTORY PROPERTY CACHE_VARIABLES)
-  list(FILTER cached INCLUDE REGEX "^(pkgcfg_lib_)?(starpu|starpumpi)_(of|and_mpi_of)_tesela_|^__pkg_config_.*_(starpu|starpumpi)_(of|and_mpi_of)_tesela$")
+  list(FILTER cached INCLUDE REGEX "^(pkgcfg_lib_)?starpu_of_tesela_|^__pkg_config_.*_starpu_of_tesela$")
   foreach(variable ${cached})
     unset(${variable} CACHE)
   endforeach()
@@ -23,10 +23,8 @@ function(tesela_find_starpu root)
   foreach(series ${all_series})
     file(GLOB in_root "${root}/lib*/pkgconfig/starpu-${series}.pc")
     if(in_root OR NOT root)
-      pkg_check_modules(starpu_and_mpi_of_tesela QUIET starpu-${series} starpumpi-${series})
-      if(starpu_and_mpi_of_tesela_FOUND)
-        pkg_check_modules(starpu_of_tesela QUIET IMPORTED_TARGET GLOBAL starpu-${series})
-        pkg_check_modules(starpumpi_of_tesela QUIET IMPORTED_TARGET GLOBAL starpumpi-${series})
+      pkg_check_modules(starpu_of_tesela QUIET IMPORTED_TARGET GLOBAL starpu-${series})
+      if(starpu_of_tesela_FOUND)
         set(tesela_starpu_series ${series} PARENT_SCOPE)
         break()
       endif()
@@ -38,7 +36,7 @@ function(tesela_find_starpu root)
     if(root)
       set(where " in ${root}")
     endif()
-    message(FATAL_ERROR "There is no StarPU ${wanted} with MPI${where}. `./dev setup` installs or builds one.")
+    message(FATAL_ERROR "There is no StarPU ${wanted}${where}. `./dev setup` installs or builds one.")
   endif()
 
   find_file(tesela_starpu_config starpu_config.h PATHS ${starpu_of_tesela_INCLUDE_DIRS} NO_DEFAULT_PATH NO_CACHE REQUIRED)

@@ -178,7 +178,7 @@ cache=$(cache_folder)
 case $choice in
     /*)
         if [ -d "$choice" ]; then
-            compgen -G "$choice/lib*/pkgconfig/starpumpi-1.[34].pc" >/dev/null || give_up "$choice holds no StarPU 1.3 or 1.4 with MPI"
+            compgen -G "$choice/lib*/pkgconfig/starpu-1.[34].pc" >/dev/null || give_up "$choice holds no StarPU 1.3 or 1.4"
         elif [ -f "$choice" ]; then
             sum=$(sha256sum <"$choice" | cut -d' ' -f1)
             version=$(pinned 4 1 "$sum")

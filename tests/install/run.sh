@@ -17,20 +17,18 @@ if [ -f "$built_with/built-for-tesela" ]; then
 elif [ -n "$built_with" ]; then
     expected=$(echo "$built_with"/lib*)
 else
-    series=$(sed -n 's/^Requires:.* starpu-\(1\.[0-9]\) .*/\1/p' "$build/tesela.pc")
+    series=$(sed -n 's/^Requires:.* starpu-\(1\.[0-9]\).*/\1/p' "$build/tesela.pc")
     expected=$(pkg-config --variable=libdir "starpu-$series")
 fi
 
-# loads_one_starpu PROGRAM: one libstarpu and one libstarpumpi, both in the expected folder
+# loads_one_starpu PROGRAM: one libstarpu, in the expected folder
 loads_one_starpu() {
-    local library loaded
-    for library in libstarpu libstarpumpi; do
-        loaded=$(ldd "$1" | sed -n "s/.*$library-1.* => \([^ ]*\).*/\1/p")
-        if [ "$(echo "$loaded" | wc -l)" != 1 ] || [ "$(realpath "$(dirname "$loaded")")" != "$(realpath "$expected")" ]; then
-            echo "$1 loads $library from: ${loaded:-nowhere}; expected in $expected" >&2
-            return 1
-        fi
-    done
+    local loaded
+    loaded=$(ldd "$1" | sed -n 's/.*libstarpu-1.* => \([^ ]*\).*/\1/p')
+    if [ "$(echo "$loaded" | wc -l)" != 1 ] || [ "$(realpath "$(dirname "$loaded")")" != "$(realpath "$expected")" ]; then
+        echo "$1 loads StarPU from: ${loaded:-nowhere}; expected in $expected" >&2
+        return 1
+    fi
 }
 loads_one_starpu "$work/prefix/bin/tesela"
 loads_one_starpu "$work/prefix/bin/tesela-bench"

@@ -147,7 +147,7 @@ is "a file that is not there" "$(in_checkout ./dev setup --starpu nowhere.tar.gz
 is "nothing after --starpu" "$(in_checkout ./dev setup --starpu 2>&1; echo "code $?")" "^--starpu wants auto"
 mkdir -p "$work/mine/lib/pkgconfig"
 is "a folder without StarPU" "$(in_checkout ./dev setup --starpu "$work/mine" 2>&1)" "holds no StarPU"
-touch "$work/mine/lib/pkgconfig/starpumpi-1.3.pc"
+touch "$work/mine/lib/pkgconfig/starpu-1.3.pc"
 is "a folder" "$(in_checkout ./dev setup --starpu ../mine 2>&1)" "StarPU: $work/mine"
 
 # --no-setup calls nobody, and CMake hears of the choice.

@@ -15,7 +15,8 @@ ALLOWED = {
     "trace": set(),
     "flow": {"distribution", "kernels", "trace"},
     "algs": {"flow", "distribution", "kernels"},
-    "starpu": {"flow", "distribution", "kernels", "trace"},
+    "net": set(),
+    "starpu": {"net", "flow", "distribution", "kernels", "trace"},
     "sim": {"flow", "distribution", "kernels", "platform", "trace"},
     "lp": set(),
     "plan": {"flow", "distribution", "platform", "kernels", "sim", "lp", "trace"},
@@ -29,7 +30,7 @@ ALLOWED["cli"] = set(ALLOWED)
 # External libraries that only one folder may include.
 ONLY = {
     r"starpu(_\w+)?\.h": {"starpu"},
-    r"mpi\.h": {"starpu"},
+    r"mpi\.h": {"net"},
     r"simgrid/.*": {"sim"},
     r"coin/.*": {"lp"},
     r"nlopt\.(h|hpp)": {"apps"},

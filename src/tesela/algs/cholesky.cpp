@@ -54,8 +54,13 @@ void cholesky(Stream& s, const MatrixView<T>& A, const FactorOptions& options) {
     const PriorityRule priority(options.priorities, nt);
     for (Index k = 0; k < nt; ++k) {
         s.submit(tasks::potrf(A(k, k)).at(step(k), priority.potrf(k)).critical());
-        for (Index i = k + 1; i < nt; ++i)
+        s.share_with_owners(A(k, k), {A.block({k + 1, k}, {nt, k + 1})}, priority.trsm(k + 1, k));
+        for (Index i = k + 1; i < nt; ++i) {
             s.submit(tasks::trsm(right_lower, A.transposed()(k, k), A(i, k)).at(step(k), priority.trsm(i, k)));
+            // Row i and column i of what is left are updated with it.
+            s.share_with_owners(A(i, k), {A.block({i, k + 1}, {i + 1, i + 1}), A.block({i, i}, {nt, i + 1})},
+                                priority.gemm({i, k + 1}, k));
+        }
         s.retire(A(k, k));
         for (Index j = k + 1; j < nt; ++j) {
             s.submit(tasks::syrk(-1, A(j, k), 1, A(j, j)).at(step(k), priority.syrk(j, k)));

@@ -16,6 +16,10 @@ void gemm(Stream& s, const MatrixView<T>& A, const MatrixView<T>& B, const Matri
         const double beta = k == 0 ? scaling.beta : 1;
         const auto step = static_cast<std::int32_t>(k);
         for (Index i = 0; i < C.tile_rows(); ++i)
+            s.share_with_owners(A(i, k), {C.block({i, 0}, {i + 1, C.tile_cols()})});
+        for (Index j = 0; j < C.tile_cols(); ++j)
+            s.share_with_owners(B(k, j), {C.block({0, j}, {C.tile_rows(), j + 1})});
+        for (Index i = 0; i < C.tile_rows(); ++i)
             for (Index j = 0; j < C.tile_cols(); ++j)
                 s.submit(tasks::gemm(scaling.alpha, A(i, k), B(k, j), beta, C(i, j)).at(step, 0));
         for (Index i = 0; i < C.tile_rows(); ++i) s.retire(A(i, k));

@@ -21,9 +21,13 @@ void lu(Stream& s, const MatrixView<T>& A, const FactorOptions& options) {
     for (Index k = 0; k < nt; ++k) {
         const auto step = static_cast<std::int32_t>(k);
         s.submit(tasks::getrf(A(k, k)).at(step, priority.potrf(k)).critical());
+        s.share_with_owners(A(k, k), {A.block({k + 1, k}, {nt, k + 1}), A.block({k, k + 1}, {k + 1, nt})},
+                            priority.trsm(k + 1, k));
         for (Index i = k + 1; i < nt; ++i) {
             s.submit(tasks::trsm(right_upper, A(k, k), A(i, k)).at(step, priority.trsm(i, k)));
+            s.share_with_owners(A(i, k), {A.block({i, k + 1}, {i + 1, nt})}, priority.gemm({i, k + 1}, k));
             s.submit(tasks::trsm(left_unit_lower, A(k, k), A(k, i)).at(step, priority.trsm(i, k)));
+            s.share_with_owners(A(k, i), {A.block({k + 1, i}, {nt, i + 1})}, priority.gemm({k + 1, i}, k));
         }
         s.retire(A(k, k));
         for (Index j = k + 1; j < nt; ++j)

@@ -91,7 +91,7 @@ public:
     }
 
 private:
-    using Piece = std::unique_ptr<Attachment>;
+    using Piece = Attached;
 
     Piece attach(const char* name, NodeId owner, Index elements, ElementType type) {
         return stream_.attach({.name = name,

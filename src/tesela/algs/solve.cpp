@@ -41,6 +41,14 @@ void solve_triangular(Stream& s, const MatrixView<T>& A, const MatrixView<T>& B,
         for (Index c = 0; c < B.tile_cols(); ++c)
             s.submit(tasks::trsm(diagonal, A(k, k), B(k, c)).at(step, priority.solve_trsm(p)));
         s.retire(A(k, k));
+        // What is left of B is updated with it, there or where the tiles of A are.
+        const Index first = A.part() == Part::lower ? k + 1 : 0;
+        const Index last = A.part() == Part::lower ? nt : k;
+        for (Index c = 0; c < B.tile_cols(); ++c)
+            s.share_with_owners(B(k, c),
+                                {options.form == SolveForm::classical ? B.block({first, c}, {last, c + 1})
+                                                                      : A.block({first, k}, {last, k + 1})},
+                                priority.solve_gemm(p + 1, p));
         for (Index q = p + 1; q < nt; ++q) {
             const Index i = row(q);
             for (Index c = 0; c < B.tile_cols(); ++c)

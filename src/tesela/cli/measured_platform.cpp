@@ -68,7 +68,7 @@ std::optional<NetworkTimes> measure_networks(StarpuEngine& engine, plan::NodeTyp
     std::optional<NetworkTimes> first;
     for (std::size_t t = 0; t < nodes.types.size(); ++t) {
         const auto node = std::ranges::find(nodes.type_of, t) - nodes.type_of.begin();
-        const auto times = measure_network(engine, {.first = NodeId{node}, .second = NodeId{node == 0 ? 1 : 0}});
+        const auto times = measure_network(engine, {.first = static_cast<int>(node), .second = node == 0 ? 1 : 0});
         nodes.types[t].nic = {.bandwidth = times.bandwidth, .latency = times.latency, .source = Source::measured};
         if (!first) first = times;
     }

@@ -2,9 +2,23 @@
 
 #include "tesela/base/error.hpp"
 
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
 #include <utility>
 
 namespace tesela {
+
+void Detach::operator()(Attachment* attachment) const noexcept {
+    const std::unique_ptr<Attachment> owned(attachment);
+    if (!owned->add_partial_sums) return;
+    try {
+        owned->add_partial_sums(*owned);
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "tesela: sums for matrix {} are lost: {}\n", owned->name(), error.what());
+    }
+}
 
 Attachment::Attachment(MatrixSpec spec) : spec_(std::move(spec)) {
     const GridSize tiles = spec_.tiling.grid();

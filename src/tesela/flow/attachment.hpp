@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,6 +34,15 @@ struct MatrixSpec {
     std::function<TileMemory(TileIndex)> memory;
 };
 
+class Attachment;
+
+/// Ends an attachment, after what is still to be added to its tiles.
+struct Detach {
+    void operator()(Attachment* attachment) const noexcept;
+};
+/// An attachment as who attached it holds it.
+using Attached = std::unique_ptr<Attachment, Detach>;
+
 /// A matrix as an engine holds it. Engines derive from it and keep their own record of each tile.
 class Attachment {
 public:
@@ -56,6 +66,8 @@ public:
         return {spec_.tiling.rows(tile.i), spec_.tiling.cols(tile.j)};
     }
     [[nodiscard]] std::size_t bytes(TileIndex tile) const;
+    /// Whether the caller brought the memory, and with it the first values.
+    [[nodiscard]] bool has_callers_memory() const { return static_cast<bool>(spec_.memory); }
     [[nodiscard]] bool has(TileIndex tile) const { return spec_.stored == Stored::full || tile.i >= tile.j; }
     /// Bytes of the tiles that each of so many nodes owns.
     [[nodiscard]] std::vector<double> bytes_per_node(Index nodes) const;
@@ -67,6 +79,15 @@ public:
     /// Whether some task before this point of the stream wrote the tile, or the caller brought its memory.
     [[nodiscard]] bool written(TileIndex tile) const { return written_[position(tile)] != 0; }
     void set_written(TileIndex tile) { written_[position(tile)] = 1; }
+
+    /// What other nodes have summed up for a tile (see AccessMode::reduce) and is still to be added to it.
+    struct PartialSum {
+        NodeId node;
+        Attached sum;
+    };
+    std::map<TileIndex, std::vector<PartialSum>> partial_sums;
+    /// Adds them; set by the stream that has made some.
+    std::function<void(Attachment&)> add_partial_sums;
 
 protected:
     [[nodiscard]] const MatrixSpec& spec() const { return spec_; }

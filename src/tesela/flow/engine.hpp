@@ -84,6 +84,8 @@ public:
 
     /// Opens a stream. Under several nodes every node opens its streams in the same order.
     virtual std::unique_ptr<StreamState> open(const StreamOptions& options) = 0;
+    /// Ends a stream, after its pending work. On every node, at the same point of it.
+    virtual void close(StreamState& stream) { (void)wait(stream); }
     /// Takes a matrix in. Throws Error when its tiles do not fit into this node's memory.
     virtual std::unique_ptr<Attachment> attach(StreamState& stream, MatrixSpec spec) = 0;
     /// Precondition: accesses are not `reduce`, `task.node` is set, tiles that are read have been written.
@@ -92,6 +94,8 @@ public:
     virtual void move(StreamState& stream, TileRef tile, NodeId to) = 0;
     /// Moves parts of one matrix into another, as a step of the stream. Precondition: Stream::exchange has checked it.
     virtual void exchange(StreamState& stream, const Exchange& exchange) = 0;
+    /// Nodes are going to read a tile: brings it to those that do not hold it, along a tree (see Directory::share).
+    virtual void share(StreamState& stream, TileRef tile, const Readers& readers, std::int32_t priority) = 0;
     /// Copies of the tile on nodes that do not own it are not needed any more.
     virtual void retire(StreamState& stream, TileRef tile) = 0;
     /// Brings the value that a tile has at this point of the stream to every node.

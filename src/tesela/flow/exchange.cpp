@@ -2,6 +2,8 @@
 
 #include "tesela/base/error.hpp"
 
+#include <algorithm>
+
 namespace tesela {
 namespace {
 
@@ -30,6 +32,15 @@ void check_exchange(const Exchange& exchange) {
     const Overlay::TileRange b = exchange.overlay->target_tiles();
     if (a.first.i < b.last.i && b.first.i < a.last.i && a.first.j < b.last.j && b.first.j < a.last.j)
         throw Error("source and target share tiles of matrix {}; redistribute through another matrix", from.name());
+}
+
+Parcels exchange_parcels(const Overlay& overlay, const Owners& owners, std::size_t element_bytes,
+                         const ExchangeOptions& options, std::optional<NodeId> concerning) {
+    constexpr Index most_bytes = Index{1} << 30U;
+    // So that the task on a parcel, with the parcel itself, can be described in a trace.
+    constexpr Index most_tiles = Index{Task::max_accesses} - 1;
+    const ParcelOptions parcel{.bytes = std::clamp<Index>(options.message_bytes, 1, most_bytes), .tiles = most_tiles};
+    return make_parcels(overlay, owners, dense_bytes(static_cast<Index>(element_bytes)), parcel, concerning);
 }
 
 SegmentArguments segment_arguments(const Segment& segment, Orientation orientation, std::size_t element_bytes) {

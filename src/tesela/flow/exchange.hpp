@@ -1,10 +1,12 @@
 #pragma once
 
 #include "tesela/distribution/overlay.hpp"
+#include "tesela/distribution/redistribution.hpp"
 #include "tesela/flow/task.hpp"
 #include "tesela/kernels/segment.hpp"
 
 #include <memory>
+#include <optional>
 
 namespace tesela {
 
@@ -34,6 +36,10 @@ struct Exchange {
 /// Throws Error if a tile that is needed does not exist or was not written, the types of elements differ, or a tile is
 /// both source and target.
 void check_exchange(const Exchange& exchange);
+
+/// The messages and copies that an exchange consists of, the same in every engine: all, or those that concern one node.
+[[nodiscard]] Parcels exchange_parcels(const Overlay& overlay, const Owners& owners, std::size_t element_bytes,
+                                       const ExchangeOptions& options, std::optional<NodeId> concerning = {});
 
 /// What a kernel needs to know of a segment between two matrices with elements of this size.
 [[nodiscard]] SegmentArguments segment_arguments(const Segment& segment, Orientation orientation,

@@ -1,6 +1,6 @@
 #include "tesela/flow/graph.hpp"
 
-#include "tesela/base/dependencies.hpp"
+#include "tesela/flow/access_rules.hpp"
 
 #include <fmt/format.h>
 
@@ -10,11 +10,6 @@
 
 namespace tesela {
 namespace {
-
-Touch touch_of(AccessMode mode) {
-    if (mode == AccessMode::read) return Touch::read;
-    return mode == AccessMode::commute || mode == AccessMode::disjoint ? Touch::commute : Touch::write;
-}
 
 constexpr std::string_view colours[] = {"#e69f00", "#56b4e9", "#009e73", "#f0e442", "#0072b2", "#d55e00", "#cc79a7"};
 
@@ -38,7 +33,7 @@ TaskGraph dependency_graph(const Recording& recording) {
     for (std::uint32_t v = 0; v < recording.items.size(); ++v) {
         const RecordedItem& item = recording.items[v];
         needs.clear();
-        if (item.kind != RecordedItem::Kind::retire)
+        if (item.kind != RecordedItem::Kind::retire && item.kind != RecordedItem::Kind::share)
             for (const RecordedAccess& access : recording.accesses_of(item))
                 last[static_cast<std::size_t>(access.datum)].touch(touch_of(access.mode), v, needs);
         tidy_dependencies(v, needs);

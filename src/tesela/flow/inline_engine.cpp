@@ -64,6 +64,7 @@ void InlineEngine::exchange(StreamState&, const Exchange& exchange) {
     });
 }
 
+void InlineEngine::share(StreamState&, TileRef, const Readers&, std::int32_t) {}
 void InlineEngine::retire(StreamState&, TileRef) {}
 
 void InlineEngine::fetch(StreamState&, TileRef tile, std::shared_ptr<Fetched> into) {

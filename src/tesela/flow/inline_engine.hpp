@@ -22,6 +22,7 @@ public:
     void submit(StreamState& stream, const Task& task) override;
     void move(StreamState& stream, TileRef tile, NodeId to) override;
     void exchange(StreamState& stream, const Exchange& exchange) override;
+    void share(StreamState& stream, TileRef tile, const Readers& readers, std::int32_t priority) override;
     void retire(StreamState& stream, TileRef tile) override;
     void fetch(StreamState& stream, TileRef tile, std::shared_ptr<Fetched> into) override;
     Status wait(StreamState& stream) override;

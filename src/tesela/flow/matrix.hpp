@@ -53,6 +53,13 @@ public:
         result.part_ = part_ == Part::all ? Part::all : part_ == Part::lower ? Part::upper : Part::lower;
         return result;
     }
+    /// Tiles (i, j) of the view with first <= (i, j) < last, to say whose owners read a tile (Stream::share_with_owners).
+    [[nodiscard]] TileBlock block(TileIndex first, TileIndex last) const {
+        if (first.i >= last.i || first.j >= last.j) return {matrix_, {}, {}};
+        const TileIndex a = (*this)(first.i, first.j).index;
+        const TileIndex b = (*this)(last.i - 1, last.j - 1).index;
+        return {matrix_, a, {b.i + 1, b.j + 1}};
+    }
     /// The tiles from `first`, `size` of them. Throws Error if they are not all inside.
     [[nodiscard]] MatrixView tiles(TileIndex first, GridSize size) const {
         if (first.i < 0 || first.j < 0 || first.i + size.rows > tile_rows() || first.j + size.cols > tile_cols())
@@ -116,7 +123,7 @@ public:
     [[nodiscard]] TileOf<T> operator()(Index i, Index j) const { return view()(i, j); }
 
 private:
-    std::unique_ptr<Attachment> attachment_;
+    Attached attachment_;
 };
 
 /// A matrix over one column-major array of the caller, who keeps it until the matrix is gone. Every node passes its own
@@ -136,7 +143,7 @@ public:
     [[nodiscard]] TileRef ref() const { return {attachment_.get(), {0, 0}}; }
 
 private:
-    std::unique_ptr<Attachment> attachment_;
+    Attached attachment_;
 };
 
 /// Every element of a view on every node, column by column; waits for the tiles it needs. Parts of the view that a

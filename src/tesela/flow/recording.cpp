@@ -1,6 +1,7 @@
 #include "tesela/flow/recording.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/flow/access_rules.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,129 +13,114 @@ namespace {
 
 class RecordedAttachment final : public Attachment {
 public:
-    RecordedAttachment(MatrixSpec matrix, std::int32_t first_datum)
+    RecordedAttachment(MatrixSpec matrix, std::int32_t number, std::int32_t first_datum)
         : Attachment(std::move(matrix)),
+          number_(number),
           first_datum_(first_datum) {}
+    [[nodiscard]] std::int32_t number() const { return number_; }
     [[nodiscard]] std::int32_t datum(TileIndex tile) const {
         return first_datum_ + static_cast<std::int32_t>(position(tile));
     }
 
 private:
+    std::int32_t number_;
     std::int32_t first_datum_;
 };
 
 std::int32_t datum_of(const TileRef& ref) { return static_cast<RecordedAttachment*>(ref.matrix)->datum(ref.index); }
 
-/// Which nodes hold each datum while a recorded stream is replayed.
-class Copies {
+std::int32_t matrix_of(const Attachment& matrix) { return static_cast<const RecordedAttachment&>(matrix).number(); }
+
+/// Walks a recorded stream and tells `message` of each message.
+template <class Message>
+class Replay {
 public:
-    explicit Copies(const Recording& recording, const std::map<std::string, Distribution>& distributions)
+    Replay(const Recording& recording, Directory directory, Message message)
         : recording_(recording),
-          words_((recording.nodes + 63) / 64),
-          held_(recording.data.size() * static_cast<std::size_t>(words_), 0) {
-        for (const RecordedDatum& datum : recording.data) {
-            const auto other = distributions.find(recording.matrices[static_cast<std::size_t>(datum.matrix)]);
-            owner_.push_back(other == distributions.end()
-                                 ? datum.owner
-                                 : static_cast<std::int32_t>(other->second.owner(datum.index).number()));
-        }
-        for (std::size_t d = 0; d < recording.data.size(); ++d) hold(d, owner_[d]);
-        result_.matrix.assign(static_cast<std::size_t>(recording.nodes * recording.nodes), 0);
+          directory_(std::move(directory)),
+          message_(std::move(message)) {}
+
+    void run() {
+        for (const RecordedItem& item : recording_.items) step(item);
     }
 
-    [[nodiscard]] std::int32_t owner(std::size_t datum) const { return owner_[datum]; }
-
-    void need(std::size_t datum, std::int32_t node) {
-        if (holds(datum, node)) return;
-        send(datum, owner_[datum], node);
-        hold(datum, node);
+    // Effects of the directory:
+    void send(std::size_t datum, std::int32_t from, std::span<const std::int32_t> to) {
+        for (const std::int32_t node : to)
+            message_(Transfer{.datum = static_cast<std::int64_t>(datum),
+                              .version = directory_.version(datum),
+                              .from = from,
+                              .to = node,
+                              .bytes = static_cast<double>(recording_.data[datum].bytes)});
     }
-    void written(std::size_t datum, std::int32_t node) {
-        forget(datum);
-        hold(datum, node);
-        if (node != owner_[datum]) send(datum, node, owner_[datum]);
-        hold(datum, owner_[datum]);
-    }
-    void move(std::size_t datum, std::int32_t to) {
-        need(datum, to);
-        owner_[datum] = to;
-        retire(datum);
-    }
-    void retire(std::size_t datum) {
-        forget(datum);
-        hold(datum, owner_[datum]);
-    }
-    /// Part of a datum goes to a node and is not kept there.
-    void send_part(std::size_t datum, std::int32_t to, Index bytes) {
-        if (owner_[datum] != to) send_bytes(static_cast<double>(bytes), owner_[datum], to);
-    }
-    [[nodiscard]] Transfers take() { return std::move(result_); }
+    void take(std::size_t, std::int32_t) {}
+    void drop(std::size_t, std::int32_t) {}
 
 private:
-    [[nodiscard]] std::size_t word(std::size_t datum, std::int32_t node) const {
-        return datum * static_cast<std::size_t>(words_) + static_cast<std::size_t>(node / 64);
+    void step(const RecordedItem& item) {
+        const auto first = [&] { return static_cast<std::size_t>(recording_.accesses[item.first_access].datum); };
+        switch (item.kind) {
+            case RecordedItem::Kind::task: return task(item);
+            case RecordedItem::Kind::exchange: return exchange(item);
+            case RecordedItem::Kind::move: return directory_.move(first(), item.node, *this);
+            case RecordedItem::Kind::retire: return directory_.retire(first(), *this);
+            case RecordedItem::Kind::fetch: return directory_.visit(first(), *this, [] {});
+            case RecordedItem::Kind::share:
+                return directory_.share(first(), readers_of(recording_, item, directory_), *this);
+            case RecordedItem::Kind::workers: return;
+        }
     }
-    [[nodiscard]] static std::uint64_t bit(std::int32_t node) { return std::uint64_t{1} << (node % 64); }
-    [[nodiscard]] bool holds(std::size_t datum, std::int32_t node) const {
-        return (held_[word(datum, node)] & bit(node)) != 0;
+
+    void task(const RecordedItem& item) {
+        struct Place {
+            Directory& directory;
+            std::size_t datum;
+            Replay& effects;
+        };
+        follow_task(
+            recording_.accesses_of(item), node_of(recording_, item, directory_),
+            [&](const RecordedAccess& access) {
+                return Place{directory_, static_cast<std::size_t>(access.datum), *this};
+            },
+            [] {});
     }
-    void hold(std::size_t datum, std::int32_t node) { held_[word(datum, node)] |= bit(node); }
-    void forget(std::size_t datum) {
-        for (Index w = 0; w < words_; ++w)
-            held_[datum * static_cast<std::size_t>(words_) + static_cast<std::size_t>(w)] = 0;
-    }
-    void send(std::size_t datum, std::int32_t from, std::int32_t to) {
-        send_bytes(static_cast<double>(recording_.data[datum].bytes), from, to);
-    }
-    void send_bytes(double bytes, std::int32_t from, std::int32_t to) {
-        ++result_.messages;
-        result_.bytes += bytes;
-        result_.matrix[static_cast<std::size_t>(from * recording_.nodes + to)] += bytes;
+
+    void exchange(const RecordedItem& item) {
+        const RecordedExchange& whole = recording_.exchanges[item.exchange];
+        if (&item == &recording_.items[whole.first_item])
+            for (const Parcel& parcel : parcels_of(recording_, whole, directory_).parcels)
+                if (parcel.from != parcel.to)
+                    message_(Transfer{.version = static_cast<std::uint32_t>(parcel.number),
+                                      .from = static_cast<std::int32_t>(parcel.from.number()),
+                                      .to = static_cast<std::int32_t>(parcel.to.number()),
+                                      .bytes = static_cast<double>(parcel.bytes)});
+        const auto target = static_cast<std::size_t>(recording_.accesses_of(item).back().datum);
+        directory_.written(target, directory_.owner(target), *this);
     }
 
     const Recording& recording_;
-    Index words_;
-    std::vector<std::uint64_t> held_;
-    std::vector<std::int32_t> owner_;
-    Transfers result_;
+    Directory directory_;
+    Message message_;
 };
 
-std::int32_t node_of(const Recording& recording, const RecordedItem& item, const Copies& copies) {
-    if (item.placement == Placement::named) return item.node;
-    for (const RecordedAccess& access : recording.accesses_of(item))
-        if (writes(access.mode)) return copies.owner(static_cast<std::size_t>(access.datum));
-    return item.node;
-}
-
-void replay_task(const Recording& recording, const RecordedItem& item, Copies& copies) {
-    const std::int32_t node = node_of(recording, item, copies);
-    for (const RecordedAccess& access : recording.accesses_of(item))
-        if (reads(access.mode)) copies.need(static_cast<std::size_t>(access.datum), node);
-    for (const RecordedAccess& access : recording.accesses_of(item))
-        if (writes(access.mode)) copies.written(static_cast<std::size_t>(access.datum), node);
-}
-
-void replay_exchange(const Recording& recording, const RecordedItem& item, Copies& copies) {
-    const auto accesses = recording.accesses_of(item);
-    const auto parts = recording.parts_of(item);
-    const auto target = static_cast<std::size_t>(accesses.back().datum);
-    for (std::size_t k = 0; k < parts.size(); ++k)
-        copies.send_part(static_cast<std::size_t>(accesses[k].datum), copies.owner(target), parts[k]);
-    copies.written(target, copies.owner(target));
-}
-
-void replay(const Recording& recording, const RecordedItem& item, Copies& copies) {
-    const auto first = [&] { return static_cast<std::size_t>(recording.accesses[item.first_access].datum); };
-    switch (item.kind) {
-        case RecordedItem::Kind::task: replay_task(recording, item, copies); break;
-        case RecordedItem::Kind::exchange: replay_exchange(recording, item, copies); break;
-        case RecordedItem::Kind::move: copies.move(first(), item.node); break;
-        case RecordedItem::Kind::retire: copies.retire(first()); break;
-        case RecordedItem::Kind::fetch:
-            for (std::int32_t node = 0; node < recording.nodes; ++node) copies.need(first(), node);
-            break;
-        case RecordedItem::Kind::workers: break;
+Directory directory_at_start(const Recording& recording, const std::map<std::string, Distribution>& distributions) {
+    Directory directory(recording.nodes);
+    for (const RecordedDatum& datum : recording.data) {
+        const auto other = distributions.find(recording.matrices[static_cast<std::size_t>(datum.matrix)]);
+        directory.add(other == distributions.end() ? datum.owner
+                                                   : static_cast<std::int32_t>(other->second.owner(datum.index).number()),
+                      datum.value);
     }
+    return directory;
+}
+
+/// Who owns the tiles of a matrix now.
+Distribution owners_now(const Recording& recording, std::int32_t matrix, const Directory& directory) {
+    const RecordedMatrix& grid = recording.grids[static_cast<std::size_t>(matrix)];
+    std::vector<std::int32_t> owners;
+    for (Index tile = 0; tile < grid.tiles.count(); ++tile)
+        owners.push_back(directory.owner(static_cast<std::size_t>(grid.first_datum + tile)));
+    return {grid.tiles, directory.nodes(), std::move(owners)};
 }
 
 }  // namespace
@@ -175,9 +161,45 @@ Transfers count_transfers(const Recording& recording, const std::map<std::string
             throw Error("the distribution for matrix {} has {} nodes; the recording has {}", name, distribution.nodes(),
                         recording.nodes);
     }
-    Copies copies(recording, distributions);
-    for (const RecordedItem& item : recording.items) replay(recording, item, copies);
-    return copies.take();
+    Transfers total;
+    total.matrix.assign(static_cast<std::size_t>(recording.nodes * recording.nodes), 0);
+    Replay(recording, directory_at_start(recording, distributions), [&](const Transfer& message) {
+        ++total.messages;
+        total.bytes += message.bytes;
+        total.matrix[static_cast<std::size_t>(message.from * recording.nodes + message.to)] += message.bytes;
+    }).run();
+    return total;
+}
+
+std::vector<Transfer> list_transfers(const Recording& recording) {
+    std::vector<Transfer> messages;
+    Replay(recording, directory_at_start(recording, {}), [&](const Transfer& message) {
+        messages.push_back(message);
+    }).run();
+    return messages;
+}
+
+std::int32_t node_of(const Recording& recording, const RecordedItem& item, const Directory& directory) {
+    if (item.placement == Placement::named) return item.node;
+    const RecordedAccess* placing = placing_access(recording.accesses_of(item));
+    return placing == nullptr ? item.node : directory.owner(static_cast<std::size_t>(placing->datum));
+}
+
+std::vector<std::int32_t> readers_of(const Recording& recording, const RecordedItem& item,
+                                     const Directory& directory) {
+    const RecordedReaders& wanted = recording.shares[item.first_part];
+    std::vector<std::int32_t> readers = wanted.nodes;
+    for (const RecordedBlock& block : wanted.owners_of)
+        for (Index i = block.first.i; i < block.last.i; ++i)
+            for (Index j = block.first.j; j < block.last.j; ++j)
+                readers.push_back(directory.owner(recording.datum(block.matrix, {i, j})));
+    return readers;
+}
+
+Parcels parcels_of(const Recording& recording, const RecordedExchange& exchange, const Directory& directory) {
+    const Distribution from = owners_now(recording, exchange.from, directory);
+    const Distribution to = owners_now(recording, exchange.to, directory);
+    return exchange_parcels(*exchange.overlay, {from, to}, exchange.element_bytes, exchange.options);
 }
 
 RecordingEngine::RecordingEngine(Index nodes) {
@@ -190,18 +212,21 @@ std::unique_ptr<StreamState> RecordingEngine::open(const StreamOptions& options)
 }
 
 std::unique_ptr<Attachment> RecordingEngine::attach(StreamState&, MatrixSpec spec) {
-    auto attached =
-        std::make_unique<RecordedAttachment>(std::move(spec), static_cast<std::int32_t>(recording_.data.size()));
     const auto matrix = static_cast<std::int32_t>(recording_.matrices.size());
+    const auto first_datum = static_cast<std::int32_t>(recording_.data.size());
+    auto attached = std::make_unique<RecordedAttachment>(std::move(spec), matrix, first_datum);
     recording_.matrices.push_back(attached->name());
     const GridSize tiles = attached->tiling().grid();
+    recording_.grids.push_back({first_datum, tiles});
+    const auto value = attached->has_callers_memory() ? Directory::Value::given : Directory::Value::none;
     for (Index i = 0; i < tiles.rows; ++i)
         for (Index j = 0; j < tiles.cols; ++j)
             recording_.data.push_back({matrix,
                                        {i, j},
                                        attached->shape({i, j}),
                                        attached->bytes({i, j}),
-                                       static_cast<std::int32_t>(attached->owner({i, j}).number())});
+                                       static_cast<std::int32_t>(attached->owner({i, j}).number()),
+                                       value});
     return attached;
 }
 
@@ -233,12 +258,13 @@ std::uint8_t RecordingEngine::resource_number(const LimitedResource& resource) {
     return static_cast<std::uint8_t>(number);
 }
 
-void RecordingEngine::add(RecordedItem::Kind kind, TileRef tile, NodeId node) {
+RecordedItem& RecordingEngine::add(RecordedItem::Kind kind, TileRef tile, NodeId node) {
     recording_.items.push_back({.kind = kind,
                                 .access_count = 1,
                                 .node = static_cast<std::int32_t>(node.number()),
                                 .first_access = static_cast<std::uint32_t>(recording_.accesses.size())});
     recording_.accesses.push_back({datum_of(tile), AccessMode::read});
+    return recording_.items.back();
 }
 
 void RecordingEngine::know_phases(const StreamState& stream) {
@@ -247,10 +273,18 @@ void RecordingEngine::know_phases(const StreamState& stream) {
 
 void RecordingEngine::exchange(StreamState& stream, const Exchange& exchange) {
     know_phases(stream);
+    const auto first_item = static_cast<std::uint32_t>(recording_.items.size());
+    recording_.exchanges.push_back({.overlay = exchange.overlay,
+                                    .from = matrix_of(*exchange.from),
+                                    .to = matrix_of(*exchange.to),
+                                    .element_bytes = element_bytes(exchange.from->type()),
+                                    .options = exchange.options,
+                                    .first_item = first_item});
     const Overlay::TileRange tiles = exchange.overlay->target_tiles();
     for (Index j = tiles.first.j; j < tiles.last.j; ++j)
         for (Index i = tiles.first.i; i < tiles.last.i; ++i)
             if (exchange.overlay->touches({i, j})) add_target(exchange, {i, j});
+    recording_.exchanges.back().items = static_cast<std::uint32_t>(recording_.items.size()) - first_item;
 }
 
 void RecordingEngine::add_target(const Exchange& exchange, TileIndex target) {
@@ -260,7 +294,8 @@ void RecordingEngine::add_target(const Exchange& exchange, TileIndex target) {
                       .kernel = &SegmentKernels::copy,
                       .priority = exchange.options.priority,
                       .phase = exchange.phase,
-                      .first_access = static_cast<std::uint32_t>(recording_.accesses.size())};
+                      .first_access = static_cast<std::uint32_t>(recording_.accesses.size()),
+                      .exchange = static_cast<std::uint32_t>(recording_.exchanges.size() - 1)};
     const auto element = static_cast<Index>(element_bytes(exchange.from->type()));
     exchange.overlay->for_each_in(target, [&](const Segment& segment) {
         const Index bytes = segment.shape.count() * element;
@@ -277,6 +312,16 @@ void RecordingEngine::add_target(const Exchange& exchange, TileIndex target) {
 }
 
 void RecordingEngine::move(StreamState&, TileRef tile, NodeId to) { add(RecordedItem::Kind::move, tile, to); }
+
+void RecordingEngine::share(StreamState&, TileRef tile, const Readers& readers, std::int32_t priority) {
+    RecordedItem& item = add(RecordedItem::Kind::share, tile, tile.owner());
+    item.priority = priority;
+    item.first_part = static_cast<std::uint32_t>(recording_.shares.size());
+    RecordedReaders& wanted = recording_.shares.emplace_back();
+    for (const NodeId node : readers.nodes) wanted.nodes.push_back(static_cast<std::int32_t>(node.number()));
+    for (const TileBlock& block : readers.owners_of)
+        wanted.owners_of.push_back({matrix_of(*block.matrix), block.first, block.last});
+}
 
 void RecordingEngine::retire(StreamState&, TileRef tile) { add(RecordedItem::Kind::retire, tile, tile.owner()); }
 

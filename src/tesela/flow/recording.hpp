@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tesela/flow/directory.hpp"
 #include "tesela/flow/engine.hpp"
 
 #include <cstdint>
@@ -19,6 +20,8 @@ struct RecordedDatum {
     std::size_t bytes = 0;
     /// Who owned it when it was attached.
     std::int32_t owner = 0;
+    /// Whether the caller brought a value.
+    Directory::Value value = Directory::Value::none;
 };
 
 struct RecordedAccess {
@@ -26,12 +29,37 @@ struct RecordedAccess {
     AccessMode mode = AccessMode::read;
 };
 
+/// Tiles of a recorded matrix, as TileBlock.
+struct RecordedBlock {
+    std::int32_t matrix = 0;
+    TileIndex first{};
+    TileIndex last{};
+};
+
+/// Who a datum is shared with, as Readers.
+struct RecordedReaders {
+    std::vector<std::int32_t> nodes;
+    std::vector<RecordedBlock> owners_of;
+};
+
+/// An exchange as a whole; `items` of the recording from `first_item` on are its target tiles.
+struct RecordedExchange {
+    std::shared_ptr<const Overlay> overlay;
+    std::int32_t from = 0;  ///< matrix
+    std::int32_t to = 0;
+    std::size_t element_bytes = 0;
+    ExchangeOptions options{};
+    std::uint32_t first_item = 0;
+    std::uint32_t items = 0;
+};
+
 /// One entry of a recorded stream. `move` and `retire` have one access and use `node` as the destination of the move;
+/// `share` has one, and its readers are `shares[first_part]`;
 /// `fetch` has one access and brings it to every node; `workers` has none: the stream's workers are from here on
-/// those of `worker_sets[first_part]`; `exchange` is what one target tile gets of an exchange: it reads
+/// those of `worker_sets[first_part]`; `exchange` is what one target tile gets of `exchanges[exchange]`: it reads
 /// parts of its sources, whose bytes are `parts`, and its last access is the target.
 struct RecordedItem {
-    enum class Kind : std::uint8_t { task, move, retire, fetch, exchange, workers };
+    enum class Kind : std::uint8_t { task, move, retire, fetch, exchange, workers, share };
     Kind kind = Kind::task;
     Placement placement = Placement::automatic;
     Urgency urgency = Urgency::ordinary;
@@ -45,6 +73,7 @@ struct RecordedItem {
     std::int32_t priority = 0;
     PhaseId phase = 0;
     std::uint32_t first_access = 0;
+    std::uint32_t exchange = 0;
     KernelCost cost{};
 };
 
@@ -56,6 +85,17 @@ struct KernelStep {
     friend auto operator<=>(const KernelStep&, const KernelStep&) = default;
 };
 
+/// One message between nodes: a datum and its version, or a parcel of an exchange.
+struct Transfer {
+    static constexpr std::int64_t parcel = -1;
+    std::int64_t datum = parcel;
+    std::uint32_t version = 0;  ///< of a parcel: its number in the exchange
+    std::int32_t from = 0;
+    std::int32_t to = 0;
+    double bytes = 0;
+    friend auto operator<=>(const Transfer&, const Transfer&) = default;
+};
+
 /// Messages and bytes that cross between nodes.
 struct Transfers {
     Index messages = 0;
@@ -64,16 +104,25 @@ struct Transfers {
     std::vector<double> matrix;
 };
 
-/// A stream as a value: every task, move, exchange, retire and change of workers in order of submission.
+/// A matrix of a recording: its tiles are `data` from `first_datum` on, row by row.
+struct RecordedMatrix {
+    std::int32_t first_datum = 0;
+    GridSize tiles;
+};
+
+/// A stream as a value: every task, move, exchange, share, retire and change of workers in order of submission.
 struct Recording {
     Index nodes = 1;
     std::vector<std::string> matrices;
+    std::vector<RecordedMatrix> grids;  ///< of the matrices
     std::vector<std::string> phases;
     std::vector<RecordedDatum> data;
     std::vector<RecordedAccess> accesses;
     std::vector<Index> parts;
     std::vector<ResourceLimit> resources;
     std::vector<WorkerSet> worker_sets;
+    std::vector<RecordedReaders> shares;
+    std::vector<RecordedExchange> exchanges;
     std::vector<RecordedItem> items;
 
     [[nodiscard]] std::span<const RecordedAccess> accesses_of(const RecordedItem& item) const {
@@ -83,15 +132,28 @@ struct Recording {
     [[nodiscard]] std::span<const Index> parts_of(const RecordedItem& item) const {
         return {parts.data() + item.first_part, item.access_count - 1};
     }
+    [[nodiscard]] std::size_t datum(std::int32_t matrix, TileIndex tile) const {
+        const RecordedMatrix& grid = grids[static_cast<std::size_t>(matrix)];
+        return static_cast<std::size_t>(grid.first_datum + tile.i * grid.tiles.cols + tile.j);
+    }
     [[nodiscard]] Index task_count() const;
     [[nodiscard]] double flops() const;
     [[nodiscard]] std::map<std::string, Index> count_by_kernel() const;
     [[nodiscard]] std::map<KernelStep, Index> count_by_step() const;
 };
 
-/// What every node must receive for the recorded stream, as the StarPU engine sends it: a copy is sent once to each
-/// node that reads it and kept until the tile is written, moved or retired. A segment of an exchange counts as one
-/// message, although small ones travel together.
+/// The node where a recorded task runs: the one that was named, or the owner of the first tile it writes now.
+[[nodiscard]] std::int32_t node_of(const Recording& recording, const RecordedItem& item, const Directory& directory);
+/// The nodes that a recorded `share` means now.
+[[nodiscard]] std::vector<std::int32_t> readers_of(const Recording& recording, const RecordedItem& item,
+                                                   const Directory& directory);
+/// The parcels of a recorded exchange with the owners of now.
+[[nodiscard]] Parcels parcels_of(const Recording& recording, const RecordedExchange& exchange,
+                                 const Directory& directory);
+
+/// The messages of the recorded stream, as the StarPU engine sends them (see Directory), in the order of the stream.
+[[nodiscard]] std::vector<Transfer> list_transfers(const Recording& recording);
+/// What every node must receive for the recorded stream.
 [[nodiscard]] Transfers count_transfers(const Recording& recording);
 /// The same with other owners for the matrices named; automatically placed tasks follow their tiles.
 [[nodiscard]] Transfers count_transfers(const Recording& recording,
@@ -114,13 +176,14 @@ public:
     void submit(StreamState& stream, const Task& task) override;
     void move(StreamState& stream, TileRef tile, NodeId to) override;
     void exchange(StreamState& stream, const Exchange& exchange) override;
+    void share(StreamState& stream, TileRef tile, const Readers& readers, std::int32_t priority) override;
     void retire(StreamState& stream, TileRef tile) override;
     void fetch(StreamState& stream, TileRef tile, std::shared_ptr<Fetched> into) override;
     Status wait(StreamState& stream) override;
     void set_workers(StreamState& stream, WorkerSet workers) override;
 
 private:
-    void add(RecordedItem::Kind kind, TileRef tile, NodeId node);
+    RecordedItem& add(RecordedItem::Kind kind, TileRef tile, NodeId node);
     void add_target(const Exchange& exchange, TileIndex target);
     [[nodiscard]] std::uint8_t resource_number(const LimitedResource& resource);
     void know_phases(const StreamState& stream);

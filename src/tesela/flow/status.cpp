@@ -13,6 +13,10 @@ std::string Status::describe() const {
             return fmt::format("the matrix is not positive definite: pivot {} (counted from 0) is not positive", index);
         case Failure::zero_pivot:
             return fmt::format("LU without pivoting met a zero pivot at {} (counted from 0)", index);
+        case Failure::out_of_memory:
+            return fmt::format(
+                "node {} has no memory left: use more nodes, a smaller matrix or smaller tiles, or wait more often", index);
+        case Failure::elsewhere: return "another node failed";
     }
     return "unknown status";
 }
@@ -27,6 +31,11 @@ void FailureFlag::raise(const Status& status) noexcept {
     const std::lock_guard lock(mutex_);
     status_ = earlier_failure(status_, status);
     raised_.store(!status_.ok(), std::memory_order_release);
+}
+
+Status FailureFlag::status() const noexcept {
+    const std::lock_guard lock(mutex_);
+    return status_;
 }
 
 Status FailureFlag::take() noexcept {

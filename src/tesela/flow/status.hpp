@@ -8,7 +8,8 @@
 
 namespace tesela {
 
-/// How the work of a stream ended: well, or with the first pivot (global index, from 0) at which it could not go on.
+/// How the work of a stream ended: well, or with the first pivot (global index, from 0) at which it could not go on, or
+/// the node (`index`) that had no memory left.
 /// The same value on every node.
 struct Status {
     Failure failure = Failure::none;
@@ -26,12 +27,14 @@ class FailureFlag {
 public:
     [[nodiscard]] bool raised() const noexcept { return raised_.load(std::memory_order_acquire); }
     void raise(const Status& status) noexcept;
+    /// What has been raised so far.
+    [[nodiscard]] Status status() const noexcept;
     /// What was raised since the last call, and lowers the flag.
     [[nodiscard]] Status take() noexcept;
 
 private:
     std::atomic<bool> raised_{false};
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     Status status_;
 };
 

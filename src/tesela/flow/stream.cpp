@@ -1,9 +1,11 @@
 #include "tesela/flow/stream.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/flow/access_rules.hpp"
 #include "tesela/kernels/dense.hpp"
 
 #include <algorithm>
+#include <exception>
 
 namespace tesela {
 namespace {
@@ -17,9 +19,14 @@ const Kernel& geadd_kernel(ElementType type) {
 
 /// The owner of the first tile that the task writes.
 Index node_of(const Task& task) {
-    for (const Access& access : task.used())
-        if (writes(access.mode)) return access.tile.owner().number();
+    if (const Access* placing = placing_access(task.used())) return placing->tile.owner().number();
     throw Error("the task {} writes no tile and names no node, so it cannot be placed", task.kernel->name);
+}
+
+void check_has_value(const TileRef& tile) {
+    if (tile.matrix->written(tile.index)) return;
+    throw Error("tile ({}, {}) of matrix {} is read before anything wrote it", tile.index.i, tile.index.j,
+                tile.matrix->name());
 }
 
 }  // namespace
@@ -28,7 +35,22 @@ Stream::Stream(Engine& engine, const StreamOptions& options) : engine_(engine), 
     if (options.max_pending < 1) throw Error("a stream must be allowed at least one pending task");
 }
 
-Stream::~Stream() { engine_.wait(*state_); }
+Stream::~Stream() {
+    try {
+        // An error that ends the stream leaves sums behind that nobody will read.
+        if (std::uncaught_exceptions() == 0)
+            for (Attachment* matrix : std::vector(with_partials_)) add_all_partials(*matrix);
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "tesela: sums of stream {} are lost: {}\n", state_->options().name, error.what());
+    }
+    for (Attachment* matrix : with_partials_) matrix->add_partial_sums = nullptr;
+    engine_.close(*state_);
+}
+
+Status Stream::wait() {
+    for (Attachment* matrix : std::vector(with_partials_)) add_all_partials(*matrix);
+    return engine_.wait(*state_);
+}
 
 void Stream::submit(Task task) {
     task.phase = phase_;
@@ -37,7 +59,7 @@ void Stream::submit(Task task) {
         check_written(task, access);
         if (access.mode == AccessMode::reduce)
             lower_reduction(task, access);
-        else if (!partials_.empty())
+        else
             add_partials(access, task);
     }
     for (const Access& access : task.used())
@@ -58,37 +80,55 @@ void Stream::lower_reduction(const Task& task, Access& access) {
 }
 
 Attachment& Stream::partial_sum(const Task& task, TileRef tile) {
-    auto& partials = partials_[{tile.matrix, tile.index}];
+    Attachment& matrix = *tile.matrix;
     const NodeId node{task.node};
-    const auto found = std::find_if(partials.begin(), partials.end(), [&](const Partial& p) { return p.node == node; });
+    auto& partials = matrix.partial_sums[tile.index];
+    const auto found = std::find_if(partials.begin(), partials.end(), [&](const auto& p) { return p.node == node; });
     if (found != partials.end()) return *found->sum;
 
     const TileShape shape = tile.shape();
-    MatrixSpec spec{.name = tile.matrix->name() + "'",
+    MatrixSpec spec{.name = matrix.name() + "'",
                     .tiling = Tiling::uniform({shape.rows, shape.cols}, {shape.rows, shape.cols}),
                     .distribution = Distribution({1, 1}, engine_.node_count(), {static_cast<std::int32_t>(task.node)}),
-                    .type = tile.matrix->type()};
+                    .type = matrix.type()};
     partials.push_back({node, attach(std::move(spec))});
+    if (!matrix.add_partial_sums) {
+        matrix.add_partial_sums = [this](Attachment& gone) {
+            if (std::uncaught_exceptions() == 0) add_all_partials(gone);
+            std::erase(with_partials_, &gone);
+        };
+        with_partials_.push_back(&matrix);
+    }
     Attachment& sum = *partials.back().sum;
-    submit(Task(laset_kernel(tile.matrix->type()), {{{&sum, {0, 0}}, AccessMode::write}}, LasetArguments{})
+    submit(Task(laset_kernel(matrix.type()), {{{&sum, {0, 0}}, AccessMode::write}}, LasetArguments{})
                .at(task.step, task.priority));
     return sum;
 }
 
 /// The one small reduction of paper 000's Algorithm 1: partial sums are added just before the tile is next used.
 void Stream::add_partials(const Access& access, const Task& before) {
-    const auto found = partials_.find({access.tile.matrix, access.tile.index});
-    if (found == partials_.end()) return;
-    const std::vector<Partial> partials = std::move(found->second);
-    partials_.erase(found);
+    Attachment& matrix = *access.tile.matrix;
+    if (matrix.partial_sums.empty()) return;
+    const auto found = matrix.partial_sums.find(access.tile.index);
+    if (found == matrix.partial_sums.end()) return;
+    const std::vector<Attachment::PartialSum> partials = std::move(found->second);
+    matrix.partial_sums.erase(found);
     if (access.mode == AccessMode::write) return;  // overwritten: the sums are not wanted any more
-    for (const Partial& partial : partials) {
+    for (const auto& partial : partials) {
         const TileRef sum{partial.sum.get(), {0, 0}};
-        submit(Task(geadd_kernel(access.tile.matrix->type()),
-                    {{sum, AccessMode::read}, {access.tile, AccessMode::commute}}, GeaddArguments{})
+        submit(Task(geadd_kernel(matrix.type()), {{sum, AccessMode::read}, {access.tile, AccessMode::commute}},
+                    GeaddArguments{})
                    .at(before.step, before.priority));
         retire(sum);
     }
+}
+
+/// All of a matrix: somebody outside the stream is going to look at it, or it goes.
+void Stream::add_all_partials(Attachment& matrix) {
+    while (!matrix.partial_sums.empty())
+        add_partials({{&matrix, matrix.partial_sums.begin()->first}, AccessMode::read_write}, Task{});
+    matrix.add_partial_sums = nullptr;
+    std::erase(with_partials_, &matrix);
 }
 
 void Stream::move(TileRef tile, NodeId to) {
@@ -96,6 +136,9 @@ void Stream::move(TileRef tile, NodeId to) {
         throw Error("tile ({}, {}) of matrix {} cannot move to node {}: there are {} nodes", tile.index.i, tile.index.j,
                     tile.matrix->name(), to.number(), tile.matrix->distribution().nodes());
     if (tile.owner() == to) return;
+    Task mover;
+    mover.phase = phase_;
+    add_partials({tile, AccessMode::read}, mover);
     engine_.move(*state_, tile, to);
     tile.matrix->set_owner(tile.index, to);
 }
@@ -106,7 +149,7 @@ void Stream::exchange(Exchange exchange) {
     Task reader;
     reader.phase = phase_;
     reader.priority = exchange.options.priority;
-    if (!partials_.empty()) {
+    if (!exchange.from->partial_sums.empty()) {
         const Overlay::TileRange tiles = exchange.overlay->source_tiles();
         for (Index i = tiles.first.i; i < tiles.last.i; ++i)
             for (Index j = tiles.first.j; j < tiles.last.j; ++j)
@@ -128,16 +171,35 @@ void Stream::prepare_target(const Exchange& exchange, TileIndex tile) {
     if (!filled && !exchange.to->written(tile))
         submit(Task(laset_kernel(exchange.to->type()), {{target, AccessMode::write}}, LasetArguments{})
                    .at(0, before.priority));
-    if (!partials_.empty()) add_partials({target, filled ? AccessMode::write : AccessMode::read_write}, before);
+    add_partials({target, filled ? AccessMode::write : AccessMode::read_write}, before);
     exchange.to->set_written(tile);
+}
+
+void Stream::share(TileRef tile, std::span<const NodeId> nodes, std::int32_t priority) {
+    for (const NodeId node : nodes)
+        if (node.number() < 0 || node.number() >= engine_.node_count())
+            throw Error("tile ({}, {}) of matrix {} cannot be shared with node {}: there are {} nodes", tile.index.i,
+                        tile.index.j, tile.matrix->name(), node.number(), engine_.node_count());
+    share(tile, Readers{.nodes = nodes}, priority);
+}
+
+void Stream::share_with_owners(TileRef tile, std::initializer_list<TileBlock> of, std::int32_t priority) {
+    share(tile, Readers{.owners_of = {of.begin(), of.size()}}, priority);
+}
+
+void Stream::share(TileRef tile, const Readers& readers, std::int32_t priority) {
+    check_has_value(tile);
+    if (engine_.node_count() == 1) return;
+    Task reader;
+    reader.phase = phase_;
+    add_partials({tile, AccessMode::read}, reader);
+    engine_.share(*state_, tile, readers, priority);
 }
 
 void Stream::retire(TileRef tile) { engine_.retire(*state_, tile); }
 
 std::shared_ptr<Fetched> Stream::fetch(TileRef tile) {
-    if (!tile.matrix->written(tile.index))
-        throw Error("tile ({}, {}) of matrix {} is read before anything wrote it", tile.index.i, tile.index.j,
-                    tile.matrix->name());
+    check_has_value(tile);
     Task reader;
     reader.phase = phase_;
     add_partials({tile, AccessMode::read}, reader);

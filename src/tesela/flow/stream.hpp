@@ -3,8 +3,9 @@
 #include "tesela/flow/engine.hpp"
 #include "tesela/flow/future.hpp"
 
-#include <map>
+#include <initializer_list>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,8 +31,8 @@ public:
     [[nodiscard]] Engine& engine() const { return engine_; }
     [[nodiscard]] StreamState& state() const { return *state_; }
 
-    [[nodiscard]] std::unique_ptr<Attachment> attach(MatrixSpec spec) {
-        return engine_.attach(*state_, std::move(spec));
+    [[nodiscard]] Attached attach(MatrixSpec spec) {
+        return Attached(engine_.attach(*state_, std::move(spec)).release());
     }
     /// Submits one task and returns; throws Error if it reads a tile that nothing wrote.
     void submit(Task task);
@@ -41,6 +42,11 @@ public:
     /// first. Throws Error, before anything is submitted, if a tile that is needed does not exist or was not written,
     /// or a tile is both source and target.
     void exchange(Exchange exchange);
+    /// Says which nodes are going to read a tile: it is handed on among them (a tree), where it would otherwise be sent
+    /// to one after the other. Nodes that read it without having been named are sent it when they do.
+    void share(TileRef tile, std::span<const NodeId> nodes, std::int32_t priority = 0);
+    /// The same for the nodes that own some tiles at this point of the stream, in place of a list of them.
+    void share_with_owners(TileRef tile, std::initializer_list<TileBlock> of, std::int32_t priority = 0);
     /// Says that copies of a tile on other nodes than its owner's will not be read again before it is written.
     void retire(TileRef tile);
     /// The value of a 1×1 tile at this point of the stream.
@@ -51,7 +57,7 @@ public:
     /// All elements of a tile at this point of the stream, column by column.
     [[nodiscard]] std::shared_ptr<Fetched> fetch(TileRef tile);
     /// Waits for everything submitted so far, on every node, and says how it ended. The stream can be used again.
-    Status wait() { return engine_.wait(*state_); }
+    Status wait();
 
     /// Changes the workers that the stream may use on this node, for tasks that wait too; see Engine::set_workers. On
     /// the StarPU engine another thread may call it while this stream's waits or submits.
@@ -74,15 +80,11 @@ public:
     [[nodiscard]] Phase phase(std::string_view name) { return {*this, phase_id(name)}; }
 
 private:
-    struct Partial {
-        NodeId node;
-        std::unique_ptr<Attachment> sum;
-    };
-    using TileKey = std::pair<const Attachment*, TileIndex>;
-
     PhaseId phase_id(std::string_view name);
     void lower_reduction(const Task& task, Access& access);
     void add_partials(const Access& access, const Task& before);
+    void add_all_partials(Attachment& matrix);
+    void share(TileRef tile, const Readers& readers, std::int32_t priority);
     Attachment& partial_sum(const Task& task, TileRef tile);
     static void check_written(const Task& task, const Access& access);
     void prepare_target(const Exchange& exchange, TileIndex tile);
@@ -90,7 +92,8 @@ private:
     Engine& engine_;
     std::unique_ptr<StreamState> state_;
     PhaseId phase_ = 0;
-    std::map<TileKey, std::vector<Partial>> partials_;
+    /// Matrices that have partial sums of this stream's, in the order in which they got them.
+    std::vector<Attachment*> with_partials_;
 };
 
 }  // namespace tesela

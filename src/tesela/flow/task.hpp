@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
+#include <span>
 #include <type_traits>
 
 namespace tesela {
@@ -22,6 +23,19 @@ struct TileRef {
     [[nodiscard]] NodeId owner() const { return matrix->owner(index); }
     [[nodiscard]] TileShape shape() const { return matrix->shape(index); }
     friend bool operator==(const TileRef&, const TileRef&) = default;
+};
+
+/// Tiles of a matrix: rows first.i to last.i, columns first.j to last.j, without the last.
+struct TileBlock {
+    const Attachment* matrix = nullptr;
+    TileIndex first{};
+    TileIndex last{};
+};
+
+/// Who is going to read a tile: nodes, and those that own tiles, whoever that is then.
+struct Readers {
+    std::span<const NodeId> nodes{};
+    std::span<const TileBlock> owners_of{};
 };
 
 /// What a task does to one tile.

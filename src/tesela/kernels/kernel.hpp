@@ -21,7 +21,8 @@ enum class AccessMode : std::uint8_t { read, write, read_write, commute, reduce,
 enum class WorkerKind : std::uint8_t { cpu, cuda };
 
 /// Why a computation could not go on. Failure is data: see flow/status.hpp.
-enum class Failure : std::uint8_t { none, not_positive_definite, zero_pivot };
+/// `elsewhere` is what a node knows of another's failure before it is told which.
+enum class Failure : std::uint8_t { none, not_positive_definite, zero_pivot, out_of_memory, elsewhere };
 
 /// What a kernel returns: no failure, or the kind and the global index of the pivot that failed.
 struct KernelResult {

@@ -5,21 +5,17 @@
 namespace tesela::sim {
 
 void Copies::know(const Recording& recording, const std::vector<double>& bytes) {
-    for (std::size_t d = owners_.size(); d < recording.data.size(); ++d) {
-        owners_.push_back(recording.data[d].owner);
+    for (std::size_t d = bytes_.size(); d < recording.data.size(); ++d) {
+        directory_.add(recording.data[d].owner, recording.data[d].value);
         bytes_.push_back(bytes[d]);
     }
-    versions_.resize(owners_.size(), 0);
-    holders_.resize(owners_.size(), 0);
-    held_.resize(owners_.size() * nodes_, no_copy);
+    held_.resize(bytes_.size() * nodes_, no_copy);
 }
 
 std::uint32_t Copies::add(std::int32_t datum, std::int32_t node) {
-    const auto d = static_cast<std::size_t>(datum);
     const auto number = static_cast<std::uint32_t>(copies_.size());
-    copies_.push_back({.datum = datum, .node = node, .bytes = bytes_[d], .version = versions_[d]});
+    copies_.push_back({.datum = datum, .node = node, .bytes = bytes_[static_cast<std::size_t>(datum)]});
     held_[slot(datum, node)] = number;
-    ++holders_[d];
     return number;
 }
 
@@ -34,14 +30,6 @@ void Copies::drop(std::int32_t datum, std::int32_t node) {
     copies_[held].dropped = true;
     if (copies_[held].users == 0) unused_.push_back(held);
     held = no_copy;
-    --holders_[static_cast<std::size_t>(datum)];
-}
-
-void Copies::drop_others(std::int32_t datum, std::int32_t keep) {
-    const std::uint16_t kept = find(datum, keep) == no_copy ? 0 : 1;
-    for (std::int32_t node = 0;
-         node < static_cast<std::int32_t>(nodes_) && holders_[static_cast<std::size_t>(datum)] > kept; ++node)
-        if (node != keep) drop(datum, node);
 }
 
 std::vector<std::uint32_t> Copies::take_unused() { return std::exchange(unused_, {}); }

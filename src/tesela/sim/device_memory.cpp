@@ -136,7 +136,7 @@ void Executor::wake(std::uint32_t number, std::int32_t memory) {
         const Vertex& vertex = section_->vertices[waiter];
         if (--progress_[waiter].missing > 0) continue;
         if (vertex.message()) {
-            timeline_->send({waiter, vertex.node, vertex.to, vertex.priority, vertex.bytes});
+            message_ready(waiter);
         } else {
             PlaceState& place = nodes_[static_cast<std::size_t>(node)].places[progress_[waiter].place];
             place.complete[static_cast<std::size_t>(vertex.urgency)].push({vertex.priority, waiter});

@@ -71,6 +71,7 @@ void Executor::run(const Section& section, const SubmissionRules& submission) {
     progress_.assign(section.vertices.size(), {});
     // One more thing to wait for: submission on its own node.
     for (std::size_t v = 0; v < progress_.size(); ++v) progress_[v].waits_for = section.waits_for[v] + 1;
+    number_messages();
     for (const std::uint32_t copy : section.initial) {
         allocate(copy);
         copies_[copy].valid = main_memory;
@@ -238,7 +239,38 @@ void Executor::become_ready(std::uint32_t v) {
         ++progress_[v].missing;
         request(use.copy, 0, v);
     }
-    if (progress_[v].missing == 0) timeline_->send({v, vertex.node, vertex.to, vertex.priority, vertex.bytes});
+    if (progress_[v].missing == 0) message_ready(v);
+}
+
+/// Its data are in main memory: it goes when the window of its pair of nodes lets it.
+void Executor::message_ready(std::uint32_t v) {
+    Channel& channel = channel_of(v);
+    channel.ready(progress_[v].number);
+    start_messages(channel);
+}
+
+void Executor::start_messages(Channel& channel) {
+    while (channel.can_start()) {
+        const std::uint32_t v = channel.next();
+        channel.start();
+        const Vertex& vertex = section_->vertices[v];
+        timeline_->send({v, vertex.node, vertex.to, vertex.priority, vertex.bytes});
+    }
+}
+
+Executor::Channel& Executor::channel_of(std::uint32_t v) {
+    const Vertex& vertex = section_->vertices[v];
+    return channels_.try_emplace({stream_of(vertex.item), vertex.node, vertex.to}).first->second;
+}
+
+/// Numbers the messages of the section as the nodes do that submit them.
+void Executor::number_messages() {
+    channels_.clear();
+    for (std::uint32_t v = 0; v < section_->vertices.size(); ++v) {
+        const Vertex& vertex = section_->vertices[v];
+        if (!vertex.message()) continue;
+        progress_[v].number = channel_of(v).add(v, static_cast<Index>(vertex.bytes), vertex.priority);
+    }
 }
 
 void Executor::message_started(std::uint32_t id) { allocate(section_->uses_of(section_->vertices[id]).back().copy); }
@@ -250,11 +282,17 @@ void Executor::message_arrived(std::uint32_t id, const MessageTimes& times) {
     written(arrived, 0);
     ++messages_;
     bytes_ += vertex.bytes;
-    tell(&ScheduleObserver::message, ScheduledMessage{.datum = target.datum,
+    Channel& channel = channel_of(id);
+    channel.ended(progress_[id].number);
+    start_messages(channel);
+    using Carries = ScheduledMessage::Carries;
+    tell(&ScheduleObserver::message, ScheduledMessage{.carries = vertex.datum == Vertex::parcel ? Carries::parcel
+                                                                                                : Carries::datum,
+                                                      .datum = target.datum,
                                                       .from = vertex.node,
                                                       .to = vertex.to,
                                                       .priority = vertex.priority,
-                                                      .version = target.version,
+                                                      .version = vertex.version,
                                                       .bytes = vertex.bytes,
                                                       .posted = progress_[id].ready,
                                                       .start = times.start,

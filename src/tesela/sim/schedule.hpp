@@ -23,11 +23,14 @@ struct ScheduledTask {
 
 /// A message of a simulated run: asked for, let go, gone to the last byte, there.
 struct ScheduledMessage {
+    /// A datum, or a parcel of an exchange, of which `datum` is the first tile that it goes to.
+    enum class Carries : std::uint8_t { datum, parcel };
+    Carries carries = Carries::datum;
     std::int32_t datum = 0;
     std::int32_t from = 0;
     std::int32_t to = 0;
     std::int32_t priority = 0;
-    std::uint16_t version = 0;  ///< of the datum's value
+    std::uint32_t version = 0;  ///< of the datum's value; of a parcel, its number
     double bytes = 0;
     double posted = 0;
     double start = 0;

@@ -1,6 +1,7 @@
 #include "tesela/sim/internal/section.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/flow/access_rules.hpp"
 #include "tesela/sim/rank_model.hpp"
 
 #include <algorithm>
@@ -11,11 +12,6 @@
 
 namespace tesela::sim {
 namespace {
-
-Touch touch_of(AccessMode mode) {
-    if (mode == AccessMode::read) return Touch::read;
-    return mode == AccessMode::commute || mode == AccessMode::disjoint ? Touch::commute : Touch::write;
-}
 
 /// Walks the items once. Every node orders the uses of what it holds of a datum by itself, as StarPU does with its
 /// handles; messages read on one node and write on another, which is all that orders the nodes among each other.
@@ -42,85 +38,106 @@ public:
 private:
     void add_item(std::uint32_t number) {
         const RecordedItem& item = in_.recording.items[number];
+        cause_ = {number, item.priority};
         const auto datum = [&] { return in_.recording.accesses[item.first_access].datum; };
+        const auto index = [&] { return static_cast<std::size_t>(datum()); };
         switch (item.kind) {
             case RecordedItem::Kind::task: return add_task(number, item);
             case RecordedItem::Kind::exchange: return add_exchange(number, item);
-            case RecordedItem::Kind::move: return add_move(number, datum(), item.node);
-            case RecordedItem::Kind::retire: return copies_.drop_others(datum(), copies_.owner(datum()));
+            case RecordedItem::Kind::move: return directory().move(index(), item.node, *this);
+            case RecordedItem::Kind::retire: return directory().retire(index(), *this);
             case RecordedItem::Kind::fetch:
-                for (std::int32_t node = 0; node < nodes(); ++node)
-                    bring(datum(), node, {number, std::numeric_limits<std::int32_t>::max()});
-                return;
+                cause_.priority = std::numeric_limits<std::int32_t>::max();
+                return directory().visit(index(), *this, [] {});
+            case RecordedItem::Kind::share:
+                return directory().share(index(), readers_of(in_.recording, item, directory()), *this);
             case RecordedItem::Kind::workers:
                 for (auto& list : section_.submissions) list.push_back({number, Submission::none});
                 return;
         }
     }
 
-    [[nodiscard]] std::int32_t nodes() const { return static_cast<std::int32_t>(in_.type_of_node.size()); }
-
-    /// What a message belongs to.
-    struct Cause {
-        std::uint32_t item;
-        std::int32_t priority;
-    };
-
+    [[nodiscard]] Directory& directory() { return copies_.directory(); }
     void add_task(std::uint32_t number, const RecordedItem& item) {
+        struct Place {
+            Directory& directory;
+            std::size_t datum;
+            Builder& effects;
+        };
         const auto accesses = in_.recording.accesses_of(item);
-        for (const RecordedAccess& access : accesses)
-            if (reads(access.mode)) bring(access.datum, item.node, {number, item.priority});
-        const std::uint32_t v = begin_vertex({.node = item.node,
-                                              .priority = item.priority,
-                                              .item = number,
-                                              .work = durations_.number_of(work_of(item)),
-                                              .urgency = item.urgency,
-                                              .resource = item.resource,
-                                              .noise = in_.noise(number)});
-        for (const RecordedAccess& access : accesses) use(v, access.datum, item.node, access.mode);
-        end_vertex(v);
-        ++section_.tasks;
-        for (const RecordedAccess& access : accesses)
-            if (writes(access.mode)) written(access.datum, item.node, {number, item.priority});
+        follow_task(
+            accesses, item.node,
+            [&](const RecordedAccess& access) {
+                return Place{directory(), static_cast<std::size_t>(access.datum), *this};
+            },
+            [&] {
+                const std::uint32_t v = begin_vertex({.node = item.node,
+                                                      .priority = item.priority,
+                                                      .item = number,
+                                                      .work = durations_.number_of(work_of(item)),
+                                                      .urgency = item.urgency,
+                                                      .resource = item.resource,
+                                                      .noise = in_.noise(number)});
+                for (const RecordedAccess& access : accesses) {
+                    if (reads(access.mode)) know_initial(access.datum, item.node);
+                    use(v, access.datum, item.node, access.mode);
+                }
+                end_vertex(v);
+                ++section_.tasks;
+            });
     }
 
-    /// What a target tile gets: a message with all its parts from each node that has some, then the copy into the tile.
+    /// What a target tile gets: the parcels that have some of it, then the copy into the tile.
     void add_exchange(std::uint32_t number, const RecordedItem& item) {
+        const RecordedExchange& whole = in_.recording.exchanges[item.exchange];
+        if (number == whole.first_item) send_parcels(whole);
         const auto accesses = in_.recording.accesses_of(item);
-        const auto parts = in_.recording.parts_of(item);
-        std::map<std::int32_t, double> bytes_from;
-        for (std::size_t k = 0; k < parts.size(); ++k) {
-            const std::int32_t owner = copies_.owner(accesses[k].datum);
-            bring(accesses[k].datum, owner, {number, item.priority});  // where it is from the beginning
-            if (owner != item.node) bytes_from[owner] += static_cast<double>(parts[k]);
-        }
-        std::vector<std::pair<std::uint32_t, std::uint32_t>> arrived;  // message and what it fills
-        for (const auto& [from, bytes] : bytes_from) {
-            const std::uint32_t v =
-                begin_vertex({.node = from, .to = item.node, .priority = item.priority, .item = number});
-            for (std::size_t k = 0; k < parts.size(); ++k)
-                if (copies_.owner(accesses[k].datum) == from) use(v, accesses[k].datum, from, AccessMode::read);
-            arrived.emplace_back(v, copies_.add_buffer(accesses[0].datum, item.node, bytes));
-            use_buffer(v, arrived.back().second, AccessMode::write);
-            section_.vertices[v].bytes = bytes;
-            end_vertex(v);
-        }
         const RecordedAccess& target = accesses.back();
-        if (reads(target.mode)) bring(target.datum, item.node, {number, item.priority});
-        const std::uint32_t v = begin_vertex({.node = item.node,
+        const std::int32_t node = copies_.owner(target.datum);
+        const std::uint32_t v = begin_vertex({.node = node,
                                               .priority = item.priority,
                                               .item = number,
                                               .work = durations_.number_of(work_of(item)),
                                               .noise = in_.noise(number)});
-        for (const auto& [message, buffer] : arrived) {
-            use_buffer(v, buffer, AccessMode::read);
-            needs_.push_back(message);
+        for (const Arrived& parcel : arriving_[target.datum]) {
+            use_buffer(v, parcel.buffer, AccessMode::read);
+            needs_.push_back(parcel.message);
         }
-        for (std::size_t k = 0; k < parts.size(); ++k)
-            if (copies_.owner(accesses[k].datum) == item.node) use(v, accesses[k].datum, item.node, AccessMode::read);
-        use(v, target.datum, item.node, target.mode);
+        for (const RecordedAccess& source : accesses.first(accesses.size() - 1)) {
+            if (copies_.owner(source.datum) != node) continue;
+            know_initial(source.datum, node);
+            use(v, source.datum, node, AccessMode::read);
+        }
+        if (reads(target.mode)) know_initial(target.datum, node);
+        use(v, target.datum, node, target.mode);
         end_vertex(v);
-        written(target.datum, item.node, {number, item.priority});
+        directory().written(static_cast<std::size_t>(target.datum), node, *this);
+    }
+
+    /// The messages of an exchange; each fills a buffer that its target tiles are filled from.
+    void send_parcels(const RecordedExchange& whole) {
+        arriving_.clear();
+        for (const Parcel& parcel : parcels_of(in_.recording, whole, directory()).parcels) {
+            if (parcel.from == parcel.to) continue;
+            const auto from = static_cast<std::int32_t>(parcel.from.number());
+            const auto to = static_cast<std::int32_t>(parcel.to.number());
+            const std::uint32_t v = begin_vertex(
+                {.node = from, .to = to, .priority = cause_.priority, .item = cause_.item});
+            for (const TileIndex tile : parcel.sources) {
+                const auto datum = static_cast<std::int32_t>(in_.recording.datum(whole.from, tile));
+                know_initial(datum, from);
+                use(v, datum, from, AccessMode::read);
+            }
+            const auto first = static_cast<std::int32_t>(in_.recording.datum(whole.to, parcel.targets.front()));
+            const Arrived arrived{v, copies_.add_buffer(first, to, static_cast<double>(parcel.bytes))};
+            use_buffer(v, arrived.buffer, AccessMode::write);
+            section_.vertices[v].bytes = static_cast<double>(parcel.bytes);
+            section_.vertices[v].version = static_cast<std::uint32_t>(parcel.number);
+            section_.vertices[v].datum = Vertex::parcel;
+            end_vertex(v);
+            for (const TileIndex tile : parcel.targets)
+                arriving_[static_cast<std::int32_t>(in_.recording.datum(whole.to, tile))].push_back(arrived);
+        }
     }
 
     void use_buffer(std::uint32_t v, std::uint32_t buffer, AccessMode mode) {
@@ -129,36 +146,36 @@ private:
         ++section_.vertices[v].use_count;
     }
 
-    void add_move(std::uint32_t number, std::int32_t datum, std::int32_t to) {
-        bring(datum, to, {number, 0});
-        copies_.set_owner(datum, to);
-        copies_.next_version(datum);
-        copies_.drop_others(datum, to);
+    /// What is read without having been written was there from the beginning.
+    void know_initial(std::int32_t datum, std::int32_t node) {
+        if (copies_.find(datum, node) == no_copy) section_.initial.push_back(copies_.add(datum, node));
     }
 
-    /// Makes a node hold the current value: a message from the owner, unless it does already.
-    void bring(std::int32_t datum, std::int32_t to, Cause cause) {
-        const std::int32_t owner = copies_.owner(datum);
-        if (copies_.find(datum, owner) == no_copy) section_.initial.push_back(copies_.add(datum, owner));
-        if (copies_.find(datum, to) == no_copy) send(datum, owner, to, cause);
+public:  // effects of the directory
+    /// One message after the other to these nodes.
+    void send(std::size_t which, std::int32_t from, std::span<const std::int32_t> to) {
+        const auto datum = static_cast<std::int32_t>(which);
+        know_initial(datum, from);
+        std::uint32_t before = no_vertex;
+        for (const std::int32_t node : to) {
+            const std::uint32_t v =
+                begin_vertex({.node = from, .to = node, .priority = cause_.priority, .item = cause_.item});
+            if (before != no_vertex) needs_.push_back(before);
+            use(v, datum, from, AccessMode::read);
+            copies_.drop(datum, node);  // the owner's old value: a new one arrives beside it
+            use(v, datum, node, AccessMode::write);
+            Vertex& message = section_.vertices[v];
+            message.bytes = copies_[section_.uses.back().copy].bytes;
+            message.datum = datum;
+            message.version = directory().version(which);
+            end_vertex(v);
+            before = v;
+        }
     }
+    void take(std::size_t, std::int32_t) {}
+    void drop(std::size_t datum, std::int32_t node) { copies_.drop(static_cast<std::int32_t>(datum), node); }
 
-    /// The copies elsewhere are out of date; the owner gets the value if it was written on another node.
-    void written(std::int32_t datum, std::int32_t node, Cause cause) {
-        copies_.next_version(datum);
-        copies_.drop_others(datum, node);
-        const std::int32_t owner = copies_.owner(datum);
-        if (node != owner) send(datum, node, owner, cause);
-    }
-
-    void send(std::int32_t datum, std::int32_t from, std::int32_t to, Cause cause) {
-        const std::uint32_t v = begin_vertex({.node = from, .to = to, .priority = cause.priority, .item = cause.item});
-        use(v, datum, from, AccessMode::read);
-        use(v, datum, to, AccessMode::write);
-        section_.vertices[v].bytes = copies_[section_.uses.back().copy].bytes;
-        end_vertex(v);
-    }
-
+private:
     std::uint32_t begin_vertex(Vertex vertex) {
         vertex.first_use = static_cast<std::uint32_t>(section_.uses.size());
         section_.vertices.push_back(vertex);
@@ -236,7 +253,21 @@ private:
         }
     }
 
+    /// What messages belong to.
+    struct Cause {
+        std::uint32_t item = 0;
+        std::int32_t priority = 0;
+    };
+    /// A message of an exchange, and the buffer that it fills.
+    struct Arrived {
+        std::uint32_t message = 0;
+        std::uint32_t buffer = 0;
+    };
+    static constexpr std::uint32_t no_vertex = ~std::uint32_t{0};
+
     const SectionInput& in_;
+    Cause cause_;
+    std::map<std::int32_t, std::vector<Arrived>> arriving_;  // by target tile
     Copies& copies_;
     Durations& durations_;
     Section section_;

@@ -69,7 +69,7 @@ public:
             const RecordedItem::Kind kind = recorder.recording().items[position_of_item.size()].kind;
             position_of_item.push_back(stream.submitted);
             const bool counted = kind != RecordedItem::Kind::move && kind != RecordedItem::Kind::retire &&
-                                 kind != RecordedItem::Kind::workers;
+                                 kind != RecordedItem::Kind::workers && kind != RecordedItem::Kind::share;
             if (counted) ++stream.submitted;
         }
     }
@@ -203,6 +203,11 @@ void SimulatedEngine::move(StreamState& stream, TileRef tile, NodeId to) {
 
 void SimulatedEngine::exchange(StreamState& stream, const Exchange& exchange) {
     implementation_->recorder.exchange(stream, exchange);
+    implementation_->know_items(stream_of(stream));
+}
+
+void SimulatedEngine::share(StreamState& stream, TileRef tile, const Readers& readers, std::int32_t priority) {
+    implementation_->recorder.share(stream, tile, readers, priority);
     implementation_->know_items(stream_of(stream));
 }
 

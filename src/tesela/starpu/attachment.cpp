@@ -6,20 +6,31 @@
 
 namespace tesela::starpu {
 
-StarpuAttachment::StarpuAttachment(MatrixSpec matrix, NodeId me, std::int64_t first_tag)
+StarpuAttachment::StarpuAttachment(MatrixSpec matrix, NodeId me, Index nodes, std::int64_t first_datum)
     : Attachment(std::move(matrix)),
+      directory_(nodes),
       slots_(static_cast<std::size_t>(tiling().grid().count())),
-      sent_words_(static_cast<std::size_t>(ceil_div(distribution().nodes(), 64))),
       me_(me),
-      first_tag_(first_tag) {
-    if (distribution().nodes() > 1) sent_.assign(slots_.size() * sent_words_, 0);
-    if (!spec().memory) return;
-    for (std::size_t p = 0; p < slots_.size(); ++p) slots_[p].home = owner(tile_at(p)) == me_;
+      first_datum_(first_datum) {
+    const auto value = has_callers_memory() ? Directory::Value::given : Directory::Value::none;
+    for (std::size_t p = 0; p < slots_.size(); ++p) {
+        directory_.add(static_cast<std::int32_t>(owner(tile_at(p)).number()), value);
+        slots_[p].home = has_callers_memory() && owner(tile_at(p)) == me_;
+        if (holds_back(p)) tile_pool().hold_back(bytes(tile_at(p)));
+    }
+}
+
+/// Room is kept for the tiles that this node owns and nothing has written.
+bool StarpuAttachment::holds_back(std::size_t position) const {
+    const TileIndex tile = tile_at(position);
+    return !has_callers_memory() && has(tile) && owner(tile) == me_ && bytes(tile) > 0 &&
+           slots_[position].handle == nullptr;
 }
 
 StarpuAttachment::~StarpuAttachment() {
     for (std::size_t p = 0; p < slots_.size(); ++p) {
         const Slot& slot = slots_[p];
+        if (holds_back(p)) tile_pool().release_held_back(bytes(tile_at(p)));
         if (slot.handle == nullptr) continue;
         // Memory of the caller must hold the last value before this returns; the rest goes when its tasks have ended.
         if (!slot.home)
@@ -29,47 +40,39 @@ StarpuAttachment::~StarpuAttachment() {
         else
             starpu_data_unregister_no_coherency(slot.handle);
     }
-    if (release) release(reserved_bytes);
+    if (goes) goes(*this);
+}
+
+Index StarpuAttachment::copied_bytes() const {
+    Index total = 0;
+    const auto me = static_cast<std::int32_t>(me_.number());
+    for (std::size_t p = 0; p < slots_.size(); ++p)
+        if (directory_.owner(p) != me && directory_.holds(p, me)) total += static_cast<Index>(bytes(tile_at(p)));
+    return total;
 }
 
 starpu_data_handle_t StarpuAttachment::handle(TileIndex tile) {
     Slot& slot = slots_[position(tile)];
     if (slot.handle != nullptr) return slot.handle;
-    slot.handle = slot.home ? register_tile(*this, tile, spec().memory(tile)) : register_tile(*this, tile);
+    const Claim claim = holds_back(position(tile)) ? Claim::held_back : Claim::needed;
+    slot.handle = slot.home ? register_tile(*this, tile, spec().memory(tile)) : register_tile(*this, tile, claim);
     return slot.handle;
 }
 
-void StarpuAttachment::drop_copy(TileIndex tile) {
+void StarpuAttachment::drop(TileIndex tile, Promise promise) {
     Slot& slot = slots_[position(tile)];
-    slot.copy = false;
-    if (slot.handle == nullptr) return;
+    if (slot.handle == nullptr) {
+        if (holds_back(position(tile))) tile_pool().release_held_back(bytes(tile));
+        return;
+    }
     if (slot.home) {
         starpu_data_invalidate_submit(slot.handle);
         return;
     }
+    promise.of->promise(promise.position);
+    in_main_memory(slot.handle).promise = new Promise(std::move(promise));
     starpu_data_unregister_submit(slot.handle);
     slot.handle = nullptr;
-}
-
-void StarpuAttachment::outdate_copies(TileIndex tile) {
-    if (owner(tile) == me_)
-        clear_sent(tile);
-    else if (has_copy(tile))
-        drop_copy(tile);
-}
-
-bool StarpuAttachment::sent_to(TileIndex tile, Index node) const {
-    const auto word = position(tile) * sent_words_ + static_cast<std::size_t>(node / 64);
-    return (sent_[word] >> static_cast<unsigned>(node % 64) & 1U) != 0;
-}
-
-void StarpuAttachment::set_sent(TileIndex tile, Index node) {
-    const auto word = position(tile) * sent_words_ + static_cast<std::size_t>(node / 64);
-    sent_[word] |= std::uint64_t{1} << static_cast<unsigned>(node % 64);
-}
-
-void StarpuAttachment::clear_sent(TileIndex tile) {
-    for (std::size_t w = 0; w < sent_words_ && !sent_.empty(); ++w) sent_[position(tile) * sent_words_ + w] = 0;
 }
 
 }  // namespace tesela::starpu

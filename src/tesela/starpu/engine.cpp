@@ -2,207 +2,144 @@
 
 #include "tesela/base/error.hpp"
 #include "tesela/base/units.hpp"
+#include "tesela/flow/access_rules.hpp"
+#include "tesela/starpu/internal/agreement.hpp"
 #include "tesela/starpu/internal/attachment.hpp"
-#include "tesela/starpu/internal/courier.hpp"
 #include "tesela/starpu/internal/exchange.hpp"
+#include "tesela/starpu/internal/execution.hpp"
+#include "tesela/starpu/internal/mail.hpp"
 #include "tesela/starpu/internal/runtime.hpp"
 #include "tesela/starpu/internal/stream_state.hpp"
-#include "tesela/starpu/internal/tile_interface.hpp"
-#include "tesela/starpu/internal/tile_pool.hpp"
+#include "tesela/starpu/internal/tile_letters.hpp"
 #include "tesela/starpu/internal/tracing.hpp"
 
 #include <starpu.h>
-#include <starpu_mpi.h>
 
 #include <algorithm>
-#include <cstring>
+#include <atomic>
 #include <deque>
 #include <limits>
 #include <mutex>
-#include <unordered_map>
 #include <utility>
 
 namespace tesela {
-namespace starpu {
+
+using namespace starpu;
+
 namespace {
-
-/// Whether a task that copies a value out runs although its stream has failed: somebody waits for it.
-enum class AfterFailure : std::uint8_t { skip, run };
-
-/// What travels with a StarPU task.
-struct TaskRecord {
-    const Kernel* kernel;
-    StarpuStream* stream;
-    Scheduled scheduled;
-    Progress* progress;
-    std::shared_ptr<Fetched> fetched;
-    AfterFailure after_failure = AfterFailure::skip;
-    TracedTask traced{};
-    alignas(16) std::array<std::byte, Task::max_argument_bytes> arguments;
-};
-
-/// Runs on a worker: looks at the stream's status, calls the kernel, reports its failure.
-void execute(void* buffers[], void* argument) {
-    auto& record = *static_cast<TaskRecord*>(argument);
-    TracedRun traced(record.traced);
-    record.stream->scheduler().started(starpu_worker_get_id());
-    if (record.after_failure == AfterFailure::skip && record.stream->failure.raised()) return;
-    std::array<Tile, Task::max_accesses> tiles;
-    const auto count = static_cast<std::size_t>(STARPU_TASK_GET_NBUFFERS(starpu_task_get_current()));
-    for (std::size_t i = 0; i < count; ++i) tiles[i] = static_cast<const TileInterface*>(buffers[i])->tile();
-    const KernelResult result = record.kernel->cpu({{tiles.data(), count}, record.arguments.data()});
-    traced.worked(*record.kernel, {tiles.data(), count}, record.arguments.data());
-    if (result.failure != Failure::none) record.stream->failure.raise({result.failure, result.index});
-}
-
-void task_ended(void* argument) {
-    auto* record = static_cast<TaskRecord*>(argument);
-    Progress& progress = *record->progress;
-    record->stream->scheduler().ended(record->scheduled);
-    delete record;
-    progress.finished();
-}
-
-void message_ended(void* argument) { static_cast<Progress*>(argument)->finished(); }
-
-void traced_message_ended(void* argument) {
-    const std::unique_ptr<TracedMessage> message(static_cast<TracedMessage*>(argument));
-    tracing()->message_ended(*message);
-    message->progress->finished();
-}
-
-/// What StarPU-MPI calls when a message is complete.
-struct Completion {
-    void (*function)(void*);
-    void* argument;
-};
-Completion completion(TracedMessage message) {
-    Tracing* trace = tracing();
-    if (trace == nullptr || !trace->wants(trace::Module::comms)) return {message_ended, message.progress};
-    message.posted = trace::Collector::now();
-    return {traced_message_ended, new TracedMessage(message)};
-}
-
-starpu_data_access_mode starpu_mode(AccessMode mode) {
-    switch (mode) {
-        case AccessMode::read:
-        // Others may write their parts meanwhile; `open` and `close` write the whole before and after.
-        case AccessMode::disjoint: return STARPU_R;
-        case AccessMode::write: return STARPU_W;
-        case AccessMode::commute: return static_cast<starpu_data_access_mode>(STARPU_RW | STARPU_COMMUTE);
-        case AccessMode::read_write:
-        case AccessMode::reduce: break;
-    }
-    return STARPU_RW;
-}
-
-/// Copies a tile into the memory of a Fetched.
-struct CopyOutArguments {
-    Fetched* into;
-    std::size_t element_bytes;
-};
-KernelResult run_copy_out(const KernelCall& call) noexcept {
-    const auto& args = call.args<CopyOutArguments>();
-    const Tile& tile = call.tiles[0];
-    const std::size_t column = static_cast<std::size_t>(tile.rows()) * args.element_bytes;
-    for (Index j = 0; j < tile.cols() && column > 0; ++j)
-        std::memcpy(
-            args.into->bytes().data() + static_cast<std::size_t>(j) * column,
-            static_cast<const std::byte*>(tile.data) + static_cast<std::size_t>(j * tile.ld) * args.element_bytes,
-            column);
-    args.into->arrive(true);
-    return {};
-}
-KernelCost cost_copy_out(std::span<const TileShape> shapes, const void* arguments) noexcept {
-    const auto& args = *static_cast<const CopyOutArguments*>(arguments);
-    return {0, static_cast<double>(shapes[0].rows * shapes[0].cols) * static_cast<double>(args.element_bytes)};
-}
-const Kernel copy_out{"copy_out", cost_copy_out, run_copy_out};
 
 StarpuAttachment& attachment_of(const TileRef& tile) { return *static_cast<StarpuAttachment*>(tile.matrix); }
 StarpuStream& stream_of(StreamState& stream) { return static_cast<StarpuStream&>(stream); }
 
-/// Codelets have static lifetime, since StarPU may look at one after its last task.
-class Codelets {
-public:
-    /// An engine starts with this scheduler.
-    void serve(const Scheduler& scheduler) {
-        const std::lock_guard lock(mutex_);
-        can_execute_ = scheduler.can_execute();
-        for (starpu_codelet& codelet : codelets_) codelet.can_execute = can_execute_;
-    }
-
-    starpu_codelet* of(const Kernel& kernel) {
-        const std::lock_guard lock(mutex_);
-        const auto found = index_.find(&kernel);
-        if (found != index_.end()) return found->second;
-        starpu_codelet& codelet = codelets_.emplace_back();
-        starpu_codelet_init(&codelet);
-        codelet.cpu_funcs[0] = execute;
-        codelet.cpu_funcs_name[0] = kernel.name;
-        codelet.where = STARPU_CPU;
-        codelet.nbuffers = STARPU_VARIABLE_NBUFFERS;
-        codelet.name = kernel.name;
-        codelet.can_execute = can_execute_;
-        index_.emplace(&kernel, &codelet);
-        return &codelet;
-    }
-
-private:
-    std::mutex mutex_;
-    std::deque<starpu_codelet> codelets_;
-    int (*can_execute_)(unsigned, starpu_task*, unsigned) = nullptr;
-    std::unordered_map<const Kernel*, starpu_codelet*> index_;
-};
-
-Codelets& codelets() {
-    static Codelets all;
-    return all;
-}
-
 }  // namespace
-
-}  // namespace starpu
-
-using namespace starpu;
 
 class StarpuEngine::Implementation {
 public:
     explicit Implementation(const StarpuOptions& options);
+    ~Implementation();
+    Implementation(const Implementation&) = delete;
+    Implementation& operator=(const Implementation&) = delete;
+    Implementation(Implementation&&) = delete;
+    Implementation& operator=(Implementation&&) = delete;
 
     Runtime runtime;
     std::mutex mutex;
     std::deque<Progress> progress;
-    std::int64_t streams_opened = 0;
+    std::vector<Progress*> free_progress;
+    std::uint64_t streams_opened = 0;
     /// Memory of each node at the start, and what attached matrices take of it: the same on every node, so that all
     /// refuse a matrix alike.
     std::vector<double> memory;
     std::vector<double> reserved;
+    /// Bytes of copies that this node holds at this point of the streams.
+    std::atomic<Index> copies{0};
     Index total_workers = 0;
 
-    [[nodiscard]] Index me() const { return runtime.parallel.node(); }
+    [[nodiscard]] NodeId me() const { return NodeId{runtime.nodes.me()}; }
+    [[nodiscard]] bool alone() const { return !runtime.nodes.active(); }
+    [[nodiscard]] Progress& take_progress();
     void reserve(StarpuAttachment& matrix);
-    void bring(StarpuStream& stream, const Access& access, Index to, std::int32_t priority);
-    void written(StarpuStream& stream, const Access& access, const Task& task);
-    void send(StarpuStream& stream, TileRef tile, Index to, std::int32_t priority);
-    void receive(StarpuStream& stream, TileRef tile, Index from);
-    void run(StarpuStream& stream, const Task& task, TaskRecord* record);
-    [[nodiscard]] TaskRecord* record_of(StarpuStream& stream, const Task& task, AfterFailure after_failure);
-    Courier& courier();
+    void release(const StarpuAttachment& matrix);
+    void move_reservation(const TileRef& tile, NodeId to);
+    void check_copies(StarpuStream& stream, Index added);
+    void throttle(StarpuStream& stream) const;
+    /// Counts a step of the stream, and waits while too much of it is pending here.
+    [[nodiscard]] std::uint64_t step(StarpuStream& stream) const;
+    Status wait(StarpuStream& stream, Agreement::Then then);
 
-    std::unique_ptr<Courier> courier_when_needed;
-    /// Ends before the runtime does.
+    /// Null on a single node. The trace ends before them, and they before the runtime.
+    std::unique_ptr<Agreement> agreement;
+    std::unique_ptr<Mail> mail;
     std::unique_ptr<Tracing> trace;
 };
 
+namespace {
+
+/// What follows from a step for one matrix (see Directory), as far as it concerns this node.
+struct Effects {
+    StarpuEngine::Implementation& engine;
+    StarpuStream& stream;
+    StarpuAttachment& matrix;
+    std::uint64_t position = 0;
+    std::int32_t priority = 0;
+
+    [[nodiscard]] std::int32_t me() const { return static_cast<std::int32_t>(engine.me().number()); }
+    [[nodiscard]] TravellingTile travelling(std::size_t datum) const {
+        return {stream, {&matrix, matrix.tile_at(datum)}, position, priority};
+    }
+    void send(std::size_t datum, std::int32_t from, std::span<const std::int32_t> to) const {
+        if (from == me())
+            send_tile(travelling(datum), to);
+        else if (std::find(to.begin(), to.end(), me()) != to.end())
+            receive_tile(travelling(datum), from);
+    }
+    void take(std::size_t datum, std::int32_t node) const {
+        if (node == me()) engine.check_copies(stream, static_cast<Index>(matrix.bytes(matrix.tile_at(datum))));
+    }
+    void drop(std::size_t datum, std::int32_t node) const {
+        if (node != me()) return;
+        const TileIndex tile = matrix.tile_at(datum);
+        // An owner that gives it away had it reserved.
+        if (matrix.owner(tile) != engine.me()) engine.copies -= static_cast<Index>(matrix.bytes(tile));
+        matrix.drop(tile, {stream.mail->promises(), position});
+    }
+};
+
+}  // namespace
+
 StarpuEngine::Implementation::Implementation(const StarpuOptions& options)
     : runtime(options),
-      memory(runtime.parallel.gather(runtime.description.memory_bytes)),
+      memory(runtime.nodes.gather(runtime.description.memory_bytes)),
       reserved(memory.size(), 0) {
-    codelets().serve(*runtime.scheduler);
-    tile_pool().set_keep_limit(static_cast<std::size_t>(runtime.description.memory_bytes / 4));
-    for (const double workers : runtime.parallel.gather(static_cast<double>(runtime.workers.count())))
+    serve(*runtime.scheduler);
+    const double mine = memory[static_cast<std::size_t>(runtime.nodes.me())];
+    const auto limit = static_cast<std::size_t>(std::min(mine, 0x1p62));
+    tile_pool().set_limits(limit, limit / 4);
+    for (const double workers : runtime.nodes.gather(static_cast<double>(runtime.workers.count())))
         total_workers += static_cast<Index>(workers);
+    if (alone()) return;
+    agreement = std::make_unique<Agreement>(runtime.nodes, net::Transport::Options{.largest_tag = options.largest_tag});
+    // What waits to be received takes an eighth of the memory at most.
+    const auto share = static_cast<Index>(limit / 8) / runtime.nodes.count();
+    constexpr Index most = Index{64} << 20U;
+    mail = std::make_unique<Mail>(agreement->transport(), runtime.nodes.count(),
+                                  Mail::Limits{.window_bytes = std::clamp<Index>(share, 1, most)});
+    set_failure_hook([this](StarpuStream& stream) { agreement->tell_failure(stream); });
+}
+
+StarpuEngine::Implementation::~Implementation() {
+    trace.reset();
+    mail.reset();
+    agreement.reset();
+    set_failure_hook(nullptr);
+}
+
+/// Those of streams that are gone are used again: a worker may still be in `finished` of one.
+Progress& StarpuEngine::Implementation::take_progress() {
+    if (free_progress.empty()) return progress.emplace_back();
+    Progress* old = free_progress.back();
+    free_progress.pop_back();
+    return *old;
 }
 
 void StarpuEngine::Implementation::reserve(StarpuAttachment& matrix) {
@@ -218,147 +155,105 @@ void StarpuEngine::Implementation::reserve(StarpuAttachment& matrix) {
     }
     for (std::size_t node = 0; node < memory.size(); ++node) reserved[node] += bytes[node];
     matrix.reserved_bytes = std::move(bytes);
-    matrix.release = [this](const std::vector<double>& freed) {
-        const std::lock_guard relock(mutex);
-        for (std::size_t node = 0; node < reserved.size(); ++node) reserved[node] -= freed[node];
-    };
 }
 
-void StarpuEngine::Implementation::send(StarpuStream& stream, TileRef tile, Index to, std::int32_t priority) {
-    StarpuAttachment& matrix = attachment_of(tile);
-    stream.progress.started();
-    const Completion ended = completion({.kind = trace::RecordKind::send,
-                                         .progress = &stream.progress,
-                                         .tag = static_cast<std::uint64_t>(matrix.tag(tile.index)),
-                                         .bytes = matrix.bytes(tile.index),
-                                         .priority = priority,
-                                         .peer = static_cast<std::uint16_t>(to)});
-    starpu_mpi_isend_detached_prio(matrix.handle(tile.index), static_cast<int>(to), matrix.tag(tile.index), priority,
-                                   MPI_COMM_WORLD, ended.function, ended.argument);
-}
-
-void StarpuEngine::Implementation::receive(StarpuStream& stream, TileRef tile, Index from) {
-    StarpuAttachment& matrix = attachment_of(tile);
-    stream.progress.started();
-    const Completion ended = completion({.kind = trace::RecordKind::receive,
-                                         .progress = &stream.progress,
-                                         .tag = static_cast<std::uint64_t>(matrix.tag(tile.index)),
-                                         .bytes = matrix.bytes(tile.index),
-                                         .peer = static_cast<std::uint16_t>(from)});
-    starpu_mpi_irecv_detached(matrix.handle(tile.index), static_cast<int>(from), matrix.tag(tile.index), MPI_COMM_WORLD,
-                              ended.function, ended.argument);
-}
-
-/// Makes a node have the current value of a tile: a copy is sent once and kept until it is written, moved or retired.
-void StarpuEngine::Implementation::bring(StarpuStream& stream, const Access& access, Index to, std::int32_t priority) {
-    const TileRef tile = access.tile;
-    const Index owner = tile.owner().number();
-    if (owner == to) return;
-    StarpuAttachment& matrix = attachment_of(tile);
-    if (owner == me() && !matrix.sent_to(tile.index, to)) {
-        send(stream, tile, to, priority);
-        matrix.set_sent(tile.index, to);
-    }
-    if (to == me() && !matrix.has_copy(tile.index)) {
-        receive(stream, tile, owner);
-        matrix.set_copy(tile.index);
-    }
-}
-
-/// After a task wrote a tile: copies elsewhere are out of date, and the owner gets the value back if it ran elsewhere.
-void StarpuEngine::Implementation::written(StarpuStream& stream, const Access& access, const Task& task) {
-    const TileRef tile = access.tile;
-    const Index owner = tile.owner().number();
-    StarpuAttachment& matrix = attachment_of(tile);
-    if (owner == me())
-        matrix.clear_sent(tile.index);
-    else if (task.node != me() && matrix.has_copy(tile.index))
-        matrix.drop_copy(tile.index);
-    if (task.node == owner) return;
-    if (task.node == me()) {
-        matrix.set_copy(tile.index);
-        send(stream, tile, owner, task.priority);
-    }
-    if (owner == me()) {
-        receive(stream, tile, task.node);
-        matrix.set_sent(tile.index, task.node);
-    }
-}
-
-void StarpuEngine::Implementation::run(StarpuStream& stream, const Task& task, TaskRecord* record) {
-    starpu_task* job = starpu_task_create();
-    job->cl = codelets().of(*task.kernel);
-    job->cl_arg = record;
-    job->sched_data = &record->scheduled;
-    job->callback_func = task_ended;
-    job->callback_arg = record;
-    job->priority = task.priority;
-    if (record->traced.traced()) {
-        job->prologue_callback_func = note_ready;
-        job->prologue_callback_arg = &record->traced;
-    }
-    job->nbuffers = task.access_count;
-    for (std::size_t i = 0; i < task.used().size(); ++i) {
-        const Access& access = task.accesses[i];
-        job->handles[i] = attachment_of(access.tile).handle(access.tile.index);
-        job->modes[i] = starpu_mode(access.mode);
-    }
-    stream.progress.started();
-    const int code = starpu_task_submit(job);
-    if (code == 0) return;
-    stream.progress.finished();
-    delete record;
-    job->destroy = 0;
-    starpu_task_destroy(job);
-    throw Error("no worker of this node can run {}: {}", task.kernel->name, std::strerror(-code));
-}
-
-TaskRecord* StarpuEngine::Implementation::record_of(StarpuStream& stream, const Task& task,
-                                                    AfterFailure after_failure) {
-    Gate* gate = task.resource == nullptr ? nullptr : &stream.scheduler().gate(*task.resource);
-    return new TaskRecord{.kernel = task.kernel,
-                          .stream = &stream,
-                          .scheduled = {stream.queue.get(), gate, task.urgency},
-                          .progress = &stream.progress,
-                          .after_failure = after_failure,
-                          .arguments = task.arguments};
-}
-
-Courier& StarpuEngine::Implementation::courier() {
+void StarpuEngine::Implementation::release(const StarpuAttachment& matrix) {
+    copies -= matrix.copied_bytes();
     const std::lock_guard lock(mutex);
-    if (!courier_when_needed) courier_when_needed = std::make_unique<Courier>();
-    return *courier_when_needed;
+    for (std::size_t node = 0; node < matrix.reserved_bytes.size(); ++node)
+        reserved[node] -= matrix.reserved_bytes[node];
+}
+
+/// A tile takes its reservation along; the memory that it has on its node is the caller's until it leaves.
+void StarpuEngine::Implementation::move_reservation(const TileRef& tile, NodeId to) {
+    StarpuAttachment& matrix = attachment_of(tile);
+    if (matrix.reserved_bytes.empty()) return;
+    const auto bytes = static_cast<double>(matrix.bytes(tile.index));
+    const auto change = [&](NodeId node, double by) {
+        matrix.reserved_bytes[static_cast<std::size_t>(node.number())] += by;
+        reserved[static_cast<std::size_t>(node.number())] += by;
+    };
+    {
+        const std::lock_guard lock(mutex);
+        change(tile.owner(), -bytes);
+        change(to, bytes);
+    }
+    if (to == me() && !matrix.written(tile.index)) tile_pool().hold_back(matrix.bytes(tile.index));
+}
+
+/// In the order of the stream, what this node holds must have room: what later steps give back would come too late.
+void StarpuEngine::Implementation::check_copies(StarpuStream& stream, Index added) {
+    const Index held = copies += added;
+    const auto node = static_cast<std::size_t>(runtime.nodes.me());
+    double own = 0;
+    {
+        const std::lock_guard lock(mutex);
+        own = reserved[node];
+    }
+    if (own + static_cast<double>(held) > memory[node] && !stream.failure.raised())
+        raise_failure(stream, {Failure::out_of_memory, me().number()});
+}
+
+void StarpuEngine::Implementation::throttle(StarpuStream& stream) const {
+    const Index limit = stream.options().max_pending;
+    if (stream.progress.pending() < limit) return;
+    const TracedWait waiting(stream, trace::WaitReason::throttle);
+    stream.progress.wait_until_at_most(limit * 3 / 4);
+}
+
+std::uint64_t StarpuEngine::Implementation::step(StarpuStream& stream) const {
+    Agreement::step(stream);
+    return stream.steps.load(std::memory_order_relaxed);
+}
+
+Status StarpuEngine::Implementation::wait(StarpuStream& stream, Agreement::Then then) {
+    const TracedWait waiting(stream, trace::WaitReason::completion);
+    if (agreement) return agreement->wait(stream, then, [&] { stream.progress.wait_until_at_most(0); });
+    stream.progress.wait_until_at_most(0);
+    return stream.failure.take();
 }
 
 StarpuEngine::StarpuEngine(const StarpuOptions& options) : implementation_(std::make_unique<Implementation>(options)) {}
 StarpuEngine::~StarpuEngine() = default;
 
-NodeId StarpuEngine::this_node() const { return NodeId{implementation_->me()}; }
-Index StarpuEngine::node_count() const { return implementation_->runtime.parallel.nodes(); }
+NodeId StarpuEngine::this_node() const { return implementation_->me(); }
+Index StarpuEngine::node_count() const { return implementation_->runtime.nodes.count(); }
 int StarpuEngine::worker_count() const { return implementation_->runtime.workers.count(); }
 Index StarpuEngine::total_workers() const { return implementation_->total_workers; }
 const NodeDescription& StarpuEngine::description() const { return implementation_->runtime.description; }
 
-std::vector<std::string> StarpuEngine::start_lines() {
-    return implementation_->runtime.parallel.gather(description().line(this_node(), node_count()));
+const net::Nodes& StarpuEngine::together() {
+    if (implementation_->agreement) implementation_->agreement->step();
+    return implementation_->runtime.nodes;
 }
+
+std::vector<std::string> StarpuEngine::start_lines() { return together().gather(description().line(this_node(), node_count())); }
 
 std::unique_ptr<StreamState> StarpuEngine::open(const StreamOptions& options) {
     auto& self = *implementation_;
-    constexpr std::int64_t tags_per_stream = std::int64_t{1} << 32U;
     std::unique_ptr<StarpuStream> stream;
+    Scheduler& scheduler = *self.runtime.scheduler;
+    const WorkerBits workers = self.runtime.workers_of(options.workers);
+    const WorkerBits critical = self.runtime.critical_workers_of(options.workers);
     {
         const std::lock_guard lock(self.mutex);
-        stream = std::make_unique<StarpuStream>(options, self.progress.emplace_back(),
-                                                self.streams_opened * tags_per_stream);
-        stream->number = static_cast<std::uint16_t>(self.streams_opened++);
+        stream = std::make_unique<StarpuStream>(options, self.take_progress(), self.me(), self.streams_opened++);
     }
-    stream->comm = self.runtime.parallel.duplicate();
-    Scheduler& scheduler = *self.runtime.scheduler;
-    stream->queue = {
-        &scheduler.open(self.runtime.workers_of(options.workers), self.runtime.critical_workers_of(options.workers)),
-        CloseQueue{&scheduler}};
+    stream->queue = {&scheduler.open(workers, critical), CloseQueue{&scheduler}};
+    if (self.agreement) {
+        const int slot = self.agreement->open(stream->number, options.name);
+        stream->mail = std::make_unique<StreamMail>(*self.mail, slot, stream->failure);
+        self.agreement->know(*stream);
+    }
     return stream;
+}
+
+void StarpuEngine::close(StreamState& stream) {
+    auto& self = *implementation_;
+    StarpuStream& mine = stream_of(stream);
+    (void)self.wait(mine, Agreement::Then::ends);
+    const std::lock_guard lock(self.mutex);
+    self.free_progress.push_back(&mine.progress);
 }
 
 std::unique_ptr<Attachment> StarpuEngine::attach(StreamState& stream, MatrixSpec spec) {
@@ -367,87 +262,118 @@ std::unique_ptr<Attachment> StarpuEngine::attach(StreamState& stream, MatrixSpec
                     node_count());
     StarpuStream& mine = stream_of(stream);
     const bool callers_memory = static_cast<bool>(spec.memory);
-    auto matrix = std::make_unique<StarpuAttachment>(std::move(spec), this_node(), mine.next_tag);
+    auto matrix = std::make_unique<StarpuAttachment>(std::move(spec), this_node(), node_count(), mine.next_datum);
     if (!callers_memory) implementation_->reserve(*matrix);
-    mine.next_tag += matrix->tiling().grid().count();
+    matrix->goes = [this](const StarpuAttachment& gone) { implementation_->release(gone); };
+    mine.next_datum += matrix->tiling().grid().count();
     return matrix;
 }
 
 void StarpuEngine::submit(StreamState& stream, const Task& task) {
     auto& self = *implementation_;
     StarpuStream& mine = stream_of(stream);
-    const std::uint64_t position = mine.submitted++;
-    if (node_count() > 1)
-        for (const Access& access : task.used())
-            if (reads(access.mode)) self.bring(mine, access, task.node, task.priority);
-    if (task.node == self.me()) {
-        const Index limit = mine.options().max_pending;
-        if (mine.progress.pending() >= limit) {
-            const TracedWait waiting(mine, trace::WaitReason::throttle);
-            mine.progress.wait_until_at_most(limit * 3 / 4);
-        }
-        TaskRecord* record = self.record_of(mine, task, AfterFailure::skip);
-        if (Tracing* trace = tracing()) record->traced = trace->created(mine, task, position, TaskPurpose::task);
-        self.run(mine, task, record);
-    }
-    if (node_count() > 1)
-        for (const Access& access : task.used())
-            if (writes(access.mode)) self.written(mine, access, task);
+    const std::uint64_t number = mine.submitted++;
+    const std::uint64_t position = self.step(mine);
+    const auto run_here = [&] {
+        if (task.node != self.me().number()) return;
+        Job job{mine, task};
+        if (Tracing* trace = tracing()) job.traced = trace->created(mine, task, number, TaskPurpose::task);
+        run(job);
+    };
+    if (task.node == self.me().number()) self.throttle(mine);
+    if (self.alone()) return run_here();
+    struct Place {
+        Directory& directory;
+        std::size_t datum;
+        Effects effects;
+    };
+    follow_task(
+        task.used(), static_cast<std::int32_t>(task.node),
+        [&](const Access& access) {
+            StarpuAttachment& matrix = attachment_of(access.tile);
+            return Place{matrix.directory(), matrix.position(access.tile.index),
+                         Effects{self, mine, matrix, position, task.priority}};
+        },
+        run_here);
 }
 
 void StarpuEngine::move(StreamState& stream, TileRef tile, NodeId to) {
     auto& self = *implementation_;
+    StarpuStream& mine = stream_of(stream);
     StarpuAttachment& matrix = attachment_of(tile);
-    if (tile.matrix->written(tile.index)) self.bring(stream_of(stream), {tile, AccessMode::read}, to.number(), 0);
-    matrix.clear_sent(tile.index);
-    matrix.next_version(tile.index);
-    if (to == this_node()) return;
-    if (tile.owner() == this_node() || matrix.has_copy(tile.index)) matrix.drop_copy(tile.index);
+    const std::uint64_t position = self.step(mine);
+    if (to == self.me() || tile.owner() == self.me()) self.throttle(mine);
+    self.move_reservation(tile, to);
+    if (to == self.me() && matrix.directory().holds(matrix.position(tile.index), static_cast<std::int32_t>(to.number())))
+        self.copies -= static_cast<Index>(matrix.bytes(tile.index));  // reserved from here on
+    matrix.directory().move(matrix.position(tile.index), static_cast<std::int32_t>(to.number()),
+                            Effects{self, mine, matrix, position});
+}
+
+void StarpuEngine::share(StreamState& stream, TileRef tile, const Readers& readers, std::int32_t priority) {
+    auto& self = *implementation_;
+    StarpuStream& mine = stream_of(stream);
+    StarpuAttachment& matrix = attachment_of(tile);
+    const std::uint64_t position = self.step(mine);
+    self.throttle(mine);
+    std::vector<std::int32_t> nodes;
+    for (const NodeId node : readers.nodes) nodes.push_back(static_cast<std::int32_t>(node.number()));
+    for (const TileBlock& block : readers.owners_of)
+        for (Index i = block.first.i; i < block.last.i; ++i)
+            for (Index j = block.first.j; j < block.last.j; ++j) {
+                const auto owner = static_cast<std::int32_t>(block.matrix->owner({i, j}).number());
+                if (nodes.empty() || nodes.back() != owner) nodes.push_back(owner);
+            }
+    matrix.directory().share(matrix.position(tile.index), nodes, Effects{self, mine, matrix, position, priority});
 }
 
 void StarpuEngine::exchange(StreamState& stream, const Exchange& exchange) {
     auto& self = *implementation_;
     StarpuStream& mine = stream_of(stream);
-    const auto submit = [&self, &mine](const Task& task, const TracedTask& traced) {
-        TaskRecord* record = self.record_of(mine, task, AfterFailure::run);
-        record->traced = traced;
-        self.run(mine, task, record);
-    };
-    const auto run = std::make_shared<ExchangeRun>(
-        exchange, ExchangeRun::Surroundings{mine, node_count() > 1 ? &self.courier() : nullptr, this_node(), submit});
+    const std::uint64_t position = self.step(mine);
+    self.throttle(mine);
+    const auto run = std::make_shared<ExchangeRun>(exchange, mine, position);
     auto& to = static_cast<StarpuAttachment&>(*exchange.to);
     const Overlay::TileRange tiles = exchange.overlay->target_tiles();
-    for (Index i = tiles.first.i; i < tiles.last.i && node_count() > 1; ++i)
+    for (Index i = tiles.first.i; i < tiles.last.i && !self.alone(); ++i)
         for (Index j = tiles.first.j; j < tiles.last.j; ++j)
-            if (exchange.overlay->touches({i, j})) to.outdate_copies({i, j});
+            if (exchange.overlay->touches({i, j})) {
+                const std::size_t datum = to.position({i, j});
+                to.directory().written(datum, to.directory().owner(datum), Effects{self, mine, to, position});
+            }
     run->start();
 }
 
-void StarpuEngine::retire(StreamState&, TileRef tile) {
-    if (node_count() == 1) return;
-    attachment_of(tile).outdate_copies(tile.index);
+void StarpuEngine::retire(StreamState& stream, TileRef tile) {
+    auto& self = *implementation_;
+    if (self.alone()) return;
+    StarpuStream& mine = stream_of(stream);
+    StarpuAttachment& matrix = attachment_of(tile);
+    const std::uint64_t position = self.step(mine);
+    matrix.directory().retire(matrix.position(tile.index), Effects{self, mine, matrix, position});
 }
 
 void StarpuEngine::fetch(StreamState& stream, TileRef tile, std::shared_ptr<Fetched> into) {
     auto& self = *implementation_;
     StarpuStream& mine = stream_of(stream);
-    const Access access{tile, AccessMode::read};
-    for (Index node = 0; node < node_count(); ++node) self.bring(mine, access, node, std::numeric_limits<int>::max());
-    const CopyOutArguments args{into.get(), element_bytes(tile.matrix->type())};
-    Task task(copy_out, {access}, args);
-    task.priority = std::numeric_limits<std::int32_t>::max();
-    const std::uint64_t position = mine.submitted++;
-    TaskRecord* record = self.record_of(mine, task, AfterFailure::run);
-    record->fetched = std::move(into);
-    if (Tracing* trace = tracing()) record->traced = trace->created(mine, task, position, TaskPurpose::fetch);
-    self.run(mine, task, record);
+    StarpuAttachment& matrix = attachment_of(tile);
+    const std::uint64_t number = mine.submitted++;
+    const std::uint64_t position = self.step(mine);
+    self.throttle(mine);
+    const auto copy_out = [&] {
+        const Task task = copy_out_task(tile, *into);
+        Job job{mine, task, AfterFailure::run};
+        if (Tracing* trace = tracing()) job.traced = trace->created(mine, task, number, TaskPurpose::fetch);
+        job.fetched = std::move(into);
+        run(job);
+    };
+    if (self.alone()) return copy_out();
+    matrix.directory().visit(matrix.position(tile.index),
+                             Effects{self, mine, matrix, position, std::numeric_limits<std::int32_t>::max()}, copy_out);
 }
 
 Status StarpuEngine::wait(StreamState& stream) {
-    StarpuStream& mine = stream_of(stream);
-    const TracedWait waiting(mine, trace::WaitReason::completion);
-    mine.progress.wait_until_at_most(0);
-    return implementation_->runtime.parallel.agree(mine.comm, mine.failure.take());
+    return implementation_->wait(stream_of(stream), Agreement::Then::goes_on);
 }
 
 void StarpuEngine::set_workers(StreamState& stream, WorkerSet workers) {
@@ -458,7 +384,7 @@ void StarpuEngine::set_workers(StreamState& stream, WorkerSet workers) {
 
 void StarpuEngine::start_trace(const trace::Options& options) {
     auto& self = *implementation_;
-    self.trace = std::make_unique<Tracing>(options, self.runtime.parallel, self.runtime.description.host);
+    self.trace = std::make_unique<Tracing>(options, together(), self.runtime.description.host);
 }
 
 void StarpuEngine::stop_trace() {
@@ -468,13 +394,21 @@ void StarpuEngine::stop_trace() {
             if (progress.pending() > 0) throw Error("wait for the work that is pending before the trace is stopped");
     }
     const std::unique_ptr<Tracing> trace = std::move(implementation_->trace);
+    (void)together();
     if (trace) trace->stop();
 }
 
 void StarpuEngine::pause() { starpu_pause(); }
 void StarpuEngine::resume() { starpu_resume(); }
 
-double StarpuEngine::max_over_nodes(double value) { return implementation_->runtime.parallel.max(value); }
+double StarpuEngine::max_over_nodes(double value) { return together().max(value); }
+
+std::vector<StarpuEngine::Sent> StarpuEngine::sent() const {
+    std::vector<Sent> all;
+    if (implementation_->mail)
+        for (const Mail::Sent& to : implementation_->mail->sent()) all.push_back({to.messages, to.bytes});
+    return all;
+}
 
 StarpuEngine::MemoryUse StarpuEngine::memory_use() const {
     const TilePool::Use use = tile_pool().use();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tesela/flow/engine.hpp"
+#include "tesela/net/nodes.hpp"
 #include "tesela/trace/modules.hpp"
 
 #include <cstdint>
@@ -30,6 +31,11 @@ struct StarpuOptions {
     /// `shared`: those that this process sees, divided among the nodes on this machine.
     Accelerators accelerators = Accelerators::none;
     Warnings warnings = Warnings::print;
+    /// Bytes that tiles, copies and messages of this node may take together; 0 means what the machine, the control
+    /// group and the limits of the process leave it.
+    double memory_bytes = 0;
+    /// The largest tag of messages; 0 means what MPI allows.
+    int largest_tag = 0;
     /// How long an idle worker sleeps before it looks for work again: 0 spins.
     int idle_microseconds = 20;
 };
@@ -58,8 +64,9 @@ struct NodeDescription {
     [[nodiscard]] std::string line(NodeId node, Index nodes) const;
 };
 
-/// The engine on StarPU, and on StarPU-MPI when the process was started by mpirun or srun; without them no MPI thread
-/// exists. One at a time in a process.
+/// The engine on StarPU, with messages between the nodes when the process was started by mpirun or srun; without them
+/// no thread for messages exists. One at a time in a process. Under several nodes, a node that ends or leaves a stream
+/// where the others go on ends the job, with a line that says which node and why.
 class StarpuEngine final : public Engine {
 public:
     /// Throws Error if StarPU cannot start, or one is there already.
@@ -75,10 +82,12 @@ public:
     [[nodiscard]] std::vector<std::string> start_lines();
 
     std::unique_ptr<StreamState> open(const StreamOptions& options) override;
+    void close(StreamState& stream) override;
     std::unique_ptr<Attachment> attach(StreamState& stream, MatrixSpec spec) override;
     void submit(StreamState& stream, const Task& task) override;
     void move(StreamState& stream, TileRef tile, NodeId to) override;
     void exchange(StreamState& stream, const Exchange& exchange) override;
+    void share(StreamState& stream, TileRef tile, const Readers& readers, std::int32_t priority) override;
     void retire(StreamState& stream, TileRef tile) override;
     void fetch(StreamState& stream, TileRef tile, std::shared_ptr<Fetched> into) override;
     Status wait(StreamState& stream) override;
@@ -95,6 +104,14 @@ public:
     void resume();
     /// The largest of a number that each node brings; every node calls it.
     [[nodiscard]] double max_over_nodes(double value);
+    /// The nodes, for something that all of them do together at this point of the program.
+    [[nodiscard]] const net::Nodes& together();
+    /// Messages and bytes that this node has sent to each node since it started; empty on a single node.
+    struct Sent {
+        std::uint64_t messages = 0;
+        std::uint64_t bytes = 0;
+    };
+    [[nodiscard]] std::vector<Sent> sent() const;
     /// Bytes that tiles of this engine hold now in this node's memory, and those kept for reuse.
     struct MemoryUse {
         double in_use = 0;
@@ -108,8 +125,5 @@ public:
 private:
     std::unique_ptr<Implementation> implementation_;
 };
-
-/// Whether this process was started by mpirun or srun.
-[[nodiscard]] bool started_in_parallel();
 
 }  // namespace tesela

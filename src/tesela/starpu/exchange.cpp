@@ -1,6 +1,7 @@
 #include "tesela/starpu/internal/exchange.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/starpu/internal/execution.hpp"
 #include "tesela/starpu/internal/tile_interface.hpp"
 #include "tesela/starpu/internal/tile_pool.hpp"
 #include "tesela/starpu/internal/tracing.hpp"
@@ -27,27 +28,6 @@ KernelCost shipment_cost(std::span<const TileShape>, const void* arguments) noex
 /// Few different sizes, so that the pool's memory is used again.
 std::size_t buffer_bytes(Index bytes) { return std::bit_ceil(static_cast<std::size_t>(std::max<Index>(bytes, 4096))); }
 
-std::byte* take_buffer(Index bytes) {
-    void* memory = tile_pool().take(buffer_bytes(bytes));
-    if (memory == nullptr) throw std::bad_alloc();
-    return static_cast<std::byte*>(memory);
-}
-
-/// So that the task on a parcel, with the parcel itself, can be described in a trace.
-constexpr Index most_tiles = Index{Task::max_accesses} - 1;
-
-/// Tags below are StarPU-MPI's; what is above must not exceed what MPI allows.
-constexpr std::int64_t first_free_tag = 1024;
-std::int64_t tag_limit() {
-    static const std::int64_t limit = [] {
-        void* value = nullptr;
-        int found = 0;
-        MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found);
-        return found != 0 ? std::int64_t{*static_cast<int*>(value)} : std::int64_t{32767};
-    }();
-    return limit;
-}
-
 MatrixSpec parcels_for_traces(Index count, Index nodes) {
     std::vector<Index> cuts(static_cast<std::size_t>(count) + 1);
     std::iota(cuts.begin(), cuts.end(), Index{0});
@@ -63,32 +43,69 @@ const Kernel ExchangeRun::pack_kernel{"pack", shipment_cost, run_pack};
 const Kernel ExchangeRun::unpack_kernel{"unpack", shipment_cost, run_unpack};
 const Kernel ExchangeRun::copy_kernel{"copy", shipment_cost, run_copy};
 
-ExchangeRun::ExchangeRun(const Exchange& exchange, Surroundings surroundings)
+/// The message of a shipment.
+class ExchangeRun::ParcelLetter final : public Letter {
+public:
+    ParcelLetter(Shipment& shipment, const Address& address) : Letter(address), shipment_(shipment) {}
+
+    bool take_memory(Claim claim) override {
+        shipment_.buffer =
+            static_cast<std::byte*>(tile_pool().take(buffer_bytes(shipment_.parcel.bytes), claim));
+        return shipment_.buffer != nullptr;
+    }
+    void start(net::Transport& transport) override {
+        if (tracing() != nullptr) started = trace::Collector::now();
+        void* memory = shipment_.direct ? shipment_.run->in_tile(shipment_) : shipment_.buffer;
+        const Index bytes = shipment_.parcel.bytes;
+        if (!outgoing())
+            transport.receive(label(), memory, bytes, *this);
+        else if (stream().failed() || memory == nullptr)
+            transport.send(label(), {}, ends(), *this);
+        else
+            transport.send(label(), {memory, bytes, 1, bytes}, ends(), *this);
+    }
+    void ended(Index bytes) override {
+        const std::shared_ptr<ExchangeRun> run = shipment_.run->shared_from_this();
+        stream().ended(*this);
+        if (outgoing())
+            run->sent(shipment_);
+        else
+            run->received(shipment_, bytes);
+    }
+    [[nodiscard]] std::string describe() const override {
+        return fmt::format("parcel {} of a redistribution", shipment_.parcel.number);
+    }
+
+    std::int64_t started = 0;
+
+private:
+    Shipment& shipment_;
+};
+
+ExchangeRun::ExchangeRun(const Exchange& exchange, StarpuStream& stream, std::uint64_t position)
     : exchange_(exchange),
       element_bytes_(element_bytes(exchange.from->type())),
-      around_(std::move(surroundings)),
-      first_position_(around_.stream.submitted),
-      first_datum_(around_.stream.next_tag) {
-    constexpr Index most_bytes = Index{1} << 30U;
-    const ParcelOptions options{.bytes = std::clamp<Index>(exchange.options.message_bytes, 1, most_bytes),
-                                .tiles = most_tiles};
+      stream_(stream),
+      position_(position),
+      first_task_(stream.submitted),
+      first_datum_(stream.next_datum) {
     const Owners owners{exchange.from->distribution(), exchange.to->distribution()};
-    Parcels parcels =
-        make_parcels(*exchange.overlay, owners, dense_bytes(static_cast<Index>(element_bytes_)), options, around_.me);
+    Parcels parcels = exchange_parcels(*exchange.overlay, owners, element_bytes_, exchange.options, stream.me);
     for (Parcel& parcel : parcels.parcels) make_shipment(std::move(parcel));
     left_ = shipments_.size();
-    around_.stream.submitted += 2 * static_cast<std::uint64_t>(parcels.count);
-    around_.stream.next_tag += parcels.count;
+    stream.submitted += 2 * static_cast<std::uint64_t>(parcels.count);
+    stream.next_datum += parcels.count;
     if (tracing() != nullptr && parcels.count > 0)
         traced_parcels_ = std::make_unique<StarpuAttachment>(parcels_for_traces(parcels.count, owners.to.nodes()),
-                                                             around_.me, first_datum_);
+                                                             stream.me, owners.to.nodes(), first_datum_);
 }
+ExchangeRun::~ExchangeRun() = default;
 
 void ExchangeRun::make_shipment(Parcel parcel) {
     auto& shipment = *shipments_.emplace_back(std::make_unique<Shipment>());
     shipment.run = this;
-    const bool leaves = parcel.from == around_.me;
-    const bool comes = parcel.to == around_.me;
+    const bool leaves = parcel.from == stream_.me;
+    const bool comes = parcel.to == stream_.me;
     shipment.role = leaves && comes ? Role::local : leaves ? Role::outgoing : Role::incoming;
     if (leaves)
         for (const TileIndex tile : parcel.sources) shipment.sources.push_back(&hold(sources_, tile, shipment));
@@ -113,11 +130,26 @@ ExchangeRun::HeldTile& ExchangeRun::hold(Tiles& tiles, TileIndex index, Shipment
     return held;
 }
 
+/// The message of a shipment gets its number, on both sides in the order of the parcels.
+void ExchangeRun::address(Shipment& shipment, std::uint64_t position) {
+    const bool leaves = shipment.role == Role::outgoing;
+    const Index bytes = shipment.parcel.bytes;
+    shipment.letter = std::make_unique<ParcelLetter>(
+        shipment,
+        Letter::Address{.direction = leaves ? Letter::Direction::out : Letter::Direction::in,
+                        .peer = static_cast<int>((leaves ? shipment.parcel.to : shipment.parcel.from).number()),
+                        .bytes = bytes,
+                        .priority = exchange_.options.priority,
+                        .memory = leaves || shipment.direct ? 0 : static_cast<Index>(buffer_bytes(bytes))});
+    stream_.mail->add(*shipment.letter, position);
+    if (!leaves && !shipment.direct) ++shipment.missing;
+}
+
 void ExchangeRun::start() {
     if (shipments_.empty()) return;
     self_ = shared_from_this();
     const std::shared_ptr<ExchangeRun> alive = self_;  // the last shipment may end before this does
-    around_.stream.progress.started();
+    stream_.progress.started();
     auto& from = static_cast<StarpuAttachment&>(*exchange_.from);
     auto& to = static_cast<StarpuAttachment&>(*exchange_.to);
     // All that is said of the matrices is said before the first tile is asked for, which may start everything.
@@ -128,8 +160,10 @@ void ExchangeRun::start() {
     }
     for (const auto& shipment : shipments_) {
         shipment->direct = contiguous(*shipment);
+        if (shipment->role != Role::local) address(*shipment, position_);
         if (traced_parcels_) trace_task(*shipment);
     }
+    for (auto& [nodes, channel] : channels_) begin_admitted(channel);
     // In the order of the shipments, so that the first columns of the target are complete first.
     std::vector<std::pair<HeldTile*, starpu_data_access_mode>> wanted;
     for (const auto& shipment : shipments_) {
@@ -149,30 +183,53 @@ void ExchangeRun::tile_ready(void* held_tile) {
 }
 
 void ExchangeRun::ready(HeldTile& held) {
+    TileInterface& tile = in_main_memory(held.handle);
+    if (!give_memory(tile, Contents::zeros)) raise_failure(stream_, {Failure::out_of_memory, stream_.me.number()});
+    std::vector<Shipment*> complete, startable;
+    {
+        const std::lock_guard lock(mutex_);
+        held.tile = tile.tile();
+        for (Shipment* shipment : held.waiting) {
+            --shipment->missing;
+            if (shipment->started && shipment->missing == 0) complete.push_back(shipment);
+            if (may_start(*shipment)) startable.push_back(shipment);
+        }
+    }
+    for (Shipment* shipment : complete) submit(*shipment);  // its bytes were here before its tiles
+    for (Shipment* shipment : startable) begin(*shipment);
+}
+
+/// What a channel lets in now.
+void ExchangeRun::begin_admitted(Channel& channel) {
     std::vector<Shipment*> startable;
     {
         const std::lock_guard lock(mutex_);
-        held.tile =
-            static_cast<TileInterface*>(starpu_data_get_interface_on_node(held.handle, STARPU_MAIN_RAM))->tile();
-        for (Shipment* shipment : held.waiting) {
-            if (--shipment->missing > 0 || !may_start(*shipment)) continue;
-            shipment->started = true;
-            startable.push_back(shipment);
-        }
+        for (std::size_t k = channel.first_open; k < channel.end(); ++k)
+            if (may_start(*channel.shipments[k])) startable.push_back(channel.shipments[k]);
     }
     for (Shipment* shipment : startable) begin(*shipment);
 }
 
-bool ExchangeRun::may_start(const Shipment& shipment) const {
-    if (shipment.missing > 0 || shipment.started) return false;
-    return shipment.channel == nullptr || static_cast<std::size_t>(shipment.parcel.sequence) < shipment.channel->end();
+/// Whether a shipment begins now: all its tiles are ours, or it first needs its bytes, and its channel has room.
+bool ExchangeRun::may_start(Shipment& shipment) {
+    const bool buffered = shipment.role == Role::incoming && !shipment.direct;
+    if (shipment.started || (shipment.missing > 0 && !buffered)) return false;
+    const auto sequence = static_cast<std::size_t>(shipment.parcel.sequence);
+    if (shipment.channel != nullptr && sequence >= shipment.channel->end()) return false;
+    if (shipment.role == Role::outgoing && !shipment.direct) {
+        const bool first = sequence == shipment.channel->first_open;
+        if (!shipment.letter->take_memory(Claim::within_limit) &&
+            !(first && shipment.letter->take_memory(Claim::needed)))
+            return false;
+    }
+    shipment.started = true;
+    return true;
 }
 
 void ExchangeRun::begin(Shipment& shipment) {
-    if (shipment.role == Role::incoming)
-        receive(shipment);
-    else if (shipment.role == Role::outgoing && shipment.direct)
-        send(shipment, in_tile(shipment));
+    if (tracing() != nullptr || shipment.role == Role::incoming) shipment.posted = trace::Collector::now();
+    if (shipment.role == Role::incoming || (shipment.role == Role::outgoing && shipment.direct))
+        stream_.mail->ready(*shipment.letter, exchange_.options.sending);
     else
         submit(shipment);
 }
@@ -200,38 +257,6 @@ void* ExchangeRun::in_tile(const Shipment& shipment) const {
     return static_cast<std::byte*>(tile.data) + static_cast<std::size_t>(at.i + at.j * tile.ld) * element_bytes_;
 }
 
-int ExchangeRun::tag(const Shipment& shipment) const {
-    return static_cast<int>(first_free_tag + (first_datum_ + shipment.parcel.number) % (tag_limit() - first_free_tag));
-}
-
-void ExchangeRun::send(Shipment& shipment, void* memory) {
-    if (tracing() != nullptr) shipment.posted = trace::Collector::now();
-    around_.courier->carry({.direction = Parcelled::Direction::send,
-                            .memory = memory,
-                            .bytes = shipment.parcel.bytes,
-                            .peer = static_cast<int>(shipment.parcel.to.number()),
-                            .tag = tag(shipment),
-                            .comm = around_.stream.comm},
-                           exchange_.options.sending, [this, &shipment] {
-                               trace_message(shipment);
-                               if (shipment.direct) release(shipment.sources);
-                               ended(shipment);
-                           });
-}
-
-void ExchangeRun::receive(Shipment& shipment) {
-    shipment.posted = trace::Collector::now();
-    if (!shipment.direct) shipment.buffer = take_buffer(shipment.parcel.bytes);
-    void* memory = shipment.direct ? in_tile(shipment) : shipment.buffer;
-    around_.courier->carry({.direction = Parcelled::Direction::receive,
-                            .memory = memory,
-                            .bytes = shipment.parcel.bytes,
-                            .peer = static_cast<int>(shipment.parcel.from.number()),
-                            .tag = tag(shipment),
-                            .comm = around_.stream.comm},
-                           exchange_.options.sending, [this, &shipment] { received(shipment); });
-}
-
 /// On a slow link a few messages fill it already, and those of other work wait behind all that are under way. So few
 /// are asked for at first, and one more for each that came quickly; MPI keeps back a large one that nobody asked for.
 std::size_t ExchangeRun::first_window(Role role) const {
@@ -241,18 +266,28 @@ std::size_t ExchangeRun::first_window(Role role) const {
     return static_cast<std::size_t>(role == Role::incoming ? std::min(first, most) : most);
 }
 
-void ExchangeRun::received(Shipment& shipment) {
+void ExchangeRun::sent(Shipment& shipment) {
+    trace_message(shipment);
+    if (shipment.direct) release(shipment.sources);
+    ended(shipment);
+}
+
+void ExchangeRun::received(Shipment& shipment, Index bytes) {
     constexpr std::int64_t quick = 5'000'000;  // ns
     trace_message(shipment);
-    if (trace::Collector::now() - shipment.posted < quick) {
+    shipment.empty = bytes == 0;
+    if (shipment.empty) stream_.failure.raise({Failure::elsewhere, std::numeric_limits<Index>::max()});
+    bool complete = false;
+    {
         const std::lock_guard lock(mutex_);
-        auto& window = shipment.channel->window;
-        window = std::max(window, std::min(window + 1, static_cast<std::size_t>(exchange_.options.in_flight)));
+        if (trace::Collector::now() - shipment.posted < quick) {
+            auto& window = shipment.channel->window;
+            window = std::max(window, std::min(window + 1, static_cast<std::size_t>(exchange_.options.in_flight)));
+        }
+        complete = !shipment.direct && --shipment.missing == 0;
     }
-    if (!shipment.direct) {
-        submit(shipment);
-        return;
-    }
+    if (complete) submit(shipment);
+    if (!shipment.direct) return;
     release(shipment.targets);
     ended(shipment);
 }
@@ -263,10 +298,10 @@ void ExchangeRun::trace_message(const Shipment& shipment) const {
     const bool leaves = shipment.role == Role::outgoing;
     trace->message_ended(
         {.kind = leaves ? trace::RecordKind::send : trace::RecordKind::receive,
-         .progress = &around_.stream.progress,
          .tag = static_cast<std::uint64_t>(message_tag(first_datum_ + shipment.parcel.number, 0)),
          .bytes = static_cast<std::uint64_t>(shipment.parcel.bytes),
          .posted = shipment.posted,
+         .started = shipment.letter->started,
          .priority = exchange_.options.priority,
          .peer = static_cast<std::uint16_t>((leaves ? shipment.parcel.to : shipment.parcel.from).number())});
 }
@@ -286,7 +321,7 @@ void ExchangeRun::submit(Shipment& shipment) {
     // What others wait for goes first; copies that stay here fill the gaps.
     task.priority = exchange_.options.priority - (shipment.role == Role::local ? 1 : 0);
     task.phase = exchange_.phase;
-    around_.submit(task, shipment.traced);
+    run({.stream = stream_, .task = task, .after_failure = AfterFailure::run, .traced = shipment.traced});
 }
 
 /// The task as traces show it: with the tiles it reads and writes, and the parcel between them.
@@ -305,22 +340,22 @@ void ExchangeRun::trace_task(Shipment& shipment) const {
     for (const HeldTile* tile : shipment.targets) add({exchange_.to, tile->index}, AccessMode::disjoint);
     if (&kernel == &pack_kernel) add(parcel, AccessMode::write);
     const std::uint64_t second = &kernel == &pack_kernel ? 0 : 1;
-    const std::uint64_t position = first_position_ + 2 * static_cast<std::uint64_t>(shipment.parcel.number) + second;
-    shipment.traced = tracing()->created(around_.stream, task, position, TaskPurpose::task);
+    const std::uint64_t position = first_task_ + 2 * static_cast<std::uint64_t>(shipment.parcel.number) + second;
+    shipment.traced = tracing()->created(stream_, task, position, TaskPurpose::task);
 }
 
 KernelResult ExchangeRun::run_pack(const KernelCall& call) noexcept {
     auto& shipment = *static_cast<Shipment*>(call.args<ShipmentArguments>().shipment);
     ExchangeRun& run = *shipment.run;
-    shipment.buffer = take_buffer(shipment.parcel.bytes);
     std::byte* to = shipment.buffer;
     for (const Segment& segment : shipment.parcel.segments) {
+        if (run.stream_.failure.raised()) break;
         const SegmentArguments args = run.arguments(segment);
         pack_segment(run.held(shipment.sources, segment.from).tile, to, args);
         to += static_cast<std::size_t>(segment.shape.count()) * static_cast<std::size_t>(args.element_bytes);
     }
     run.release(shipment.sources);
-    run.send(shipment, shipment.buffer);
+    run.stream_.mail->ready(*shipment.letter, run.exchange_.options.sending);
     return {};
 }
 
@@ -329,6 +364,7 @@ KernelResult ExchangeRun::run_unpack(const KernelCall& call) noexcept {
     ExchangeRun& run = *shipment.run;
     const std::byte* from = shipment.buffer;
     for (const Segment& segment : shipment.parcel.segments) {
+        if (shipment.empty || run.stream_.failure.raised()) break;
         const SegmentArguments args = run.arguments(segment);
         unpack_segment(from, run.held(shipment.targets, segment.to).tile, args);
         from += static_cast<std::size_t>(segment.shape.count()) * static_cast<std::size_t>(args.element_bytes);
@@ -341,9 +377,11 @@ KernelResult ExchangeRun::run_unpack(const KernelCall& call) noexcept {
 KernelResult ExchangeRun::run_copy(const KernelCall& call) noexcept {
     auto& shipment = *static_cast<Shipment*>(call.args<ShipmentArguments>().shipment);
     ExchangeRun& run = *shipment.run;
-    for (const Segment& segment : shipment.parcel.segments)
+    for (const Segment& segment : shipment.parcel.segments) {
+        if (run.stream_.failure.raised()) break;
         copy_segment(run.held(shipment.sources, segment.from).tile, run.held(shipment.targets, segment.to).tile,
                      run.arguments(segment));
+    }
     run.release(shipment.sources);
     run.release(shipment.targets);
     run.ended(shipment);
@@ -364,7 +402,7 @@ void ExchangeRun::release(const std::vector<HeldTile*>& tiles) {
 
 void ExchangeRun::ended(Shipment& shipment) {
     if (shipment.buffer != nullptr) tile_pool().give(shipment.buffer, buffer_bytes(shipment.parcel.bytes));
-    std::vector<Shipment*> startable;
+    shipment.buffer = nullptr;
     std::shared_ptr<ExchangeRun> last;
     {
         const std::lock_guard lock(mutex_);
@@ -372,17 +410,15 @@ void ExchangeRun::ended(Shipment& shipment) {
             channel->done[static_cast<std::size_t>(shipment.parcel.sequence)] = 1;
             while (channel->first_open < channel->done.size() && channel->done[channel->first_open] != 0)
                 ++channel->first_open;
-            for (std::size_t k = channel->first_open; k < channel->end(); ++k) {
-                Shipment* next = channel->shipments[k];
-                if (!may_start(*next)) continue;
-                next->started = true;
-                startable.push_back(next);
-            }
         }
         if (--left_ == 0) last = std::move(self_);
     }
-    for (Shipment* next : startable) begin(*next);
-    if (last) around_.stream.progress.finished();
+    if (!last) {
+        if (shipment.channel != nullptr) begin_admitted(*shipment.channel);
+        return;
+    }
+    Progress& progress = stream_.progress;
+    progress.finished();
 }
 
 }  // namespace tesela::starpu

@@ -4,10 +4,8 @@
 #include "tesela/base/error.hpp"
 #include "tesela/base/units.hpp"
 #include "tesela/kernels/dense.hpp"
-#include "tesela/starpu/internal/tile_interface.hpp"
 
 #include <starpu_expert.h>
-#include <starpu_mpi.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -86,19 +84,19 @@ std::vector<int> workers_of_type(starpu_worker_archtype type) {
     return ids;
 }
 
-Surroundings surroundings(const StarpuOptions& options, const Cores& cores, const Parallel& parallel) {
+Surroundings surroundings(const StarpuOptions& options, const Cores& cores, const net::Nodes& nodes) {
     // With masks of their own (mpirun --bind-to) nodes share no cores.
     Surroundings machine{.usable_cores = cores.usable,
-                         .nodes_here = parallel.alike_here(cores.mask) ? parallel.nodes_here() : 1,
+                         .nodes_here = nodes.alike_here(cores.mask) ? nodes.count_here() : 1,
                          .most_cores = STARPU_MAXCPUS,
                          .environment = environment};
 #ifdef STARPU_USE_CUDA
     if (options.accelerators == Accelerators::none) return machine;
     machine.gpus = visible_gpus();
     // Unless a batch system has divided them already.
-    if (parallel.alike_here(environment("CUDA_VISIBLE_DEVICES").value_or("all"))) {
-        machine.gpu_sharers = parallel.nodes_here();
-        machine.gpu_sharer = parallel.number_here();
+    if (nodes.alike_here(environment("CUDA_VISIBLE_DEVICES").value_or("all"))) {
+        machine.gpu_sharers = nodes.count_here();
+        machine.gpu_sharer = nodes.number_here();
     }
 #else
     (void)options;
@@ -122,7 +120,6 @@ Runtime::Runtime(const StarpuOptions& options) {
         engine_exists = false;
         throw;
     }
-    if (parallel.active()) register_tile_datatype();
     if (options.idle_microseconds > 0)
         starpu_idle_hook_register(
             sleep_when_idle,  // NOLINTNEXTLINE(performance-no-int-to-ptr): a number, not an address
@@ -131,7 +128,7 @@ Runtime::Runtime(const StarpuOptions& options) {
 
 void Runtime::start(const StarpuOptions& options) {
     const Cores cores = find_cores();
-    const Surroundings machine = surroundings(options, cores, parallel);
+    const Surroundings machine = surroundings(options, cores, nodes);
     WorkerChoice choice = choose_workers(options, machine);
     core_sharers_ = machine.nodes_here;
     scheduler = std::make_unique<Scheduler>(choice.scheduler);
@@ -159,24 +156,19 @@ void Runtime::start(const StarpuOptions& options) {
         std::copy(choice.gpus.begin(), choice.gpus.end(), conf.workers_cuda_gpuid);
     }
     bind(choice, cores, conf);
-    const int code =
-        parallel.active() ? starpu_mpi_init_conf(nullptr, nullptr, 0, MPI_COMM_WORLD, &conf) : starpu_init(&conf);
+    const int code = starpu_init(&conf);
     if (code == -ENODEV) throw Error("StarPU found no worker to run on");
     if (code != 0) throw Error("StarPU cannot start: {}", std::strerror(-code));
     find_workers(choice);
     describe(cores);
+    if (options.memory_bytes > 0) description.memory_bytes = options.memory_bytes;
     if (options.warnings == Warnings::print)
         for (const std::string& warning : description.warnings)
-            fmt::print(stderr, "tesela: node {}: warning: {}\n", parallel.node(), warning);
+            fmt::print(stderr, "tesela: node {}: warning: {}\n", nodes.me(), warning);
 }
 
 Runtime::~Runtime() {
-    if (parallel.active()) {
-        unregister_tile_datatype();
-        starpu_mpi_shutdown();
-    } else {
-        starpu_shutdown();
-    }
+    starpu_shutdown();
     engine_exists = false;
 }
 
@@ -186,7 +178,6 @@ void Runtime::bind(const WorkerChoice& choice, const Cores& cores, starpu_conf& 
     if (cores.usable < cores.machine) set_default("STARPU_WORKERS_GETBIND", "1");
     if (core_sharers_ > 1 || choice.cores > cores.usable) {
         set_default("STARPU_WORKERS_NOBIND", "1");
-        set_default("STARPU_MPI_NOBIND", "1");
     } else if (choice.critical) {
         // The last worker shares the last core, where submission runs too when it finds no free one. Workers of GPUs
         // come first.
@@ -242,13 +233,13 @@ void Runtime::describe(const Cores& cores) {
     description.starpu = fmt::format("{}.{}.{}", major, minor, release);
     description.starpu_origin = TESELA_STARPU_ORIGIN;
     description.starpu_cores = STARPU_MAXCPUS;
-    description.nodes_here = parallel.nodes_here();
+    description.nodes_here = nodes.count_here();
     description.blas_threads = blas.threads;
     description.blas = blas.configuration;
     description.blas_core = blas.core.in_use;
     description.blas_core_replaced = blas.core.replaced().value_or("");
     description.scheduler = scheduler->name();
-    description.memory_bytes = available_memory() / parallel.nodes_here();
+    description.memory_bytes = available_memory() / nodes.count_here();
     auto& warnings = description.warnings;
     if (computing * core_sharers_ > cores.usable)
         warnings.push_back(core_sharers_ > 1

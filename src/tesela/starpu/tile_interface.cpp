@@ -1,15 +1,14 @@
 #include "tesela/starpu/internal/tile_interface.hpp"
 
-#include "tesela/starpu/internal/tile_pool.hpp"
 #include "tesela/starpu/internal/tracing.hpp"
 
 #include <starpu_hash.h>
-#include <starpu_mpi.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 namespace tesela::starpu {
 namespace {
@@ -24,7 +23,7 @@ void* to_memory(uintptr_t pointer) {
     return reinterpret_cast<void*>(pointer);  // NOLINT(performance-no-int-to-ptr): StarPU's interface
 }
 
-bool in_pool(unsigned node) { return starpu_node_get_kind(node) == STARPU_CPU_RAM; }
+bool is_main_memory(unsigned node) { return starpu_node_get_kind(node) == STARPU_CPU_RAM; }
 
 /// A home of -1 is no node: an unsigned in StarPU 1.3, an int since 1.4.
 template <class Home>
@@ -38,29 +37,33 @@ void register_data_handle(starpu_data_handle_t handle, Home home_node, void* int
     }
 }
 
-/// Tokens have no bytes but occupy one, so that they have an address and a message.
-std::size_t allocated_bytes(const TileInterface& tile) { return std::max<std::size_t>(1, tile.bytes()); }
-
+/// Main memory is taken later: see give_memory and install.
 starpu_ssize_t allocate_data_on_node(void* interface, unsigned node) {
     TileInterface& tile = of(interface);
-    const std::size_t bytes = allocated_bytes(tile);
-    tile.pointer =
-        in_pool(node) ? reinterpret_cast<uintptr_t>(tile_pool().take(bytes)) : starpu_malloc_on_node(node, bytes);
-    if (tile.pointer == 0) return -ENOMEM;
-    note_memory(node, static_cast<std::int64_t>(bytes));
+    const auto bytes = static_cast<starpu_ssize_t>(tile.allocated_bytes());
     tile.ld = tile.rows;
-    return static_cast<starpu_ssize_t>(bytes);
+    tile.pointer = 0;
+    if (is_main_memory(node)) return bytes;
+    tile.pointer = starpu_malloc_on_node(node, tile.allocated_bytes());
+    if (tile.pointer == 0) return -ENOMEM;
+    note_memory(node, bytes);
+    return bytes;
 }
 
 void free_data_on_node(void* interface, unsigned node) {
     TileInterface& tile = of(interface);
-    const std::size_t bytes = allocated_bytes(tile);
-    if (in_pool(node))
-        tile_pool().give(to_memory(tile.pointer), bytes);
-    else
+    const std::size_t bytes = tile.allocated_bytes();
+    if (!is_main_memory(node))
         starpu_free_on_node(node, tile.pointer, bytes);
-    note_memory(node, -static_cast<std::int64_t>(bytes));
+    else if (tile.pointer != 0)
+        tile_pool().give(to_memory(tile.pointer), bytes);
+    else if (tile.claim == Claim::held_back)
+        tile_pool().release_held_back(bytes);
+    if (tile.pointer != 0) note_memory(node, -static_cast<std::int64_t>(bytes));
     tile.pointer = 0;
+    if (!is_main_memory(node)) return;
+    const std::unique_ptr<Promise> promise(std::exchange(tile.promise, nullptr));
+    if (promise) promise->of->kept(promise->position);
 }
 
 int copy_any_to_any(void* from_interface, unsigned from_node, void* to_interface, unsigned to_node, void* async) {
@@ -68,7 +71,7 @@ int copy_any_to_any(void* from_interface, unsigned from_node, void* to_interface
     const TileInterface& to = of(to_interface);
     const std::size_t column = static_cast<std::size_t>(from.rows) * from.element_bytes;
     if (from.ld == from.rows && to.ld == to.rows)
-        return starpu_interface_copy(from.pointer, 0, from_node, to.pointer, 0, to_node, allocated_bytes(from), async);
+        return starpu_interface_copy(from.pointer, 0, from_node, to.pointer, 0, to_node, from.allocated_bytes(), async);
     int result = 0;
     for (std::int64_t j = 0; j < from.cols; ++j) {
         const auto at = [&](const TileInterface& t) { return static_cast<std::size_t>(j * t.ld) * t.element_bytes; };
@@ -80,7 +83,7 @@ int copy_any_to_any(void* from_interface, unsigned from_node, void* to_interface
 
 const starpu_data_copy_methods copy_methods{.any_to_any = copy_any_to_any};
 
-size_t get_size(starpu_data_handle_t handle) { return allocated_bytes(of(handle, STARPU_MAIN_RAM)); }
+size_t get_size(starpu_data_handle_t handle) { return of(handle, STARPU_MAIN_RAM).allocated_bytes(); }
 
 uint32_t footprint(starpu_data_handle_t handle) {
     const TileInterface& tile = of(handle, STARPU_MAIN_RAM);
@@ -105,33 +108,6 @@ starpu_ssize_t describe(void* interface, char* text, size_t size) {
 
 void* to_pointer(void* interface, unsigned) { return to_memory(of(interface).pointer); }
 
-/// Used only for a message that arrives before its receive is posted and, later, for compressed tiles.
-int pack_data(starpu_data_handle_t handle, unsigned node, void** pointer, starpu_ssize_t* count) {
-    const TileInterface& tile = of(handle, node);
-    const std::size_t bytes = allocated_bytes(tile);
-    *count = static_cast<starpu_ssize_t>(bytes);
-    if (pointer == nullptr) return 0;
-    *pointer = to_memory(starpu_malloc_on_node_flags(node, bytes, 0));
-    const std::size_t column = static_cast<std::size_t>(tile.rows) * tile.element_bytes;
-    for (std::int64_t j = 0; j < tile.cols && column > 0; ++j)
-        std::memcpy(static_cast<char*>(*pointer) + static_cast<std::size_t>(j) * column,
-                    static_cast<const char*>(to_memory(tile.pointer)) +
-                        static_cast<std::size_t>(j * tile.ld) * tile.element_bytes,
-                    column);
-    return 0;
-}
-
-int unpack_data(starpu_data_handle_t handle, unsigned node, void* pointer, size_t count) {
-    const TileInterface& tile = of(handle, node);
-    const std::size_t column = static_cast<std::size_t>(tile.rows) * tile.element_bytes;
-    for (std::int64_t j = 0; j < tile.cols && column > 0; ++j)
-        std::memcpy(
-            static_cast<char*>(to_memory(tile.pointer)) + static_cast<std::size_t>(j * tile.ld) * tile.element_bytes,
-            static_cast<const char*>(pointer) + static_cast<std::size_t>(j) * column, column);
-    starpu_free_on_node_flags(node, reinterpret_cast<uintptr_t>(pointer), count, 0);
-    return 0;
-}
-
 char interface_name[] = "TESELA_TILE";
 
 starpu_data_interface_ops make_operations() {
@@ -146,8 +122,6 @@ starpu_data_interface_ops make_operations() {
     ops.display = display;
     ops.describe = describe;
     ops.to_pointer = to_pointer;
-    ops.pack_data = pack_data;
-    ops.unpack_data = unpack_data;
     ops.interfaceid = static_cast<starpu_data_interface_id>(starpu_data_interface_get_next_id());
     ops.interface_size = sizeof(TileInterface);
     ops.name = interface_name;
@@ -166,28 +140,23 @@ TileInterface describe_tile(const Attachment& matrix, TileIndex tile) {
             .rows = shape.rows,
             .cols = shape.cols,
             .ld = shape.rows,
-            .element_bytes = static_cast<std::uint32_t>(element_bytes(matrix.type()))};
+            .element_bytes = static_cast<std::uint32_t>(element_bytes(matrix.type())),
+            .claim = Claim::needed,
+            .promise = nullptr};
 }
 
-int make_datatype(starpu_data_handle_t handle, MPI_Datatype* type) {
-    const TileInterface& tile = of(handle, STARPU_MAIN_RAM);
-    const MPI_Datatype element = tile.element_bytes == 8 ? MPI_DOUBLE : tile.element_bytes == 4 ? MPI_FLOAT : MPI_BYTE;
-    const auto rows = static_cast<int>(tile.rows);
-    const auto cols = static_cast<int>(tile.cols);
-    if (tile.ld == tile.rows)
-        MPI_Type_contiguous(rows * cols, element, type);
-    else
-        MPI_Type_vector(cols, rows, static_cast<int>(tile.ld), element, type);
-    MPI_Type_commit(type);
-    return 0;
+void copy_columns(const void* from, const TileInterface& to) {
+    const std::size_t column = static_cast<std::size_t>(to.rows) * to.element_bytes;
+    for (std::int64_t j = 0; j < to.cols && column > 0; ++j)
+        std::memcpy(static_cast<char*>(to_memory(to.pointer)) + static_cast<std::size_t>(j * to.ld) * to.element_bytes,
+                    static_cast<const char*>(from) + static_cast<std::size_t>(j) * column, column);
 }
-
-void free_datatype(MPI_Datatype* type) { MPI_Type_free(type); }
 
 }  // namespace
 
-starpu_data_handle_t register_tile(const Attachment& matrix, TileIndex tile) {
+starpu_data_handle_t register_tile(const Attachment& matrix, TileIndex tile, Claim claim) {
     TileInterface interface = describe_tile(matrix, tile);
+    interface.claim = claim;
     starpu_data_handle_t handle = nullptr;
     starpu_data_register(&handle, -1, &interface, &operations());
     return handle;
@@ -202,10 +171,33 @@ starpu_data_handle_t register_tile(const Attachment& matrix, TileIndex tile, con
     return handle;
 }
 
-void register_tile_datatype() {
-    starpu_mpi_interface_datatype_register(operations().interfaceid, make_datatype, free_datatype);
+TileInterface& in_main_memory(starpu_data_handle_t handle) { return of(handle, STARPU_MAIN_RAM); }
+
+bool give_memory(TileInterface& tile, Contents contents) {
+    if (tile.pointer != 0) return true;
+    void* memory = tile_pool().take(tile.allocated_bytes(), tile.claim);
+    if (memory == nullptr) return false;
+    tile.claim = Claim::needed;  // what was held back has been used
+    if (contents == Contents::zeros) std::memset(memory, 0, tile.allocated_bytes());
+    tile.pointer = reinterpret_cast<uintptr_t>(memory);
+    note_memory(STARPU_MAIN_RAM, static_cast<std::int64_t>(tile.allocated_bytes()));
+    return true;
 }
 
-void unregister_tile_datatype() { starpu_mpi_interface_datatype_unregister(operations().interfaceid); }
+void install(TileInterface& tile, void* value, Home home) {
+    const std::size_t bytes = tile.allocated_bytes();
+    if (home == Home::callers) {
+        copy_columns(value, tile);
+        tile_pool().give(value, bytes);
+        return;
+    }
+    if (tile.pointer != 0)
+        tile_pool().give(to_memory(tile.pointer), bytes);
+    else
+        note_memory(STARPU_MAIN_RAM, static_cast<std::int64_t>(bytes));
+    if (tile.claim == Claim::held_back && tile.pointer == 0) tile_pool().release_held_back(bytes);
+    tile.claim = Claim::needed;
+    tile.pointer = reinterpret_cast<uintptr_t>(value);
+}
 
 }  // namespace tesela::starpu

@@ -17,9 +17,19 @@ TilePool::~TilePool() {
         for (void* memory : list) std::free(memory);
 }
 
-void* TilePool::take(std::size_t bytes) noexcept {
+void TilePool::free_kept() noexcept {
+    for (auto& [size, list] : free_) {
+        for (void* memory : list) std::free(memory);
+        list.clear();
+    }
+    use_.kept = 0;
+}
+
+void* TilePool::take(std::size_t bytes, Claim claim) noexcept {
     const std::size_t size = rounded(bytes);
     const std::lock_guard lock(mutex_);
+    const std::size_t spoken_for = use_.in_use + use_.held_back;
+    if (claim == Claim::within_limit && spoken_for + size > use_.limit) return nullptr;
     auto& list = free_[size];
     void* memory = nullptr;
     if (!list.empty()) {
@@ -27,9 +37,17 @@ void* TilePool::take(std::size_t bytes) noexcept {
         list.pop_back();
         use_.kept -= size;
     } else {
+        // What is kept counts too, and may be what the system lacks.
+        if (use_.in_use + use_.kept + size > use_.limit) free_kept();
         memory = std::aligned_alloc(alignment, size);
+        if (memory == nullptr) {
+            free_kept();
+            memory = std::aligned_alloc(alignment, size);
+        }
     }
-    if (memory != nullptr) use_.in_use += size;
+    if (memory == nullptr) return nullptr;
+    if (claim == Claim::held_back) use_.held_back -= std::min(use_.held_back, size);
+    use_.in_use += size;
     use_.peak = std::max(use_.peak, use_.in_use);
     return memory;
 }
@@ -38,7 +56,7 @@ void TilePool::give(void* memory, std::size_t bytes) noexcept {
     const std::size_t size = rounded(bytes);
     const std::lock_guard lock(mutex_);
     use_.in_use -= size;
-    if (use_.kept + size > keep_limit_) {
+    if (use_.kept + size > keep_limit_ || use_.in_use + use_.kept + size > use_.limit) {
         std::free(memory);
         return;
     }
@@ -46,14 +64,48 @@ void TilePool::give(void* memory, std::size_t bytes) noexcept {
     use_.kept += size;
 }
 
-void TilePool::set_keep_limit(std::size_t bytes) {
+void TilePool::hold_back(std::size_t bytes) noexcept {
     const std::lock_guard lock(mutex_);
-    keep_limit_ = bytes;
+    use_.held_back += rounded(bytes);
+}
+
+void TilePool::release_held_back(std::size_t bytes) noexcept {
+    const std::lock_guard lock(mutex_);
+    use_.held_back -= std::min(use_.held_back, rounded(bytes));
+}
+
+void TilePool::set_limits(std::size_t bytes, std::size_t keep) {
+    const std::lock_guard lock(mutex_);
+    use_.limit = bytes;
+    use_.peak = use_.in_use;
+    keep_limit_ = keep;
+    if (use_.in_use + use_.kept > bytes) free_kept();
+}
+
+std::size_t TilePool::room() const noexcept {
+    const std::lock_guard lock(mutex_);
+    const std::size_t spoken_for = use_.in_use + use_.held_back;
+    return spoken_for < use_.limit ? use_.limit - spoken_for : 0;
 }
 
 TilePool::Use TilePool::use() const {
     const std::lock_guard lock(mutex_);
     return use_;
+}
+
+void PromisedMemory::promise(std::uint64_t position) {
+    const std::lock_guard lock(mutex_);
+    positions_.insert(position);
+}
+
+void PromisedMemory::kept(std::uint64_t position) {
+    const std::lock_guard lock(mutex_);
+    positions_.erase(positions_.find(position));
+}
+
+bool PromisedMemory::before(std::uint64_t position) const {
+    const std::lock_guard lock(mutex_);
+    return !positions_.empty() && *positions_.begin() < position;
 }
 
 TilePool& tile_pool() {

@@ -12,36 +12,16 @@
 #include <chrono>
 #include <cstring>
 #include <functional>
-#include <limits>
 #include <thread>
 
 namespace tesela::starpu {
 
 std::atomic<Tracing*> active_tracing{nullptr};
-std::atomic<MessageHook> message_hook{nullptr};
 
 namespace {
 
 /// Hooks that are running although nothing is pending (see TracingInUse).
 std::atomic<int> users{0};
-
-/// StarPU-MPI sends an envelope before the data: its tags, its size and where the tag of the data stands in it.
-constexpr int envelope_tag = 42;
-constexpr int data_tag = 43;
-constexpr int synchronous_data_tag = 44;
-constexpr std::uint64_t envelope_bytes = 32;
-constexpr std::size_t tag_in_envelope = 16;
-
-std::uint64_t tag_of_envelope(const void* envelope) {
-    std::uint64_t tag = 0;
-    std::memcpy(&tag, static_cast<const char*>(envelope) + tag_in_envelope, sizeof tag);
-    return tag;
-}
-
-void forward_message(const StartedMessage& message) {
-    const TracingInUse use;
-    if (use) use->message_started(message);
-}
 
 const char* kind_of_worker(int worker) {
     switch (starpu_worker_get_type(worker)) {
@@ -57,39 +37,34 @@ std::uint64_t number_of_run() {
 }
 
 /// Does what may fail on one node; all nodes throw if it does on any.
-void all_or_none(const Parallel& parallel, MPI_Comm comm, const std::function<void()>& work) {
+void all_or_none(const net::Nodes& nodes, const std::function<void()>& work) {
     std::string reason;
     try {
         work();
     } catch (const Error& error) {
         reason = error.what();
     }
-    int good = reason.empty() ? 1 : 0;
-    if (parallel.active()) MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, comm);
+    const bool good = nodes.max(reason.empty() ? 0 : 1) == 0;
     if (!reason.empty()) throw Error(reason);
-    if (good == 0) throw Error("another node cannot write its part of the trace");
+    if (!good) throw Error("another node cannot write its part of the trace");
 }
 
 }  // namespace
 
-Tracing::Tracing(const trace::Options& options, const Parallel& parallel, const std::string& host)
-    : parallel_(parallel) {
+Tracing::Tracing(const trace::Options& options, const net::Nodes& nodes, const std::string& host) : nodes_(nodes) {
     if (tracing() != nullptr) throw Error("a trace is being written already; stop that first");
-    comm_ = parallel.duplicate();
-    std::uint64_t run = number_of_run();
-    if (parallel.active()) MPI_Bcast(&run, 1, MPI_UINT64_T, 0, comm_);
-    all_or_none(parallel, comm_, [&] {
+    const std::uint64_t run = nodes.broadcast(number_of_run(), 0);
+    all_or_none(nodes, [&] {
         if (options.modules.has(trace::Module::papi))
             counters_ = std::make_unique<trace::HardwareCounters>(options.counters);
-        const trace::NodeOfRun node{static_cast<std::uint32_t>(parallel.node()),
-                                    static_cast<std::uint32_t>(parallel.nodes()), run};
+        const trace::NodeOfRun node{static_cast<std::uint32_t>(nodes.me()), static_cast<std::uint32_t>(nodes.count()),
+                                    run};
         collector_ = std::make_unique<trace::Collector>(options, node);
     });
     describe(host);
     measure_clock();
     trace::set_active(collector_.get());
     active_tracing = this;
-    if (collector_->wants(trace::Module::comms)) message_hook = forward_message;
 }
 
 Tracing::~Tracing() {
@@ -102,12 +77,10 @@ Tracing::~Tracing() {
 }
 
 void Tracing::stop() {
-    message_hook = nullptr;
     active_tracing = nullptr;
     trace::set_active(nullptr);
     while (users.load() > 0) std::this_thread::yield();
     measure_clock();
-    if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
     const std::unique_ptr<trace::Collector> ended = std::move(collector_);
     ended->close();
 }
@@ -123,36 +96,9 @@ void Tracing::describe(const std::string& host) {
     if (counters_) collector_->define({{"type", "counters"}, {"names", counters_->names()}});
 }
 
-/// The offset of this node's clock to that of node 0, from the fastest of some exchanges: half of it each way.
 void Tracing::measure_clock() {
-    std::array<std::int64_t, 2> sample{trace::Collector::now(), 0};  // own clock, offset to node 0
-    constexpr int rounds = 20;
-    if (parallel_.active() && parallel_.node() == 0) {
-        for (int node = 1; node < parallel_.nodes(); ++node) {
-            std::int64_t fastest = std::numeric_limits<std::int64_t>::max();
-            std::array<std::int64_t, 2> best{};
-            for (int round = 0; round < rounds; ++round) {
-                std::int64_t theirs = 0;
-                const std::int64_t before = trace::Collector::now();
-                MPI_Send(&before, 1, MPI_INT64_T, node, 0, comm_);
-                MPI_Recv(&theirs, 1, MPI_INT64_T, node, 0, comm_, MPI_STATUS_IGNORE);
-                const std::int64_t after = trace::Collector::now();
-                if (after - before >= fastest) continue;
-                fastest = after - before;
-                best = {theirs, before + fastest / 2 - theirs};
-            }
-            MPI_Send(best.data(), 2, MPI_INT64_T, node, 1, comm_);
-        }
-    } else if (parallel_.active()) {
-        for (int round = 0; round < rounds; ++round) {
-            std::int64_t theirs = 0;
-            MPI_Recv(&theirs, 1, MPI_INT64_T, 0, 0, comm_, MPI_STATUS_IGNORE);
-            const std::int64_t mine = trace::Collector::now();
-            MPI_Send(&mine, 1, MPI_INT64_T, 0, 0, comm_);
-        }
-        MPI_Recv(sample.data(), 2, MPI_INT64_T, 0, 1, comm_, MPI_STATUS_IGNORE);
-    }
-    collector_->define({{"type", "clock"}, {"at", sample[0]}, {"offset", sample[1]}});
+    const net::Nodes::ClockOffset clock = nodes_.clock_offset(trace::Collector::now);
+    collector_->define({{"type", "clock"}, {"at", clock.at}, {"offset", clock.offset}});
 }
 
 std::uint16_t Tracing::kernel_number(const Kernel& kernel) {
@@ -162,10 +108,10 @@ std::uint16_t Tracing::kernel_number(const Kernel& kernel) {
 }
 
 std::uint16_t Tracing::phase_number(const StarpuStream& stream, PhaseId phase) {
-    const auto [entry, is_new] = phases_.try_emplace({stream.number, phase}, std::uint16_t{0});
+    const auto [entry, is_new] = phases_.try_emplace({stream.trace_number(), phase}, std::uint16_t{0});
     if (is_new) {
         if (phases_.size() == 1 || phase == 0)
-            collector_->define({{"type", "stream"}, {"id", stream.number}, {"name", stream.options().name}});
+            collector_->define({{"type", "stream"}, {"id", stream.trace_number()}, {"name", stream.options().name}});
         entry->second = collector_->number_of("phase", stream.phases[static_cast<std::size_t>(phase)]);
     }
     return entry->second;
@@ -191,7 +137,7 @@ TracedTask Tracing::created(const StarpuStream& stream, const Task& task, std::u
     if (!wants(trace::Module::tasks)) return {};
     static_assert(Task::max_accesses <= 9);
     const auto used = task.used();
-    TracedTask traced{.id = trace::task_id(stream.number, position)};
+    TracedTask traced{.id = trace::task_id(stream.trace_number(), position)};
     std::array<trace::Record, 3> records;
     std::size_t count = 1;
     trace::TaskAccesses more{.id = traced.id};
@@ -234,48 +180,15 @@ TracedTask Tracing::created(const StarpuStream& stream, const Task& task, std::u
     return traced;
 }
 
-/// The envelope names the tag, and the data follows it at once, from the same thread; a receive of data is posted when
-/// its envelope has arrived in the buffer of its communicator.
-void Tracing::message_started(const StartedMessage& message) {
-    const bool sends = message.direction == StartedMessage::Direction::send;
-    const std::lock_guard lock(messages_mutex_);
-    if (message.tag == envelope_tag && message.bytes == envelope_bytes) {
-        if (sends)
-            sent_tag_ = tag_of_envelope(message.buffer);
-        else
-            envelopes_[message.comm] = message.buffer;
-        return;
-    }
-    if (message.tag != data_tag && message.tag != synchronous_data_tag) return;
-    const auto envelope = envelopes_.find(message.comm);
-    if (!sends && envelope == envelopes_.end()) return;
-    const std::uint64_t tag = sends ? sent_tag_ : tag_of_envelope(envelope->second);
-    // What is never asked for again must not pile up.
-    constexpr std::size_t most = 1U << 16U;
-    if (starts_.size() > most) starts_.clear();
-    starts_[{sends ? trace::RecordKind::send : trace::RecordKind::receive, message.peer, tag}] = {
-        trace::Collector::now(), message.bytes};
-}
-
 void Tracing::message_ended(const TracedMessage& message) {
-    trace::Message record{.kind = message.kind,
-                          .peer = message.peer,
-                          .priority = message.priority,
-                          .tag = message.tag,
-                          .posted = message.posted,
-                          .start = message.posted,
-                          .end = trace::Collector::now(),
-                          .bytes = message.bytes};
-    {
-        const std::lock_guard lock(messages_mutex_);
-        const auto start = starts_.find({message.kind, int{message.peer}, message.tag});
-        if (start != starts_.end()) {
-            record.start = start->second.time;
-            record.bytes = start->second.bytes;
-            starts_.erase(start);
-        }
-    }
-    collector_->put(record);
+    collector_->put(trace::Message{.kind = message.kind,
+                                   .peer = message.peer,
+                                   .priority = message.priority,
+                                   .tag = message.tag,
+                                   .posted = message.posted,
+                                   .start = message.started == 0 ? message.posted : message.started,
+                                   .end = trace::Collector::now(),
+                                   .bytes = message.bytes});
 }
 
 void Tracing::memory_changed(unsigned memory, std::int64_t bytes) {
@@ -327,7 +240,7 @@ void TracedRun::count(const Kernel& kernel, std::span<const Tile> tiles, const v
 
 TracedWait::TracedWait(const StarpuStream& stream, trace::WaitReason reason)
     : tracing_(tracing()),
-      record_{.reason = reason, .stream = stream.number} {
+      record_{.reason = reason, .stream = stream.trace_number()} {
     if (tracing_ != nullptr && !tracing_->wants(trace::Module::tasks)) tracing_ = nullptr;
     if (tracing_ != nullptr) record_.start = trace::Collector::now();
 }

@@ -178,6 +178,9 @@ public:
     void submit(StreamState& stream, const Task& task) override { inner_.submit(stream, task); }
     void move(StreamState& stream, TileRef tile, NodeId to) override { inner_.move(stream, tile, to); }
     void exchange(StreamState& stream, const Exchange& exchange) override { inner_.exchange(stream, exchange); }
+    void share(StreamState& stream, TileRef tile, const Readers& readers, std::int32_t priority) override {
+        inner_.share(stream, tile, readers, priority);
+    }
     void retire(StreamState& stream, TileRef tile) override { inner_.retire(stream, tile); }
     void fetch(StreamState& stream, TileRef tile, std::shared_ptr<Fetched> into) override {
         inner_.fetch(stream, tile, std::move(into));

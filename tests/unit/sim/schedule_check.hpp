@@ -99,10 +99,21 @@ private:
         const std::int32_t home =
             writer ? task_of_[*writer]->node : s_.recording.data[static_cast<std::size_t>(datum)].owner;
         const double written = writer ? task_of_[*writer]->end : 0;
-        if (home == reader.node) return written <= reader.start;
+        return is_there(datum, reader.node, {home, written, reader.start});
+    }
+
+    /// Where and when a value was written, and when it is needed.
+    struct Span {
+        std::int32_t home;
+        double written;
+        double needed;
+    };
+    /// A node may have it from another that had it.
+    bool is_there(std::int32_t datum, std::int32_t node, const Span& span) {
+        if (node == span.home) return span.written <= span.needed;
         return std::ranges::any_of(s_.schedule->messages, [&](const ScheduledMessage& m) {
-            return m.datum == datum && m.from == home && m.to == reader.node && m.start >= written &&
-                   m.arrival <= reader.start;
+            return m.datum == datum && m.to == node && m.start >= span.written && m.arrival <= span.needed &&
+                   is_there(datum, m.from, {span.home, span.written, m.start});
         });
     }
 

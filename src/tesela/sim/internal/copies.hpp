@@ -15,7 +15,6 @@ struct Copy {
     std::int32_t node = 0;
     double bytes = 0;
     std::uint32_t users = 0;     ///< tasks and messages to come that use it
-    std::uint16_t version = 0;   ///< of the datum, for traces
     bool dropped = false;        ///< no longer wanted once its users have ended
     bool allocated = false;      ///< takes room in main memory
     bool locked = false;         ///< a commuting access is under way
@@ -25,16 +24,19 @@ struct Copy {
     std::uint32_t writes = 0;    ///< how often it was written: what was on its way before is out of date
 };
 
-/// Who owns and who holds each datum at a point of the stream, by the rules of the StarPU engine.
+/// What the nodes hold of each datum at a point of the stream: the values that the directory says they have.
 class Copies {
 public:
-    explicit Copies(std::int32_t nodes) : nodes_(static_cast<std::size_t>(nodes)) {}
+    explicit Copies(std::int32_t nodes) : directory_(nodes), nodes_(static_cast<std::size_t>(nodes)) {}
 
     /// Takes in the data that were attached since.
     void know(const Recording& recording, const std::vector<double>& bytes);
 
-    [[nodiscard]] std::int32_t owner(std::int32_t datum) const { return owners_[static_cast<std::size_t>(datum)]; }
-    void set_owner(std::int32_t datum, std::int32_t node) { owners_[static_cast<std::size_t>(datum)] = node; }
+    [[nodiscard]] Directory& directory() { return directory_; }
+    [[nodiscard]] const Directory& directory() const { return directory_; }
+    [[nodiscard]] std::int32_t owner(std::int32_t datum) const {
+        return directory_.owner(static_cast<std::size_t>(datum));
+    }
     /// The copy of a datum on a node, or no_copy.
     [[nodiscard]] std::uint32_t find(std::int32_t datum, std::int32_t node) const { return held_[slot(datum, node)]; }
     [[nodiscard]] std::uint32_t add(std::int32_t datum, std::int32_t node);
@@ -42,26 +44,20 @@ public:
     [[nodiscard]] std::uint32_t add_buffer(std::int32_t datum, std::int32_t node, double bytes);
     /// The node does not hold the datum any more; the copy itself goes when its users have ended.
     void drop(std::int32_t datum, std::int32_t node);
-    /// All but one.
-    void drop_others(std::int32_t datum, std::int32_t keep);
 
     [[nodiscard]] Copy& operator[](std::uint32_t copy) { return copies_[copy]; }
     [[nodiscard]] std::size_t slot(std::int32_t datum, std::int32_t node) const {
         return static_cast<std::size_t>(datum) * nodes_ + static_cast<std::size_t>(node);
     }
     [[nodiscard]] std::size_t slots() const { return held_.size(); }
-    /// A new value was written.
-    void next_version(std::int32_t datum) { ++versions_[static_cast<std::size_t>(datum)]; }
     /// Copies that were dropped without a user left, since the last call.
     [[nodiscard]] std::vector<std::uint32_t> take_unused();
 
 private:
+    Directory directory_;
     std::size_t nodes_;
-    std::vector<std::int32_t> owners_;
-    std::vector<std::uint16_t> versions_;
     std::vector<double> bytes_;
     std::vector<std::uint32_t> held_;
-    std::vector<std::uint16_t> holders_;  // how many nodes hold each datum
     std::vector<Copy> copies_;
     std::vector<std::uint32_t> unused_;
 };

@@ -1,12 +1,15 @@
 #pragma once
 
+#include "tesela/flow/message_window.hpp"
 #include "tesela/sim/internal/cluster.hpp"
 #include "tesela/sim/internal/node.hpp"
 #include "tesela/sim/internal/section.hpp"
 #include "tesela/sim/simulated_engine.hpp"
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -50,6 +53,7 @@ private:
         std::uint16_t missing = 0;  ///< tiles on their way to the place where it is staged
         std::uint8_t place = 0;
         std::int32_t worker = 0;
+        std::uint64_t number = 0;  ///< of a message, in its window
         double submitted = 0;
         double ready = 0;
         double start = 0;
@@ -64,6 +68,14 @@ private:
     [[noreturn]] void no_worker_for(std::uint32_t v) const;
     void count_pending(std::int32_t node, std::uint32_t item, std::int32_t change);
     [[nodiscard]] std::size_t stream_of(std::uint32_t item) const { return submission_->stream_of_item[item]; }
+
+    // messages
+    /// The messages of a stream between two nodes.
+    using Channel = MessageWindow<std::uint32_t>;
+    void number_messages();
+    [[nodiscard]] Channel& channel_of(std::uint32_t v);
+    void message_ready(std::uint32_t v);
+    void start_messages(Channel& channel);
 
     // dependencies
     void release(std::uint32_t v);
@@ -141,6 +153,8 @@ private:
     /// Who waits for a copy in a memory, and who for the lock of a copy.
     std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> data_waiters_;
     std::unordered_map<std::uint32_t, VertexQueue> lock_waiters_;
+
+    std::map<std::tuple<std::size_t, std::int32_t, std::int32_t>, Channel> channels_;  // by stream, source and target
 
     Index messages_ = 0;
     Index tasks_ = 0;

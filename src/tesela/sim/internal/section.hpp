@@ -31,6 +31,10 @@ struct Vertex {
     std::uint8_t resource = 0;  ///< as RecordedItem::resource
     double noise = 1;           ///< factor of its duration
     double bytes = 0;           ///< of a message
+    /// What a message carries: a datum and its version, or a parcel of an exchange and its number.
+    static constexpr std::int32_t parcel = -1;
+    std::int32_t datum = parcel;
+    std::uint32_t version = 0;
 
     [[nodiscard]] bool message() const { return to != is_task; }
 };

@@ -1,6 +1,8 @@
 #pragma once
 
 #include "tesela/flow/attachment.hpp"
+#include "tesela/flow/directory.hpp"
+#include "tesela/starpu/internal/tile_interface.hpp"
 
 #include <starpu.h>
 
@@ -10,67 +12,61 @@
 
 namespace tesela::starpu {
 
-/// 63 bits: stream and tile (48, from StarpuStream::next_tag) and version (15). The version may wrap around: only
-/// values that are in flight together must differ.
+/// 63 bits: stream and tile (48, from StarpuStream::next_datum) and version (15), which may wrap around.
 [[nodiscard]] constexpr std::int64_t message_tag(std::int64_t tile, std::uint16_t version) {
     constexpr std::int64_t tile_mask = (std::int64_t{1} << 48U) - 1;
     return (tile & tile_mask) | (static_cast<std::int64_t>(version & 0x7fffU) << 48U);
 }
 
-/// A matrix as StarPU holds it: a handle per tile that this node has touched, and who has a copy of what it owns.
+/// A matrix as StarPU holds it: a handle per tile that this node has touched, and who has which version of what.
 class StarpuAttachment final : public Attachment {
 public:
-    StarpuAttachment(MatrixSpec matrix, NodeId me, std::int64_t first_tag);
+    /// `first_datum` numbers its tiles among those of the stream, alike on every node.
+    StarpuAttachment(MatrixSpec matrix, NodeId me, Index nodes, std::int64_t first_datum);
     ~StarpuAttachment() override;
 
+    [[nodiscard]] Directory& directory() { return directory_; }
     /// The handle of a tile, registered when it is first asked for.
     [[nodiscard]] starpu_data_handle_t handle(TileIndex tile);
-    /// Names the current value of a tile in messages. The version is part of it, since receives are posted when their
-    /// handle becomes free and not in the order of the stream.
+    /// Whether a tile of this node's stands in memory of the caller.
+    [[nodiscard]] Home home(TileIndex tile) const {
+        return slots_[position(tile)].home ? Home::callers : Home::none;
+    }
+    /// Names the current value of a tile in traces.
     [[nodiscard]] std::int64_t tag(TileIndex tile) const {
         const std::size_t p = position(tile);
-        return message_tag(first_tag_ + static_cast<std::int64_t>(p), slots_[p].version);
+        return message_tag(first_datum_ + static_cast<std::int64_t>(p),
+                           static_cast<std::uint16_t>(directory_.version(p)));
     }
     /// Names a tile in traces: alike on every node, whatever value it has.
     [[nodiscard]] std::uint64_t datum(TileIndex tile) const {
-        return static_cast<std::uint64_t>(message_tag(first_tag_ + static_cast<std::int64_t>(position(tile)), 0));
+        return static_cast<std::uint64_t>(message_tag(first_datum_ + static_cast<std::int64_t>(position(tile)), 0));
     }
-    /// The tile has a new value from here on; called alike on every node.
-    void next_version(TileIndex tile) { ++slots_[position(tile)].version; }
-
-    /// Whether this node, not the owner, has a valid copy.
-    [[nodiscard]] bool has_copy(TileIndex tile) const { return slots_[position(tile)].copy; }
-    void set_copy(TileIndex tile) { slots_[position(tile)].copy = true; }
-    /// Frees this node's copy when the tasks that use it have ended.
-    void drop_copy(TileIndex tile);
-
-    /// As the owner: whether a node was sent the current value.
-    [[nodiscard]] bool sent_to(TileIndex tile, Index node) const;
-    void set_sent(TileIndex tile, Index node);
-    void clear_sent(TileIndex tile);
-    /// Copies on other nodes than the owner's do not count any more; this node's goes when its tasks have ended.
-    void outdate_copies(TileIndex tile);
-
-    /// Bytes that the engine reserved for it on each node, and whom to tell when they are free again.
-    std::vector<double> reserved_bytes;
-    std::function<void(const std::vector<double>&)> release;
-
-private:
-    struct Slot {
-        starpu_data_handle_t handle = nullptr;
-        bool copy = false;
-        bool home = false;  // its memory is the caller's
-        std::uint16_t version = 0;
-    };
     [[nodiscard]] TileIndex tile_at(std::size_t position) const {
         const Index cols = tiling().grid().cols;
         return {static_cast<Index>(position) / cols, static_cast<Index>(position) % cols};
     }
+
+    /// This node does not hold a tile any more: its memory goes, by a promise, when the tasks that use it have ended.
+    void drop(TileIndex tile, Promise promise);
+
+    /// Bytes that the engine reserved for it on each node, and whom to tell when it goes.
+    std::vector<double> reserved_bytes;
+    std::function<void(const StarpuAttachment&)> goes;
+    /// Bytes of tiles that this node holds and does not own.
+    [[nodiscard]] Index copied_bytes() const;
+
+private:
+    struct Slot {
+        starpu_data_handle_t handle = nullptr;
+        bool home = false;  // its memory is the caller's
+    };
+    [[nodiscard]] bool holds_back(std::size_t position) const;
+
+    Directory directory_;
     std::vector<Slot> slots_;
-    std::vector<std::uint64_t> sent_;
-    std::size_t sent_words_;
     NodeId me_;
-    std::int64_t first_tag_;
+    std::int64_t first_datum_;
 };
 
 }  // namespace tesela::starpu

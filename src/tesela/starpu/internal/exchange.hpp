@@ -3,12 +3,10 @@
 #include "tesela/distribution/redistribution.hpp"
 #include "tesela/flow/exchange.hpp"
 #include "tesela/starpu/internal/attachment.hpp"
-#include "tesela/starpu/internal/courier.hpp"
 #include "tesela/starpu/internal/stream_state.hpp"
 #include "tesela/starpu/internal/tracing.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -21,14 +19,13 @@ namespace tesela::starpu {
 /// last segment is done. It lives until everything has ended.
 class ExchangeRun : public std::enable_shared_from_this<ExchangeRun> {
 public:
-    struct Surroundings {
-        StarpuStream& stream;
-        Courier* courier = nullptr;  // null on a single node
-        NodeId me;
-        /// Runs a task without tiles on a worker.
-        std::function<void(const Task& task, const TracedTask& traced)> submit;
-    };
-    ExchangeRun(const Exchange& exchange, Surroundings surroundings);
+    /// `position` counts the steps of the stream.
+    ExchangeRun(const Exchange& exchange, StarpuStream& stream, std::uint64_t position);
+    ~ExchangeRun();
+    ExchangeRun(const ExchangeRun&) = delete;
+    ExchangeRun& operator=(const ExchangeRun&) = delete;
+    ExchangeRun(ExchangeRun&&) = delete;
+    ExchangeRun& operator=(ExchangeRun&&) = delete;
 
     /// Asks for the tiles; everything else follows. Every node calls it at the same point of its stream.
     void start();
@@ -37,6 +34,7 @@ private:
     enum class Role : std::uint8_t { local, outgoing, incoming };
     struct HeldTile;
     struct Shipment;
+    class ParcelLetter;
     /// The messages to, or from, one other node, which are under way a few at a time.
     struct Channel {
         std::vector<Shipment*> shipments;  // by sequence
@@ -59,31 +57,34 @@ private:
         ExchangeRun* run = nullptr;
         Parcel parcel;
         Role role = Role::local;
-        int missing = 0;
+        int missing = 0;  // tiles that are not ours yet, and of an incoming one its bytes
         bool started = false;
+        bool empty = false;  // it came without bytes, since the stream has failed
         std::byte* buffer = nullptr;
         std::vector<HeldTile*> sources, targets;  // of parcel.sources and parcel.targets
         Channel* channel = nullptr;
         bool direct = false;  // straight from or into its tile, without a buffer
+        std::unique_ptr<ParcelLetter> letter;
         TracedTask traced;
         std::int64_t posted = 0;  // ns
     };
     using Tiles = std::map<TileIndex, HeldTile>;
 
     void make_shipment(Parcel parcel);
+    void address(Shipment& shipment, std::uint64_t position);
     HeldTile& hold(Tiles& tiles, TileIndex index, Shipment& shipment);
     static void tile_ready(void* held_tile);
     void ready(HeldTile& held);
+    void begin_admitted(Channel& channel);
+    [[nodiscard]] bool may_start(Shipment& shipment);
     void begin(Shipment& shipment);
-    [[nodiscard]] bool may_start(const Shipment& shipment) const;
-    void send(Shipment& shipment, void* memory);
-    void receive(Shipment& shipment);
-    void received(Shipment& shipment);
+    void sent(Shipment& shipment);
+    void received(Shipment& shipment, Index bytes);
+    void one_less_missing(Shipment& shipment);
     [[nodiscard]] std::size_t first_window(Role role) const;
     void submit(Shipment& shipment);
     void trace_task(Shipment& shipment) const;
     [[nodiscard]] static const Kernel& kernel_of(const Shipment& shipment);
-    [[nodiscard]] int tag(const Shipment& shipment) const;
     void release(const std::vector<HeldTile*>& tiles);
     void ended(Shipment& shipment);
     void trace_message(const Shipment& shipment) const;
@@ -102,9 +103,10 @@ private:
 
     Exchange exchange_;  // its matrices may be gone once everything is asked for
     std::size_t element_bytes_ = 0;
-    Surroundings around_;
-    /// Where this exchange begins among the stream's positions and the engine's data, alike on every node.
-    std::uint64_t first_position_ = 0;
+    StarpuStream& stream_;
+    std::uint64_t position_ = 0;
+    /// Where this exchange begins among the stream's tasks and data, alike on every node.
+    std::uint64_t first_task_ = 0;
     std::int64_t first_datum_ = 0;
     std::unique_ptr<StarpuAttachment> traced_parcels_;  // names parcels in traces
     Tiles sources_, targets_;

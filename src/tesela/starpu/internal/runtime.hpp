@@ -1,8 +1,8 @@
 #pragma once
 
+#include "tesela/net/nodes.hpp"
 #include "tesela/starpu/engine.hpp"
 #include "tesela/starpu/internal/machine.hpp"
-#include "tesela/starpu/internal/parallel.hpp"
 #include "tesela/starpu/internal/scheduler.hpp"
 #include "tesela/starpu/internal/worker_choice.hpp"
 
@@ -40,7 +40,7 @@ public:
     /// The same for critical tasks, which may use the critical worker too.
     [[nodiscard]] WorkerBits critical_workers_of(const WorkerSet& set) const;
 
-    Parallel parallel;
+    net::Nodes nodes;
     std::unique_ptr<Scheduler> scheduler;
     Workers workers;
     NodeDescription description;

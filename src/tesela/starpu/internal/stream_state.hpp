@@ -1,9 +1,8 @@
 #pragma once
 
 #include "tesela/flow/engine.hpp"
+#include "tesela/starpu/internal/mail.hpp"
 #include "tesela/starpu/internal/scheduler.hpp"
-
-#include <mpi.h>
 
 #include <atomic>
 #include <condition_variable>
@@ -39,18 +38,34 @@ struct CloseQueue {
 /// A stream as the StarPU engine keeps it.
 class StarpuStream final : public StreamState {
 public:
-    StarpuStream(const StreamOptions& options, Progress& progress_of, std::int64_t first_tag)
+    StarpuStream(const StreamOptions& options, Progress& progress_of, NodeId node, std::uint64_t number_of)
         : StreamState(options),
           progress(progress_of),
-          next_tag(first_tag) {}
+          me(node),
+          number(number_of),
+          next_datum(static_cast<std::int64_t>(number_of) << 32U) {}
 
     Progress& progress;
-    MPI_Comm comm = MPI_COMM_NULL;
-    /// Names the stream, and its tasks and fetches by their position, in traces; alike on every node.
-    std::uint16_t number = 0;
+    const NodeId me;
+    /// Counts the streams of the engine; alike on every node.
+    const std::uint64_t number;
+    /// Names the stream in traces.
+    [[nodiscard]] std::uint16_t trace_number() const { return static_cast<std::uint16_t>(number); }
+    /// Counts tasks and fetches for traces, and tiles, alike on every node.
     std::uint64_t submitted = 0;
-    /// Names tiles in messages; advances alike on every node.
-    std::int64_t next_tag;
+    std::int64_t next_datum;
+
+    /// Counts all that was submitted since it was opened, and how often it was waited for; alike on every node.
+    std::atomic<std::uint64_t> steps{0};
+    std::atomic<std::uint64_t> round{0};
+    /// Another node waits, or has left, after so many steps of this round: going further cannot end well.
+    std::atomic<std::uint64_t> last_step{~std::uint64_t{0}};
+    std::atomic<int> last_step_of{0};
+    /// Whether the other nodes have been told of this round's failure.
+    std::atomic<bool> failure_told{false};
+    /// Null on a single node.
+    std::unique_ptr<StreamMail> mail;
+
     std::unique_ptr<StreamQueue, CloseQueue> queue;
     [[nodiscard]] Scheduler& scheduler() const { return *queue.get_deleter().scheduler; }
 };

@@ -1,33 +1,60 @@
 #pragma once
 
 #include "tesela/flow/attachment.hpp"
+#include "tesela/net/transport.hpp"
+#include "tesela/starpu/internal/tile_pool.hpp"
 
 #include <starpu.h>
 
+#include <algorithm>
+#include <memory>
+
 namespace tesela::starpu {
 
-/// StarPU's view of a tile on one memory node: one kind of handle for every tile and token.
+/// Says when the memory of a tile is given back that a step of a stream has promised.
+struct Promise {
+    std::shared_ptr<PromisedMemory> of;
+    std::uint64_t position = 0;
+};
+
+/// StarPU's view of a tile on one memory node: one kind of handle for every tile and token. In main memory it gets its
+/// bytes when it is first written or when its message arrives, not when StarPU allocates it.
 struct TileInterface {
     enum starpu_data_interface_id id;
     uintptr_t pointer;
     std::int64_t rows, cols, ld;
     std::uint32_t element_bytes;
+    Claim claim;       ///< by what right it takes memory
+    Promise* promise;  ///< its own; null if nobody waits for its memory
 
     [[nodiscard]] std::size_t bytes() const {
         return static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols) * element_bytes;
+    }
+    /// Tokens have no bytes but occupy one, so that they have an address and a message.
+    [[nodiscard]] std::size_t allocated_bytes() const { return std::max<std::size_t>(1, bytes()); }
+    [[nodiscard]] net::Columns columns() const {
+        if (bytes() == 0) return {reinterpret_cast<const void*>(pointer), 1, 1, 1};  // NOLINT(performance-no-int-to-ptr)
+        const auto column = static_cast<Index>(rows) * element_bytes;
+        // NOLINTNEXTLINE(performance-no-int-to-ptr)
+        return {reinterpret_cast<const void*>(pointer), column, cols, static_cast<Index>(ld) * element_bytes};
     }
     [[nodiscard]] Tile tile() const {
         return {reinterpret_cast<void*>(pointer), {rows, cols}, ld};  // NOLINT(performance-no-int-to-ptr)
     }
 };
 
-/// Registers a tile whose memory StarPU allocates when it is first written.
-starpu_data_handle_t register_tile(const Attachment& matrix, TileIndex tile);
+/// Registers a tile whose memory comes when it is first written, or with a message.
+starpu_data_handle_t register_tile(const Attachment& matrix, TileIndex tile, Claim claim);
 /// Registers a tile in memory of the caller.
 starpu_data_handle_t register_tile(const Attachment& matrix, TileIndex tile, const TileMemory& memory);
 
-/// Teaches StarPU-MPI to send tiles without packing them. Call once after StarPU-MPI started.
-void register_tile_datatype();
-void unregister_tile_datatype();
+/// A tile in this node's main memory.
+[[nodiscard]] TileInterface& in_main_memory(starpu_data_handle_t handle);
+/// Gives a tile in main memory that has no bytes some; false if there are none.
+enum class Contents : std::uint8_t { any, zeros };
+[[nodiscard]] bool give_memory(TileInterface& tile, Contents contents);
+/// Puts a value that has arrived, in memory of the pool, into a tile: as its memory, or copied into the caller's.
+enum class Home : std::uint8_t { none, callers };
+void install(TileInterface& tile, void* value, Home home);
 
 }  // namespace tesela::starpu

@@ -1,14 +1,21 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <mutex>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
 namespace tesela::starpu {
 
-/// Memory for tiles in RAM. What is freed is kept by size and given out again, so that iterations and retired copies
-/// reuse pages that have been touched already.
+/// By what right memory is taken: it was held back for a tile of this node's own; as much as the limit leaves; or
+/// without regard to it, since nothing else can go on.
+enum class Claim : std::uint8_t { held_back, within_limit, needed };
+
+/// Memory for tiles, copies and messages in RAM, and how much of it there may be. What is freed is kept by size and
+/// given out again, so that iterations and retired copies reuse pages that have been touched already.
 class TilePool {
 public:
     TilePool() = default;
@@ -18,27 +25,50 @@ public:
     TilePool(TilePool&&) = delete;
     TilePool& operator=(TilePool&&) = delete;
 
-    /// Null when there is no memory.
-    void* take(std::size_t bytes) noexcept;
+    /// Null when there is no memory, or the claim allows none.
+    void* take(std::size_t bytes, Claim claim) noexcept;
     void give(void* memory, std::size_t bytes) noexcept;
-    /// Bytes beyond which freed memory is not kept.
-    void set_keep_limit(std::size_t bytes);
+    /// Keeps room for tiles that have no memory yet, until it is taken with Claim::held_back or released.
+    void hold_back(std::size_t bytes) noexcept;
+    void release_held_back(std::size_t bytes) noexcept;
+    /// Bytes in use and held back beyond which `within_limit` gets nothing, and bytes beyond which freed memory is not
+    /// kept; a new count of the peak begins.
+    void set_limits(std::size_t bytes, std::size_t keep);
+    /// Bytes that `within_limit` could still get.
+    [[nodiscard]] std::size_t room() const noexcept;
 
     struct Use {
         std::size_t in_use = 0;
         std::size_t kept = 0;
         std::size_t peak = 0;
+        std::size_t held_back = 0;
+        std::size_t limit = 0;
     };
     [[nodiscard]] Use use() const;
 
 private:
+    void free_kept() noexcept;
+
     mutable std::mutex mutex_;
     std::unordered_map<std::size_t, std::vector<void*>> free_;
-    Use use_;
+    Use use_{.limit = ~std::size_t{0}};
     std::size_t keep_limit_ = std::size_t{1} << 30U;
 };
 
 /// The pool of this process.
 TilePool& tile_pool();
+
+/// Steps of a stream that will give memory back and have not yet done so.
+class PromisedMemory {
+public:
+    void promise(std::uint64_t position);
+    void kept(std::uint64_t position);
+    /// Whether a step before this one still has to.
+    [[nodiscard]] bool before(std::uint64_t position) const;
+
+private:
+    mutable std::mutex mutex_;
+    std::multiset<std::uint64_t> positions_;
+};
 
 }  // namespace tesela::starpu

@@ -1,8 +1,7 @@
 #pragma once
 
 #include "tesela/flow/task.hpp"
-#include "tesela/starpu/internal/message_hook.hpp"
-#include "tesela/starpu/internal/parallel.hpp"
+#include "tesela/net/nodes.hpp"
 #include "tesela/starpu/internal/stream_state.hpp"
 #include "tesela/trace/collector.hpp"
 #include "tesela/trace/hardware_counters.hpp"
@@ -36,10 +35,10 @@ enum class TaskPurpose : std::uint8_t { task, fetch };
 /// A message from the moment it is asked for until it is complete.
 struct TracedMessage {
     trace::RecordKind kind = trace::RecordKind::send;
-    Progress* progress = nullptr;
     std::uint64_t tag = 0;
     std::uint64_t bytes = 0;
     std::int64_t posted = 0;
+    std::int64_t started = 0;  ///< when it went to the network
     std::int32_t priority = 0;
     std::uint16_t peer = 0;
 };
@@ -48,7 +47,7 @@ struct TracedMessage {
 class Tracing {
 public:
     /// Opens the files and measures the clocks; every node calls it. Throws Error on every node if one cannot write.
-    Tracing(const trace::Options& options, const Parallel& parallel, const std::string& host);
+    Tracing(const trace::Options& options, const net::Nodes& nodes, const std::string& host);
     ~Tracing();
     Tracing(const Tracing&) = delete;
     Tracing& operator=(const Tracing&) = delete;
@@ -62,27 +61,19 @@ public:
     [[nodiscard]] TracedTask created(const StarpuStream& stream, const Task& task, std::uint64_t position,
                                      TaskPurpose purpose);
     void message_ended(const TracedMessage& message);
-    void message_started(const StartedMessage& message);
     void memory_changed(unsigned memory, std::int64_t bytes);
     [[nodiscard]] bool wants(trace::Module module) const { return collector_->wants(module); }
     [[nodiscard]] trace::Collector& collector() { return *collector_; }
     [[nodiscard]] const trace::HardwareCounters* counters() const { return counters_.get(); }
 
 private:
-    struct Start {
-        std::int64_t time = 0;
-        std::uint64_t bytes = 0;
-    };
-    using MessageKey = std::tuple<trace::RecordKind, int, std::uint64_t>;
-
     void describe(const std::string& host);
     void measure_clock();
     [[nodiscard]] std::uint16_t kernel_number(const Kernel& kernel);
     [[nodiscard]] std::uint16_t phase_number(const StarpuStream& stream, PhaseId phase);
     [[nodiscard]] std::uint16_t matrix_number(const TileRef& tile);
 
-    const Parallel& parallel_;
-    MPI_Comm comm_ = MPI_COMM_NULL;
+    const net::Nodes& nodes_;
     std::unique_ptr<trace::Collector> collector_;
     std::unique_ptr<trace::HardwareCounters> counters_;
 
@@ -91,10 +82,6 @@ private:
     std::map<std::pair<std::uint16_t, PhaseId>, std::uint16_t> phases_;
     std::map<std::uint64_t, std::uint16_t> matrices_;
 
-    std::mutex messages_mutex_;
-    std::map<MPI_Comm, const void*> envelopes_;  // where the envelopes of a communicator arrive
-    std::uint64_t sent_tag_ = 0;
-    std::map<MessageKey, Start> starts_;
 };
 
 /// The trace that is being written, or null. Safe while tasks or messages of a stream are pending.

@@ -1,0 +1,101 @@
+#include "tesela/net/meetings.hpp"
+
+#include "tesela/base/error.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace tesela::net {
+
+Notice Meetings::notice(Kind kind, const Arrival& arrival) {
+    Notice notice{.kind = static_cast<std::uint32_t>(kind),
+                  .detail = arrival.kind,
+                  .topic = arrival.topic,
+                  .round = arrival.round,
+                  .position = arrival.position};
+    notice.set_text(arrival.text);
+    return notice;
+}
+
+Arrival Meetings::arrival_of(const Notice& notice) {
+    return {.topic = notice.topic,
+            .round = notice.round,
+            .kind = notice.detail,
+            .position = notice.position,
+            .text = notice.text.data()};
+}
+
+void Meetings::tell_all(const Notice& notice) const {
+    for (int node = 0; node < nodes_; ++node) hooks_.send(node, notice);
+}
+
+void Meetings::arrive(const Arrival& arrival) { hooks_.send(0, notice(Kind::arrive, arrival)); }
+
+void Meetings::bring(const Arrival& arrival, std::int64_t value) {
+    Notice brought = notice(Kind::bring, arrival);
+    brought.value = value;
+    hooks_.send(0, brought);
+}
+
+std::optional<std::int64_t> Meetings::outcome(const Arrival& arrival) {
+    const std::lock_guard lock(mutex_);
+    const auto found = agreed_.find({arrival.topic, arrival.round});
+    if (found == agreed_.end()) return {};
+    const std::int64_t value = found->second;
+    agreed_.erase(found);
+    return value;
+}
+
+void Meetings::hear(int from, const Notice& notice) {
+    switch (static_cast<Kind>(notice.kind)) {
+        case Kind::arrive: return hear_arrival(from, arrival_of(notice));
+        case Kind::first_arrived: return hooks_.arrived(notice.node, arrival_of(notice));
+        case Kind::bring: return hear_value(arrival_of(notice), notice.value);
+        case Kind::agreed: {
+            const std::lock_guard lock(mutex_);
+            agreed_[{notice.topic, notice.round}] = notice.value;
+        }
+    }
+}
+
+void Meetings::hear_arrival(int from, const Arrival& arrival) {
+    Meeting before;
+    {
+        const std::lock_guard lock(mutex_);
+        Meeting& meeting = meetings_[{arrival.topic, arrival.round}];
+        if (meeting.arrived++ == 0) {
+            meeting.first_node = from;
+            meeting.first = arrival;
+            meeting.least = std::numeric_limits<std::int64_t>::max();
+        }
+        before = meeting;
+    }
+    if (before.arrived == 1) {
+        Notice first = notice(Kind::first_arrived, arrival);
+        first.node = from;
+        tell_all(first);
+        return;
+    }
+    if (before.first.kind == arrival.kind && before.first.position == arrival.position) return;
+    hooks_.diverged(fmt::format("node {} {} after {} steps, where node {} {} after {}: all nodes must do the same",
+                                before.first_node, hooks_.describe(before.first), before.first.position, from,
+                                hooks_.describe(arrival), arrival.position));
+}
+
+void Meetings::hear_value(const Arrival& arrival, std::int64_t value) {
+    std::int64_t least = 0;
+    {
+        const std::lock_guard lock(mutex_);
+        const auto found = meetings_.find({arrival.topic, arrival.round});
+        Meeting& meeting = found->second;
+        meeting.least = std::min(meeting.least, value);
+        if (++meeting.brought < nodes_) return;
+        least = meeting.least;
+        meetings_.erase(found);
+    }
+    Notice agreed = notice(Kind::agreed, arrival);
+    agreed.value = least;
+    tell_all(agreed);
+}
+
+}  // namespace tesela::net

@@ -1,0 +1,226 @@
+#include "tesela/starpu/internal/agreement.hpp"
+
+#include "tesela/base/error.hpp"
+
+#include <ctime>
+#include <exception>
+#include <limits>
+
+namespace tesela::starpu {
+namespace {
+
+/// The topic of what is done outside of streams; streams are topics by number, from 1.
+constexpr std::uint64_t engine_topic = 0;
+std::uint64_t topic_of(const StarpuStream& stream) { return stream.number + 1; }
+
+/// One number for a status, so that the least is the first failure: a node without one brings the largest.
+constexpr std::int64_t no_failure = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kinds = 16;
+constexpr std::int64_t elsewhere = no_failure - 1;
+std::int64_t encode(const Status& status) {
+    if (status.ok()) return no_failure;
+    if (status.failure == Failure::elsewhere) return elsewhere;
+    return status.index * kinds + static_cast<std::int64_t>(status.failure);
+}
+Status decode(std::int64_t value) {
+    if (value == no_failure) return {};
+    if (value == elsewhere) return {Failure::elsewhere, std::numeric_limits<Index>::max()};
+    return {static_cast<Failure>(value % kinds), value / kinds};
+}
+
+}  // namespace
+
+Agreement::Agreement(const net::Nodes& nodes, net::Transport::Options options)
+    : nodes_(nodes),
+      meetings_(nodes.count(),
+                {.send = [this](int to, const net::Notice& notice) { transport_->notify(to, notice); },
+                 .arrived = [this](int node, const net::Arrival& arrival) { arrived(node, arrival); },
+                 .diverged = [](const std::string& why) { net::end_job(why); },
+                 .describe = describe}) {
+    transport_ = std::make_unique<net::Transport>(
+        nodes, [this](int from, const net::Notice& notice) { hear(from, notice); }, options);
+    slots_.assign(static_cast<std::size_t>(std::min(transport_->slots(), 1 << 16)) + 1, false);
+    slots_[0] = true;
+    nodes.meet();  // nobody speaks before all can hear
+}
+
+Agreement::~Agreement() {
+    try {
+        (void)meet({.topic = engine_topic,
+                    .round = meetings_of_engine_++,
+                    .kind = static_cast<std::uint32_t>(Kind::finish),
+                    .position = steps_.load(),
+                    .text = std::uncaught_exceptions() > 0 ? "after an error" : ""},
+                   [] { return std::int64_t{0}; });
+        nodes_.meet();
+    } catch (const std::exception& error) {
+        net::end_job(error.what());
+    }
+}
+
+std::string Agreement::describe(const net::Arrival& arrival) {
+    switch (static_cast<Kind>(arrival.kind)) {
+        case Kind::open: return fmt::format("opens stream {}", arrival.text);
+        case Kind::wait: return fmt::format("waits for stream {}", arrival.text);
+        case Kind::end: return fmt::format("leaves stream {}", arrival.text);
+        case Kind::finish: break;
+    }
+    return arrival.text.empty() ? "ends its engine" : fmt::format("ends its engine ({})", arrival.text);
+}
+
+void Agreement::hear(int from, const net::Notice& notice) {
+    if (notice.kind == failure_notice)
+        hear_failure(notice);
+    else
+        meetings_.hear(from, notice);
+}
+
+/// The first node has come to a meeting: nobody may be further than it is.
+void Agreement::arrived(int node, const net::Arrival& arrival) {
+    std::uint64_t here = 0;
+    if (arrival.topic == engine_topic) {
+        if (arrival.kind != static_cast<std::uint32_t>(Kind::finish)) return;
+        last_step_ = arrival.position;
+        here = steps_.load();
+    } else {
+        const std::lock_guard lock(mutex_);
+        if (Early* early = early_of(arrival.topic - 1, arrival.round)) {
+            early->last_step = arrival.position;
+            early->last_step_of = node;
+            return;
+        }
+        const auto found = streams_.find(arrival.topic - 1);
+        if (found == streams_.end() || found->second->round.load() != arrival.round) return;
+        StarpuStream& stream = *found->second;
+        stream.last_step_of = node;
+        stream.last_step = arrival.position;
+        here = stream.steps.load();
+    }
+    if (here > arrival.position)
+        net::end_job_for_all(fmt::format("node {} {} after {} steps, where this node has made {}: all nodes must do the same",
+                                 node, describe(arrival), arrival.position, here));
+}
+
+void Agreement::step(StarpuStream& stream) {
+    const std::uint64_t now = stream.steps.fetch_add(1) + 1;
+    if (now > stream.last_step.load())
+        net::end_job_for_all(fmt::format("node {} stopped in stream {} after {} steps, where this node goes on: all nodes must do "
+                                 "the same",
+                                 stream.last_step_of.load(), stream.options().name, stream.last_step.load()));
+}
+
+void Agreement::step() {
+    const std::uint64_t now = ++steps_;
+    if (now > last_step_.load()) net::end_job_for_all("another node has ended its engine, where this node goes on");
+}
+
+std::int64_t Agreement::meet(const net::Arrival& arrival, const std::function<std::int64_t()>& value) {
+    meetings_.arrive(arrival);
+    meetings_.bring(arrival, value());
+    long nanoseconds = 10'000;
+    while (true) {
+        transport_->help();
+        if (const auto outcome = meetings_.outcome(arrival)) return *outcome;
+        const timespec moment{.tv_sec = 0, .tv_nsec = nanoseconds};
+        nanosleep(&moment, nullptr);
+        nanoseconds = std::min(nanoseconds * 5 / 4, 400'000L);
+    }
+}
+
+int Agreement::free_slot() {
+    const std::lock_guard lock(mutex_);
+    for (std::size_t slot = 1; slot < slots_.size(); ++slot)
+        if (!slots_[slot]) {
+            slots_[slot] = true;
+            return static_cast<int>(slot);
+        }
+    return 0;
+}
+
+/// Where to note something of a round of a stream that has not begun here; null if it has, or is over.
+Agreement::Early* Agreement::early_of(std::uint64_t stream, std::uint64_t round) {
+    const auto found = streams_.find(stream);
+    if (found == streams_.end() ? stream < opened_ : found->second->round.load() >= round) return nullptr;
+    Early& early = early_[stream];
+    early.round = round;
+    return &early;
+}
+
+/// What others have said of this round already.
+void Agreement::begin_round(StarpuStream& stream) {
+    const auto found = early_.find(stream.number);
+    if (found == early_.end() || found->second.round != stream.round.load()) return;
+    stream.last_step_of = found->second.last_step_of;
+    stream.last_step = found->second.last_step;
+    if (!found->second.failure.ok()) stream.failure.raise(found->second.failure);
+    early_.erase(found);
+}
+
+int Agreement::open(std::uint64_t number, const std::string& name) {
+    step();
+    const std::int64_t slot = meet(
+        {.topic = engine_topic,
+         .round = meetings_of_engine_++,
+         .kind = static_cast<std::uint32_t>(Kind::open),
+         .position = number,
+         .text = name},
+        // Node 0 knows which are free: it has heard of the end of a stream first.
+        [&] { return nodes_.me() == 0 ? std::int64_t{free_slot()} : std::numeric_limits<std::int64_t>::max(); });
+    if (slot == 0) throw Error("too many streams are open at a time: at most {}", slots_.size() - 1);
+    return static_cast<int>(slot);
+}
+
+void Agreement::know(StarpuStream& stream) {
+    const std::lock_guard lock(mutex_);
+    streams_[stream.number] = &stream;
+    opened_ = std::max(opened_, stream.number + 1);
+    begin_round(stream);
+}
+
+Status Agreement::wait(StarpuStream& stream, Then then, const std::function<void()>& work) {
+    const net::Arrival arrival{.topic = topic_of(stream),
+                               .round = stream.round.load(),
+                               .kind = static_cast<std::uint32_t>(then == Then::ends ? Kind::end : Kind::wait),
+                               .position = stream.steps.load(),
+                               .text = stream.options().name};
+    const std::int64_t outcome = meet(arrival, [&] {
+        work();
+        return encode(stream.failure.take());
+    });
+    const std::lock_guard lock(mutex_);
+    (void)stream.failure.take();  // what others told of meanwhile is in the outcome
+    stream.failure_told = false;
+    stream.last_step = ~std::uint64_t{0};
+    ++stream.round;
+    begin_round(stream);
+    if (then == Then::ends) {
+        streams_.erase(stream.number);
+        early_.erase(stream.number);
+        if (nodes_.me() == 0) slots_[static_cast<std::size_t>(stream.mail->slot())] = false;
+    }
+    return decode(outcome);
+}
+
+void Agreement::tell_failure(StarpuStream& stream) {
+    if (stream.failure_told.exchange(true)) return;
+    const Status status = stream.failure.status();
+    transport_->notify_others({.kind = failure_notice,
+                               .detail = static_cast<std::uint32_t>(status.failure),
+                               .topic = topic_of(stream),
+                               .round = stream.round.load(),
+                               .value = status.index});
+}
+
+/// Its tasks here become no-ops too.
+void Agreement::hear_failure(const net::Notice& notice) {
+    const Status status{static_cast<Failure>(notice.detail), notice.value};
+    const std::lock_guard lock(mutex_);
+    if (Early* early = early_of(notice.topic - 1, notice.round)) {
+        early->failure = earlier_failure(early->failure, status);
+        return;
+    }
+    const auto found = streams_.find(notice.topic - 1);
+    if (found != streams_.end() && found->second->round.load() == notice.round) found->second->failure.raise(status);
+}
+
+}  // namespace tesela::starpu

@@ -1,0 +1,206 @@
+#include "tesela/starpu/internal/execution.hpp"
+
+#include "tesela/base/error.hpp"
+#include "tesela/starpu/internal/attachment.hpp"
+
+#include <starpu.h>
+
+#include <array>
+#include <cstring>
+#include <deque>
+#include <limits>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+namespace tesela::starpu {
+namespace {
+
+FailureHook failure_hook;
+
+/// What travels with a StarPU task.
+struct TaskRecord {
+    const Kernel* kernel;
+    StarpuStream* stream;
+    Scheduled scheduled;
+    std::shared_ptr<Fetched> fetched;
+    AfterFailure after_failure = AfterFailure::skip;
+    TracedTask traced{};
+    alignas(16) std::array<std::byte, Task::max_argument_bytes> arguments;
+};
+
+/// The tiles as the kernel sees them. Those that have no memory get some now: what a task writes for the first time,
+/// and what a failed stream never wrote.
+bool find_tiles(const starpu_task& task, void* const* buffers, std::span<Tile> tiles) {
+    for (std::size_t i = 0; i < tiles.size(); ++i) {
+        auto& tile = *static_cast<TileInterface*>(buffers[i]);
+        if (tile.pointer == 0) {
+            const bool only_written = (STARPU_TASK_GET_MODE(&task, i) & STARPU_RW) == STARPU_W;
+            if (!give_memory(tile, only_written ? Contents::any : Contents::zeros)) return false;
+        }
+        tiles[i] = tile.tile();
+    }
+    return true;
+}
+
+/// Runs on a worker: looks at the stream's status, calls the kernel, reports its failure.
+void execute(void* buffers[], void* argument) {
+    auto& record = *static_cast<TaskRecord*>(argument);
+    TracedRun traced(record.traced);
+    record.stream->scheduler().started(starpu_worker_get_id());
+    if (record.after_failure == AfterFailure::skip && record.stream->failure.raised()) return;
+    std::array<Tile, Task::max_accesses> storage;
+    const starpu_task& task = *starpu_task_get_current();
+    const std::span tiles(storage.data(), static_cast<std::size_t>(STARPU_TASK_GET_NBUFFERS(&task)));
+    if (!find_tiles(task, buffers, tiles)) {
+        raise_failure(*record.stream, {Failure::out_of_memory, record.stream->me.number()});
+        if (record.fetched) record.fetched->arrive(false);
+        return;
+    }
+    const KernelResult result = record.kernel->cpu({tiles, record.arguments.data()});
+    traced.worked(*record.kernel, tiles, record.arguments.data());
+    if (result.failure != Failure::none) raise_failure(*record.stream, {result.failure, result.index});
+}
+
+void task_ended(void* argument) {
+    auto* record = static_cast<TaskRecord*>(argument);
+    Progress& progress = record->stream->progress;
+    record->stream->scheduler().ended(record->scheduled);
+    delete record;
+    progress.finished();
+}
+
+starpu_data_access_mode starpu_mode(AccessMode mode) {
+    switch (mode) {
+        case AccessMode::read:
+        // Others may write their parts meanwhile; `open` and `close` write the whole before and after.
+        case AccessMode::disjoint: return STARPU_R;
+        case AccessMode::write: return STARPU_W;
+        case AccessMode::commute: return static_cast<starpu_data_access_mode>(STARPU_RW | STARPU_COMMUTE);
+        case AccessMode::read_write:
+        case AccessMode::reduce: break;
+    }
+    return STARPU_RW;
+}
+
+/// Copies a tile into the memory of a Fetched.
+struct CopyOutArguments {
+    Fetched* into;
+    std::size_t element_bytes;
+};
+KernelResult run_copy_out(const KernelCall& call) noexcept {
+    const auto& args = call.args<CopyOutArguments>();
+    const Tile& tile = call.tiles[0];
+    const std::size_t column = static_cast<std::size_t>(tile.rows()) * args.element_bytes;
+    for (Index j = 0; j < tile.cols() && column > 0; ++j)
+        std::memcpy(
+            args.into->bytes().data() + static_cast<std::size_t>(j) * column,
+            static_cast<const std::byte*>(tile.data) + static_cast<std::size_t>(j * tile.ld) * args.element_bytes,
+            column);
+    args.into->arrive(true);
+    return {};
+}
+KernelCost cost_copy_out(std::span<const TileShape> shapes, const void* arguments) noexcept {
+    const auto& args = *static_cast<const CopyOutArguments*>(arguments);
+    return {0, static_cast<double>(shapes[0].rows * shapes[0].cols) * static_cast<double>(args.element_bytes)};
+}
+const Kernel copy_out{"copy_out", cost_copy_out, run_copy_out};
+
+/// Codelets have static lifetime, since StarPU may look at one after its last task.
+class Codelets {
+public:
+    /// An engine starts with this scheduler.
+    void serve(const Scheduler& scheduler) {
+        const std::lock_guard lock(mutex_);
+        can_execute_ = scheduler.can_execute();
+        for (starpu_codelet& codelet : codelets_) codelet.can_execute = can_execute_;
+    }
+
+    starpu_codelet* of(const Kernel& kernel) {
+        const std::lock_guard lock(mutex_);
+        const auto found = index_.find(&kernel);
+        if (found != index_.end()) return found->second;
+        starpu_codelet& codelet = codelets_.emplace_back();
+        starpu_codelet_init(&codelet);
+        codelet.cpu_funcs[0] = execute;
+        codelet.cpu_funcs_name[0] = kernel.name;
+        codelet.where = STARPU_CPU;
+        codelet.nbuffers = STARPU_VARIABLE_NBUFFERS;
+        codelet.name = kernel.name;
+        codelet.can_execute = can_execute_;
+        index_.emplace(&kernel, &codelet);
+        return &codelet;
+    }
+
+private:
+    std::mutex mutex_;
+    std::deque<starpu_codelet> codelets_;
+    int (*can_execute_)(unsigned, starpu_task*, unsigned) = nullptr;
+    std::unordered_map<const Kernel*, starpu_codelet*> index_;
+};
+
+Codelets& codelets() {
+    static Codelets all;
+    return all;
+}
+
+TaskRecord* record_of(const Job& job) {
+    const Task& task = job.task;
+    Gate* gate = task.resource == nullptr ? nullptr : &job.stream.scheduler().gate(*task.resource);
+    return new TaskRecord{.kernel = task.kernel,
+                          .stream = &job.stream,
+                          .scheduled = {job.stream.queue.get(), gate, task.urgency},
+                          .fetched = job.fetched,
+                          .after_failure = job.after_failure,
+                          .traced = job.traced,
+                          .arguments = task.arguments};
+}
+
+}  // namespace
+
+void serve(const Scheduler& scheduler) { codelets().serve(scheduler); }
+
+void set_failure_hook(FailureHook hook) { failure_hook = std::move(hook); }
+
+void raise_failure(StarpuStream& stream, const Status& status) {
+    stream.failure.raise(status);
+    if (failure_hook) failure_hook(stream);
+}
+
+Task copy_out_task(TileRef tile, Fetched& into) {
+    Task task(copy_out, {{tile, AccessMode::read}}, CopyOutArguments{&into, element_bytes(tile.matrix->type())});
+    task.priority = std::numeric_limits<std::int32_t>::max();
+    return task;
+}
+
+void run(const Job& job) {
+    const Task& task = job.task;
+    TaskRecord* record = record_of(job);
+    starpu_task* submitted = starpu_task_create();
+    submitted->cl = codelets().of(*task.kernel);
+    submitted->cl_arg = record;
+    submitted->sched_data = &record->scheduled;
+    submitted->callback_func = task_ended;
+    submitted->callback_arg = record;
+    submitted->priority = task.priority;
+    if (record->traced.traced()) {
+        submitted->prologue_callback_func = note_ready;
+        submitted->prologue_callback_arg = &record->traced;
+    }
+    submitted->nbuffers = task.access_count;
+    for (std::size_t i = 0; i < task.used().size(); ++i) {
+        const Access& access = task.accesses[i];
+        submitted->handles[i] = static_cast<StarpuAttachment&>(*access.tile.matrix).handle(access.tile.index);
+        submitted->modes[i] = starpu_mode(access.mode);
+    }
+    job.stream.progress.started();
+    const int code = starpu_task_submit(submitted);
+    if (code == 0) return;
+    job.stream.progress.finished();
+    delete record;
+    submitted->destroy = 0;
+    starpu_task_destroy(submitted);
+    throw Error("no worker of this node can run {}: {}", task.kernel->name, std::strerror(-code));
+}
+
+}  // namespace tesela::starpu

@@ -1,0 +1,76 @@
+#pragma once
+
+#include "tesela/net/meetings.hpp"
+#include "tesela/net/nodes.hpp"
+#include "tesela/starpu/internal/stream_state.hpp"
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <mutex>
+
+namespace tesela::starpu {
+
+/// What the nodes of a parallel run agree on beside their messages: that they open, wait for and end the same streams
+/// at the same steps, and how a stream ended. A node that goes another way ends the job, with a line that says which.
+class Agreement {
+public:
+    Agreement(const net::Nodes& nodes, net::Transport::Options options);
+    /// Every node, when all its streams are gone.
+    ~Agreement();
+    Agreement(const Agreement&) = delete;
+    Agreement& operator=(const Agreement&) = delete;
+    Agreement(Agreement&&) = delete;
+    Agreement& operator=(Agreement&&) = delete;
+
+    [[nodiscard]] net::Transport& transport() { return *transport_; }
+
+    /// The slot of a stream that is being opened, the same on every node. Throws Error if too many are open.
+    [[nodiscard]] int open(std::uint64_t number, const std::string& name);
+    /// From here on its failures are heard.
+    void know(StarpuStream& stream);
+    /// Waits for the stream's work here, then for the other nodes; the outcome is the same on all.
+    enum class Then : std::uint8_t { goes_on, ends };
+    [[nodiscard]] Status wait(StarpuStream& stream, Then then, const std::function<void()>& work);
+    /// One more step of a stream; ends the job if another node has stopped before it.
+    static void step(StarpuStream& stream);
+    /// One more thing that all nodes do together outside of streams.
+    void step();
+    /// Tells the other nodes that a stream has failed here, once per round.
+    void tell_failure(StarpuStream& stream);
+
+private:
+    enum class Kind : std::uint32_t { open, wait, end, finish };
+    static constexpr std::uint32_t failure_notice = net::Meetings::last_kind + 1;
+
+    /// What was heard of a stream's round that is still to begin here.
+    struct Early {
+        std::uint64_t round = 0;
+        Status failure{};
+        std::uint64_t last_step = ~std::uint64_t{0};
+        int last_step_of = 0;
+    };
+    void hear(int from, const net::Notice& notice);
+    void hear_failure(const net::Notice& notice);
+    void arrived(int node, const net::Arrival& arrival);
+    [[nodiscard]] static std::string describe(const net::Arrival& arrival);
+    [[nodiscard]] std::int64_t meet(const net::Arrival& arrival, const std::function<std::int64_t()>& value);
+    [[nodiscard]] int free_slot();
+    [[nodiscard]] Early* early_of(std::uint64_t stream, std::uint64_t round);
+    void begin_round(StarpuStream& stream);
+
+    const net::Nodes& nodes_;
+    net::Meetings meetings_;
+    std::unique_ptr<net::Transport> transport_;
+    std::mutex mutex_;
+    std::map<std::uint64_t, StarpuStream*> streams_;
+    std::map<std::uint64_t, Early> early_;
+    std::uint64_t opened_ = 0;
+    std::vector<bool> slots_;
+    std::atomic<std::uint64_t> steps_{0};
+    std::atomic<std::uint64_t> last_step_{~std::uint64_t{0}};
+    std::uint64_t meetings_of_engine_ = 0;
+    net::NoExit no_exit_;
+};
+
+}  // namespace tesela::starpu

@@ -1,0 +1,169 @@
+#include "tesela/starpu/internal/mail.hpp"
+
+#include <algorithm>
+
+namespace tesela::starpu {
+
+using Ends = net::Transport::Ends;
+
+net::Label Letter::label() const { return {.peer = address_.peer, .slot = stream_->slot(), .number = number_}; }
+
+bool Letter::take_memory(Claim) { return true; }
+
+StreamMail::StreamMail(Mail& mail, int slot, const FailureFlag& failure)
+    : mail_(mail),
+      slot_(slot),
+      failure_(failure) {
+    const Window window({.bytes = mail.limits_.window_bytes, .messages = Index{net::Transport::numbers}});
+    out_.assign(static_cast<std::size_t>(mail.nodes()), window);
+    in_ = out_;
+    unmatched_.resize(out_.size());
+    const std::lock_guard lock(mail_.mutex_);
+    mail_.streams_.push_back(this);
+}
+
+StreamMail::~StreamMail() {
+    const std::lock_guard lock(mail_.mutex_);
+    std::erase(mail_.streams_, this);
+}
+
+void StreamMail::add(Letter& letter, std::uint64_t position) { mail_.add(*this, letter, position); }
+void StreamMail::ready(Letter& letter, Sending sending) { mail_.ready(*this, letter, sending); }
+void StreamMail::ended(Letter& letter) { mail_.ended(*this, letter); }
+
+Mail::Mail(net::Transport& transport, int nodes, const Limits& limits)
+    : transport_(transport),
+      nodes_(nodes),
+      limits_(limits),
+      sent_(static_cast<std::size_t>(nodes)) {
+    transport_.set_chore([this] {
+        if (left_to_thread_.exchange(false) || starved_) pump();
+    });
+}
+Mail::~Mail() { transport_.set_chore(nullptr); }
+
+std::vector<Mail::Sent> Mail::sent() const {
+    const std::lock_guard lock(mutex_);
+    return sent_;
+}
+
+void Mail::add(StreamMail& stream, Letter& letter, std::uint64_t position) {
+    const std::lock_guard lock(mutex_);
+    const Letter::Address& address = letter.address_;
+    letter.stream_ = &stream;
+    letter.position_ = position;
+    letter.order_ = stream.added_++;
+    // Receives are asked for in order: which is urgent is for the sender to say.
+    letter.number_ = stream.window(letter).add(&letter, address.bytes, letter.outgoing() ? address.priority : 0);
+    letter.has_memory_ = address.memory == 0;
+    if (letter.has_memory_) return;
+    stream.without_memory_.emplace(letter.order_, &letter);
+    bytes_without_memory_ += address.memory;
+}
+
+void Mail::ready(StreamMail& stream, Letter& letter, Sending sending) {
+    {
+        const std::lock_guard lock(mutex_);
+        stream.window(letter).ready(letter.number_);
+    }
+    if (sending == Sending::by_workers) return pump();
+    left_to_thread_ = true;
+    transport_.wake();
+}
+
+void Mail::ended(StreamMail& stream, Letter& letter) {
+    {
+        const std::lock_guard lock(mutex_);
+        stream.window(letter).ended(letter.number_);
+        if (letter.outgoing()) --sends_;
+    }
+    pump();
+}
+
+void Mail::pump() {
+    thread_local bool pumping = false;
+    if (pumping) return;  // the loop below goes on
+    pumping = true;
+    while (Letter* letter = next()) letter->start(transport_);
+    pumping = false;
+}
+
+Letter* Mail::next() {
+    const std::lock_guard lock(mutex_);
+    if (Letter* letter = next_send()) return letter;
+    return next_receive();
+}
+
+/// The most urgent send that may start.
+Letter* Mail::next_send() {
+    StreamMail::Window* best = nullptr;
+    StreamMail* best_stream = nullptr;
+    for (StreamMail* stream : streams_)
+        for (StreamMail::Window& window : stream->out_) {
+            if (!window.can_start() || (best != nullptr && window.next_priority() <= best->next_priority())) continue;
+            if (sends_ >= limits_.sends && !window.is_oldest(window.next()->number_)) continue;
+            best = &window;
+            best_stream = stream;
+        }
+    if (best == nullptr) return nullptr;
+    Letter* letter = best->next();
+    best->start();
+    ++sends_;
+    letter->ends_ = end_of(*best_stream, *letter);
+    Sent& sent = sent_[static_cast<std::size_t>(letter->address_.peer)];
+    ++sent.messages;
+    sent.bytes += static_cast<std::uint64_t>(letter->address_.bytes);
+    return letter;
+}
+
+/// MPI keeps small messages at the other node until somebody asks for them. So that they cannot pile up there, a send
+/// waits for its receiver now and then, and with it the window.
+Ends Mail::end_of(StreamMail& stream, const Letter& letter) const {
+    constexpr int most_messages = static_cast<int>(net::Transport::numbers) / 4;
+    auto& unmatched = stream.unmatched_[static_cast<std::size_t>(letter.address_.peer)];
+    unmatched.bytes += letter.address_.bytes;
+    if (++unmatched.messages < most_messages && unmatched.bytes < limits_.window_bytes / 4) return Ends::when_free;
+    unmatched = {};
+    return Ends::when_matched;
+}
+
+Letter* Mail::next_receive() {
+    bool starved = false;
+    for (StreamMail* stream : streams_)
+        for (StreamMail::Window& window : stream->in_) {
+            if (!window.can_start()) continue;
+            Letter* letter = window.next();
+            if (!give_memory(*stream, *letter)) {
+                starved = true;
+                continue;
+            }
+            window.start();
+            return letter;
+        }
+    starved_ = starved;
+    return nullptr;
+}
+
+/// While all that is expected has room, in any order. Otherwise in the order of the stream: then what a receive waits
+/// for is memory that earlier steps give back, and they wait for nothing later.
+bool Mail::give_memory(StreamMail& stream, Letter& letter) {
+    if (letter.has_memory_) return true;
+    const Index bytes = letter.address_.memory;
+    const bool first = stream.without_memory_.begin()->second == &letter;
+    if (!first && !stream.failed() && std::cmp_less(tile_pool().room(), bytes_without_memory_)) return false;
+    bool taken = letter.take_memory(Claim::within_limit);
+    if (!taken && may_exceed_limit(stream, letter)) taken = letter.take_memory(Claim::needed);
+    if (!taken) return false;
+    letter.has_memory_ = true;
+    stream.without_memory_.erase(letter.order_);
+    bytes_without_memory_ -= bytes;
+    return true;
+}
+
+bool Mail::may_exceed_limit(const StreamMail& stream, const Letter& letter) const {
+    if (stream.failed()) return true;
+    const bool first = stream.without_memory_.begin()->second == &letter;
+    return first && !stream.promises_->before(letter.position_);
+}
+
+}  // namespace tesela::starpu

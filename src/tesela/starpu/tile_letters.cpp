@@ -1,0 +1,189 @@
+#include "tesela/starpu/internal/tile_letters.hpp"
+
+#include "tesela/base/error.hpp"
+#include "tesela/starpu/internal/attachment.hpp"
+#include "tesela/starpu/internal/tracing.hpp"
+
+#include <atomic>
+#include <limits>
+#include <memory>
+#include <vector>
+
+namespace tesela::starpu {
+namespace {
+
+StarpuAttachment& attachment_of(const TileRef& tile) { return static_cast<StarpuAttachment&>(*tile.matrix); }
+
+/// Bytes of a tile as it travels: a token has one.
+Index bytes_of(const TileRef& tile) {
+    return std::max<Index>(1, static_cast<Index>(tile.matrix->bytes(tile.index)));
+}
+
+/// What a letter remembers for errors and traces: its matrix may be gone when it ends.
+class TileLetter : public Letter {
+public:
+    TileLetter(const TravellingTile& what, const Address& address)
+        : Letter(address),
+          owner_(what.stream),
+          tag_(attachment_of(what.tile).tag(what.tile.index)),
+          posted_(tracing() != nullptr ? trace::Collector::now() : 0),
+          version_(attachment_of(what.tile).directory().version(what.tile.matrix->position(what.tile.index))),
+          tile_(what.tile.index) {}
+
+    [[nodiscard]] std::string describe() const override {
+        return fmt::format("tile ({}, {}), version {}, of stream {}", tile_.i, tile_.j, version_, owner_.options().name);
+    }
+
+protected:
+    void note_start() {
+        if (tracing() != nullptr) started_ = trace::Collector::now();
+    }
+    void note_end() const {
+        Tracing* trace = tracing();
+        if (trace == nullptr || !trace->wants(trace::Module::comms)) return;
+        trace->message_ended({.kind = outgoing() ? trace::RecordKind::send : trace::RecordKind::receive,
+                              .tag = static_cast<std::uint64_t>(tag_),
+                              .bytes = static_cast<std::uint64_t>(address().bytes),
+                              .posted = posted_,
+                              .started = started_,
+                              .priority = address().priority,
+                              .peer = static_cast<std::uint16_t>(address().peer)});
+    }
+    StarpuStream& owner_;
+
+private:
+    std::int64_t tag_;
+    std::int64_t posted_;
+    std::int64_t started_ = 0;
+    std::uint32_t version_;
+    TileIndex tile_;
+};
+
+/// The sends of one value from this node: it is held, by StarPU's leave, until the last has ended.
+class TileSends {
+public:
+    TileSends(const TravellingTile& what, std::span<const std::int32_t> to)
+        : handle_(attachment_of(what.tile).handle(what.tile.index)) {
+        for (const std::int32_t node : to)
+            letters_.push_back(std::make_unique<Sent>(*this, what, node));
+        for (const auto& letter : letters_) {
+            what.stream.progress.started();
+            what.stream.mail->add(*letter, what.position);
+        }
+    }
+
+    /// Deletes itself when the last has ended.
+    void begin() {
+        starpu_data_acquire_on_node_cb(
+            handle_, STARPU_MAIN_RAM, STARPU_R, [](void* sends) { static_cast<TileSends*>(sends)->next(); }, this);
+    }
+
+private:
+    class Sent final : public TileLetter {
+    public:
+        Sent(TileSends& sends, const TravellingTile& what, std::int32_t to)
+            : TileLetter(what, {.direction = Direction::out,
+                                .peer = to,
+                                .bytes = bytes_of(what.tile),
+                                .priority = what.priority}),
+              sends_(sends) {}
+
+        void start(net::Transport& transport) override {
+            note_start();
+            const TileInterface& tile = in_main_memory(sends_.handle_);
+            const bool empty = stream().failed() || tile.pointer == 0;
+            transport.send(label(), empty ? net::Columns{} : tile.columns(), ends(), *this);
+        }
+        void ended(Index) override {
+            note_end();
+            TileSends& sends = sends_;
+            Progress& progress = owner_.progress;
+            stream().ended(*this);
+            sends.next();
+            progress.finished();
+        }
+
+    private:
+        TileSends& sends_;
+    };
+
+    void next() {
+        if (started_ < letters_.size()) {
+            Sent& letter = *letters_[started_++];
+            letter.stream().ready(letter);
+            return;
+        }
+        starpu_data_release_on_node(handle_, STARPU_MAIN_RAM);
+        delete this;
+    }
+
+    starpu_data_handle_t handle_;
+    std::vector<std::unique_ptr<Sent>> letters_;
+    std::size_t started_ = 0;
+};
+
+/// Deletes itself when the value has arrived and StarPU lets it be written.
+class TileReceived final : public TileLetter {
+public:
+    TileReceived(const TravellingTile& what, std::int32_t from)
+        : TileLetter(what, {.direction = Direction::in,
+                            .peer = from,
+                            .bytes = bytes_of(what.tile),
+                            .memory = bytes_of(what.tile)}),
+          handle_(attachment_of(what.tile).handle(what.tile.index)),
+          home_(attachment_of(what.tile).home(what.tile.index)) {}
+
+    void begin() {
+        owner_.mail->ready(*this);
+        starpu_data_acquire_on_node_cb(
+            handle_, STARPU_MAIN_RAM, STARPU_W, [](void* letter) { static_cast<TileReceived*>(letter)->one_of_two(); },
+            this);
+    }
+
+    bool take_memory(Claim claim) override {
+        memory_ = tile_pool().take(static_cast<std::size_t>(address().bytes), claim);
+        return memory_ != nullptr;
+    }
+    void start(net::Transport& transport) override {
+        note_start();
+        transport.receive(label(), memory_, address().bytes, *this);
+    }
+    void ended(Index bytes) override {
+        note_end();
+        if (bytes == 0) {
+            tile_pool().give(memory_, static_cast<std::size_t>(address().bytes));
+            memory_ = nullptr;
+            owner_.failure.raise({Failure::elsewhere, std::numeric_limits<Index>::max()});
+        }
+        stream().ended(*this);
+        one_of_two();
+    }
+
+private:
+    void one_of_two() {
+        if (missing_.fetch_sub(1) > 1) return;
+        if (memory_ != nullptr) install(in_main_memory(handle_), memory_, home_);
+        starpu_data_release_on_node(handle_, STARPU_MAIN_RAM);
+        Progress& progress = owner_.progress;
+        delete this;
+        progress.finished();
+    }
+
+    starpu_data_handle_t handle_;
+    Home home_;
+    void* memory_ = nullptr;
+    std::atomic<int> missing_{2};
+};
+
+}  // namespace
+
+void send_tile(const TravellingTile& what, std::span<const std::int32_t> to) { (new TileSends(what, to))->begin(); }
+
+void receive_tile(const TravellingTile& what, std::int32_t from) {
+    what.stream.progress.started();
+    auto* letter = new TileReceived(what, from);
+    what.stream.mail->add(*letter, what.position);
+    letter->begin();
+}
+
+}  // namespace tesela::starpu
