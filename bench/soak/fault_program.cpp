@@ -18,7 +18,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <stdexcept>
 
 namespace tesela::bench {
@@ -133,12 +132,16 @@ void work(Engine& engine, const FaultOptions& options) {
 
 }  // namespace
 
+const std::map<std::string, Fault>& faults_by_name() {
+    static const std::map<std::string, Fault> names{{"none", Fault::none},   {"throw", Fault::thrown},
+                                                    {"exit", Fault::exited}, {"return", Fault::returned},
+                                                    {"kill", Fault::killed}, {"error", Fault::error}};
+    return names;
+}
+
 void add_fault_options(CLI::App& command, FaultOptions& options) {
-    const std::map<std::string, Fault> faults{{"none", Fault::none},   {"throw", Fault::thrown},
-                                              {"exit", Fault::exited}, {"return", Fault::returned},
-                                              {"kill", Fault::killed}, {"error", Fault::error}};
     command.add_option("--fault", options.fault, "none, throw, exit, return, kill: one node; error: all nodes alike")
-        ->transform(CLI::CheckedTransformer(faults));
+        ->transform(CLI::CheckedTransformer(faults_by_name()));
     command.add_option("--seed", options.seed, "Chooses the node and the step");
     command.add_option("--stamp", options.stamp, "File for node, step and time of the fault");
     command.add_option("--rounds", options.rounds, "Rounds of steps")->check(CLI::PositiveNumber);

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 namespace tesela::bench {
@@ -13,6 +14,9 @@ namespace tesela::bench {
 /// `exited`: std::exit; `returned`: out of the function that owns the stream, as if all were done; `killed`: SIGKILL.
 /// `error`: all nodes throw the same Error at the same step. `none`: nothing happens.
 enum class Fault : std::uint8_t { none, thrown, exited, returned, killed, error };
+
+/// "throw", "exit", "return", "kill", "error", "none".
+[[nodiscard]] const std::map<std::string, Fault>& faults_by_name();
 
 struct FaultOptions {
     Fault fault = Fault::none;
