@@ -38,7 +38,9 @@ void add_factorisation(CLI::App& app, bench::Factorisation which, int& exit_code
     CLI::App* command = app.add_subcommand(
         is_cholesky ? "cholesky" : "lu",
         is_cholesky
-            ? "Cholesky beside LAPACK's with all threads and a large product"
+            ? "Cholesky beside LAPACK's with all threads and a large product; on several nodes beside ScaLAPACK's "
+              "pdpotrf, "
+              "best of two grids of processes and blocks of 64 and 128"
             : "LU without pivoting (for diagonally dominant matrices) beside LAPACK's pivoted LU and a large product");
     command->add_option("--n", options->n, "Order of the matrix")->capture_default_str();
     command->add_option("--repetitions", options->repetitions, "Best of so many")->capture_default_str();
@@ -47,7 +49,9 @@ void add_factorisation(CLI::App& app, bench::Factorisation which, int& exit_code
     command->add_option("--precision", options->precision, "double or single")
         ->transform(CLI::CheckedTransformer(precisions, CLI::ignore_case));
     command->add_flag("--check", options->check, "Compare the factor with LAPACK's (up to order 4000)");
-    command->add_flag("!--no-compare", options->compare, "Do not measure LAPACK and the product");
+    command->add_flag(
+        "!--no-compare", options->compare,
+        is_cholesky ? "Do not measure LAPACK, the product and ScaLAPACK" : "Do not measure LAPACK and the product");
     cli::add_tiling_options(*command, options->run);
     cli::add_engine_options(*command, options->run);
     cli::add_json_option(*command, options->run);

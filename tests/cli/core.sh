@@ -50,6 +50,7 @@ expect 0 "a file on two nodes" "${mpirun[@]}" -n 2 "$tesela" bench cholesky --n 
 json "a file on two nodes" "d['correct'] and d['nodes'] == 2"
 expect 0 "four nodes" "${mpirun[@]}" -n 4 "$tesela" bench cholesky --n 500 --check --json --repetitions 2
 json "four nodes" "d['correct'] and d['nodes'] == 4"
+json "four nodes" "d['scalapack_gflops'] > 0 and d['scalapack_grid'] in ('2x2', '1x4') and d['scalapack_block'] in (64, 128)"
 holds "four nodes" err "node 3 of 4"
 expect 0 "four nodes, random" "${mpirun[@]}" -n 4 "$tesela" bench lu --n 300 --tile 40 --dist random:3 --json --repetitions 1
 json "four nodes, random" "d['correct']"
