@@ -1,5 +1,6 @@
 #include "factorisation_bench.hpp"
 
+#include "scalapack_cholesky.hpp"
 #include "timing.hpp"
 
 #include "tesela/algs/cholesky.hpp"
@@ -200,36 +201,80 @@ private:
     std::vector<T> product_c_;
 };
 
+double gigaflops(Factorisation which, Index n, double seconds) { return 1e-9 * flops(which, n) / seconds; }
+
+/// What is measured beside our factorisation: on one node LAPACK's and a product, on several ScaLAPACK's Cholesky.
+template <class T>
+class Rivals {
+public:
+    Rivals(StarpuEngine& engine, Factorisation which, const FactorisationOptions& options)
+        : which_(which),
+          options_(options),
+          lapack_(options.compare && engine.node_count() == 1) {
+        const bool comparable = which == Factorisation::cholesky && sizeof(T) == sizeof(double);
+        if (options.compare && engine.node_count() > 1 && comparable)
+            scalapack_.emplace(engine, options.n, Elements{element});
+    }
+
+    /// Each once.
+    void run(Contest<T>& contest) {
+        if (scalapack_) scalapack_->run();
+        if (!lapack_) return;
+        lapack_best_.add(contest.lapack_seconds());
+        product_best_.add(contest.product_seconds(product_order()));
+    }
+
+    void report(double our_gflops, nlohmann::ordered_json& result) const {
+        if (scalapack_) report_scalapack(our_gflops, result);
+        if (!lapack_) return;
+        const double lapack_gflops = gigaflops(which_, options_.n, lapack_best_.seconds());
+        const double gemm_gflops = 2e-9 * std::pow(static_cast<double>(product_order()), 3) / product_best_.seconds();
+        result["lapack_seconds"] = lapack_best_.seconds();
+        result["lapack_gflops"] = lapack_gflops;
+        result["gemm_gflops"] = gemm_gflops;
+        result["ratio_lapack"] = our_gflops / lapack_gflops;
+        result["ratio_gemm"] = our_gflops / gemm_gflops;
+    }
+
+private:
+    [[nodiscard]] Index product_order() const {
+        constexpr Index largest = 3000;
+        return std::min(options_.n, largest);
+    }
+    void report_scalapack(double our_gflops, nlohmann::ordered_json& result) const {
+        const auto& [seconds, setting] = scalapack_->best();
+        const double scalapack_gflops = gigaflops(which_, options_.n, seconds);
+        result["scalapack_seconds"] = seconds;
+        result["scalapack_gflops"] = scalapack_gflops;
+        result["scalapack_grid"] = fmt::format("{}x{}", setting.grid.rows, setting.grid.cols);
+        result["scalapack_block"] = setting.block;
+        result["ratio_scalapack"] = our_gflops / scalapack_gflops;
+    }
+
+    Factorisation which_;
+    const FactorisationOptions& options_;
+    bool lapack_;
+    std::optional<ScalapackCholesky> scalapack_;
+    Best lapack_best_;
+    Best product_best_;
+};
+
 template <class T>
 nlohmann::ordered_json run(StarpuEngine& engine, Factorisation which, const FactorisationOptions& options) {
-    constexpr Index largest_product = 3000;
-    const bool compare = options.compare && engine.node_count() == 1;
-    const Index product_order = std::min(options.n, largest_product);
     Contest<T> contest(engine, which, options);
+    Rivals<T> rivals(engine, which, options);
     Best ours;
-    Best lapack_best;
-    Best product_best;
     for (int r = 0; r < options.repetitions; ++r) {
         ours.add(contest.ours());
-        if (!compare) continue;
-        lapack_best.add(contest.lapack_seconds());
-        product_best.add(contest.product_seconds(product_order));
+        rivals.run(contest);
     }
-    const double gflops = 1e-9 * flops(which, options.n) / ours.seconds();
+    const double gflops = gigaflops(which, options.n, ours.seconds());
     const double residual = contest.residual();
     nlohmann::ordered_json result{
         {"n", options.n},         {"nodes", engine.node_count()},       {"workers", engine.worker_count()},
         {"tile", contest.tile()}, {"repetitions", options.repetitions}, {"seconds", ours.seconds()},
         {"gflops", gflops}};
-    if (compare) {
-        const double lapack_gflops = 1e-9 * flops(which, options.n) / lapack_best.seconds();
-        const double gemm_gflops = 2e-9 * std::pow(static_cast<double>(product_order), 3) / product_best.seconds();
-        result["lapack_seconds"] = lapack_best.seconds();
-        result["lapack_gflops"] = lapack_gflops;
-        result["gemm_gflops"] = gemm_gflops;
-        result["ratio_lapack"] = gflops / lapack_gflops;
-        result["ratio_gemm"] = gflops / gemm_gflops;
-    }
+    rivals.report(gflops, result);
     result["residual"] = residual;
     // c·n·eps: what rounding may leave.
     constexpr double c = 8;

@@ -18,11 +18,12 @@ struct FactorisationOptions {
     Precision precision = Precision::f64;
     /// Compare the result with LAPACK (up to order 4000), and fail if it is not equal to rounding.
     bool check = false;
-    /// Measure LAPACK and gemm beside it; only on one node.
+    /// Measure others beside it: LAPACK and gemm on one node, ScaLAPACK's Cholesky (double precision) on several.
     bool compare = true;
 };
 
-/// Times Tesela's factorisation, LAPACK's with all threads and a product, in turn, and keeps the best of each.
+/// Times Tesela's factorisation and, in turn with it, LAPACK's with all threads and a product, or on several nodes
+/// ScaLAPACK's Cholesky on two grids of processes with two block sizes; keeps the best of each.
 /// Sets `correct` to whether residual and, if asked for, the comparison passed.
 [[nodiscard]] nlohmann::ordered_json factorisation_benchmark(StarpuEngine& engine, Factorisation which,
                                                              const FactorisationOptions& options);

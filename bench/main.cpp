@@ -10,6 +10,8 @@
 #include "paper002/paper002_bench.hpp"
 #include "prediction_bench.hpp"
 #include "redistribution/redistribute_bench.hpp"
+#include "soak/fault_program.hpp"
+#include "soak_bench.hpp"
 #include "trace_bench.hpp"
 
 #include "tesela/base/version.hpp"
@@ -22,6 +24,7 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 
@@ -35,7 +38,9 @@ void add_factorisation(CLI::App& app, bench::Factorisation which, int& exit_code
     CLI::App* command = app.add_subcommand(
         is_cholesky ? "cholesky" : "lu",
         is_cholesky
-            ? "Cholesky beside LAPACK's with all threads and a large product"
+            ? "Cholesky beside LAPACK's with all threads and a large product; on several nodes beside ScaLAPACK's "
+              "pdpotrf, "
+              "best of two grids of processes and blocks of 64 and 128"
             : "LU without pivoting (for diagonally dominant matrices) beside LAPACK's pivoted LU and a large product");
     command->add_option("--n", options->n, "Order of the matrix")->capture_default_str();
     command->add_option("--repetitions", options->repetitions, "Best of so many")->capture_default_str();
@@ -44,7 +49,9 @@ void add_factorisation(CLI::App& app, bench::Factorisation which, int& exit_code
     command->add_option("--precision", options->precision, "double or single")
         ->transform(CLI::CheckedTransformer(precisions, CLI::ignore_case));
     command->add_flag("--check", options->check, "Compare the factor with LAPACK's (up to order 4000)");
-    command->add_flag("!--no-compare", options->compare, "Do not measure LAPACK and the product");
+    command->add_flag(
+        "!--no-compare", options->compare,
+        is_cholesky ? "Do not measure LAPACK, the product and ScaLAPACK" : "Do not measure LAPACK and the product");
     cli::add_tiling_options(*command, options->run);
     cli::add_engine_options(*command, options->run);
     cli::add_json_option(*command, options->run);
@@ -75,10 +82,15 @@ void add_overhead(CLI::App& app, int& exit_code) {
     });
 }
 
+bool all_met(const nlohmann::ordered_json& result) {
+    const auto& checks = result.at("checks");
+    return std::all_of(checks.begin(), checks.end(),
+                       [](const auto& check) { return check.at("met").template get<bool>(); });
+}
+
 /// Prints checks of the form {"bar", "value", "limit", "met"}; says whether all are met.
 bool print_checks(const nlohmann::ordered_json& result, bool as_json) {
-    bool met = true;
-    for (const auto& check : result.at("checks")) met = met && check.at("met").get<bool>();
+    const bool met = all_met(result);
     if (as_json) {
         fmt::print("{}\n", result.dump(2));
         return met;
@@ -87,6 +99,59 @@ bool print_checks(const nlohmann::ordered_json& result, bool as_json) {
         fmt::print("{}  {} (limit {}): {}\n", check.at("met").get<bool>() ? "met   " : "NOT MET",
                    check.at("value").dump(), check.at("limit").dump(), check.at("bar").get<std::string>());
     return met;
+}
+
+/// A line per value, but not the checks.
+void print_figures(const nlohmann::ordered_json& result) {
+    for (const auto& [name, value] : result.items())
+        if (name != "checks") fmt::print("{:<36}{}\n", name, value.dump());
+}
+
+void add_soak(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<bench::SoakOptions>();
+    CLI::App* command = app.add_subcommand(
+        "soak",
+        "Long runs. Under mpirun: does memory grow under many messages and streams? Without it: do runs end soon in "
+        "which a node fails? Exit code 1 if not: 5 MB, 10 s");
+    command
+        ->add_option("--messages", options->messages,
+                     "Messages between nodes in one stream, all nodes together; 0: none. Needs mpirun -n 2 or more")
+        ->capture_default_str();
+    command
+        ->add_option("--streams", options->streams,
+                     "Streams opened and closed one after another; 0: none. Needs mpirun -n 2 or more")
+        ->capture_default_str();
+    command
+        ->add_option("--faults", options->faults,
+                     "Runs on 4 nodes of this machine in which one throws, exits, returns too early or is killed, at a "
+                     "random step; starts mpirun itself, so only without mpirun")
+        ->capture_default_str();
+    cli::add_engine_options(*command, options->run);
+    cli::add_json_option(*command, options->run);
+    command->callback([=, &exit_code] {
+        exit_code = cli::run_guarded("tesela bench", [&] {
+            bench::check_options(*options);
+            const auto print = [&](const nlohmann::ordered_json& result) {
+                if (!options->run.json) print_figures(result);
+                return print_checks(result, options->run.json) ? cli::success : cli::failed;
+            };
+            if (!started_in_parallel()) return print(bench::fault_benchmark(options->faults));
+            const auto engine = cli::start_engine(options->run);
+            const auto result = bench::soak_benchmark(*engine, *options);
+            if (engine->this_node() == NodeId{0}) return print(result);
+            return all_met(result) ? cli::success : cli::failed;
+        });
+    });
+}
+
+/// What `soak` starts under mpirun.
+void add_fault(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<bench::FaultOptions>();
+    CLI::App* command = app.add_subcommand("fault", "A workload on several nodes, one of which fails");
+    command->group("");  // not in the help
+    cli::fit_blas_before(*command);
+    bench::add_fault_options(*command, *options);
+    command->callback([=, &exit_code] { exit_code = bench::run_fault_program(*options); });
 }
 
 void add_distributions(CLI::App& app, int& exit_code) {
@@ -352,6 +417,8 @@ int main(int argc, char** argv) {
     add_factorisation(app, bench::Factorisation::cholesky, exit_code);
     add_factorisation(app, bench::Factorisation::lu, exit_code);
     add_overhead(app, exit_code);
+    add_soak(app, exit_code);
+    add_fault(app, exit_code);
     add_distributions(app, exit_code);
     add_matern(app, exit_code);
     add_geo(app, exit_code);

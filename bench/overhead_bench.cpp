@@ -1,11 +1,11 @@
 #include "overhead_bench.hpp"
 
+#include "resident_memory.hpp"
 #include "timing.hpp"
 
 #include "tesela/algs/elementwise.hpp"
 #include "tesela/base/error.hpp"
 
-#include <fstream>
 #include <vector>
 
 namespace tesela::bench {
@@ -14,15 +14,6 @@ namespace {
 KernelResult do_nothing(const KernelCall&) noexcept { return {}; }
 KernelCost no_cost(std::span<const TileShape>, const void*) noexcept { return {}; }
 const Kernel empty_kernel{"empty", no_cost, do_nothing};
-
-/// Resident bytes of this process.
-double resident_bytes() {
-    std::ifstream file("/proc/self/statm");
-    double total = 0;
-    double resident = 0;
-    file >> total >> resident;
-    return resident * 4096;
-}
 
 /// Tasks that read two tiles and update a third, over 64 tiles that one node owns.
 class Load {

@@ -46,10 +46,8 @@ std::optional<GridSize> block_cyclic_grid(const std::string& family) {
 std::string flat_grid(Index nodes) { return fmt::format("block_cyclic:1x{}", nodes); }
 
 std::string square_grid(Index nodes) {
-    Index cols = 1;
-    for (Index c = 1; c * c <= nodes; ++c)
-        if (nodes % c == 0) cols = c;
-    return fmt::format("block_cyclic:{}x{}", nodes / cols, cols);
+    const GridSize grid = squarest_grid(nodes);
+    return fmt::format("block_cyclic:{}x{}", grid.cols, grid.rows);
 }
 
 Contest::Contest(StarpuEngine& engine, RedistributeBenchOptions options)

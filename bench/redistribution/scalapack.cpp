@@ -21,6 +21,13 @@ void pdgemm_(const char* op_a, const char* op_b, const int* m, const int* n, con
 
 namespace tesela::bench {
 
+GridSize squarest_grid(Index nodes) {
+    Index rows = 1;
+    for (Index r = 1; r * r <= nodes; ++r)
+        if (nodes % r == 0) rows = r;
+    return {rows, nodes / rows};
+}
+
 BlacsGrid::BlacsGrid(GridSize size) : size_(size) {
     constexpr int system_default = 0;
     Cblacs_get(-1, system_default, &context_);

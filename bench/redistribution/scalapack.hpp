@@ -7,6 +7,9 @@
 
 namespace tesela::bench {
 
+/// p rows of q processes with p·q = nodes, p ≤ q and as near as can be.
+[[nodiscard]] GridSize squarest_grid(Index nodes);
+
 /// A BLACS grid over the nodes of this run, numbered by rows. MPI must have started.
 class BlacsGrid {
 public:

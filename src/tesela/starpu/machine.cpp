@@ -1,12 +1,12 @@
 #include "tesela/starpu/internal/machine.hpp"
 
 #include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <numeric>
@@ -18,23 +18,79 @@
 namespace tesela::starpu {
 namespace {
 
+constexpr double no_limit = std::numeric_limits<double>::infinity();
+
 /// A number from a file of the kernel; `otherwise` if there is none ("max" means no limit).
-double number_in(const char* path, double otherwise) {
+double number_in(const std::filesystem::path& path, double otherwise) {
     std::ifstream file(path);
     double value = 0;
     return file >> value ? value : otherwise;
 }
 
-double memory_available_to_kernel() {
-    std::ifstream file("/proc/meminfo");
+/// The number after a name, from a file that has a line for each; `otherwise` if it has none.
+double field_in(const std::filesystem::path& path, std::string_view name, double otherwise) {
+    std::ifstream file(path);
     std::string field;
-    double kibibytes = 0;
-    std::string unit;
-    while (file >> field >> kibibytes) {
-        std::getline(file, unit);
-        if (field == "MemAvailable:") return kibibytes * 1024;
+    std::string rest;
+    double value = 0;
+    while (file >> field >> value) {
+        if (field == name) return value;
+        std::getline(file, rest);
     }
-    return std::numeric_limits<double>::infinity();
+    return otherwise;
+}
+
+/// Where one version of control groups keeps what it knows of memory.
+struct GroupFiles {
+    const char* folder;
+    const char* limit;
+    const char* usage;
+    /// The line of memory.stat that says how much of the usage is cache of files that can go at once, with that of the
+    /// groups below.
+    const char* cache;
+};
+constexpr GroupFiles version_1{"sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+                               "total_inactive_file"};
+constexpr GroupFiles version_2{"sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"};
+
+/// The groups of this process; "/" where the kernel does not say.
+struct Groups {
+    std::filesystem::path version_1 = "/";
+    std::filesystem::path version_2 = "/";
+};
+
+/// Lines such as "4:memory:/slurm/uid_0/job_1", and "0::/system.slice/…" for version 2.
+Groups groups_of_this_process(const std::filesystem::path& root) {
+    Groups groups;
+    std::ifstream file(root / "proc/self/cgroup");
+    std::string number;
+    std::string controllers;
+    std::string path;
+    while (std::getline(file, number, ':') && std::getline(file, controllers, ':') && std::getline(file, path)) {
+        if (number == "0" && controllers.empty()) groups.version_2 = path;
+        if ((',' + controllers + ',').find(",memory,") != std::string::npos) groups.version_1 = path;
+    }
+    return groups;
+}
+
+double left_in_group(const std::filesystem::path& folder, const GroupFiles& files) {
+    // Version 1 writes the largest multiple of a page below 2^63 where there is no limit.
+    constexpr double unlimited = 0x1p62;
+    const double limit = number_in(folder / files.limit, no_limit);
+    if (limit >= unlimited) return no_limit;
+    const double cache = field_in(folder / "memory.stat", files.cache, 0);
+    const double used = std::max(0.0, number_in(folder / files.usage, 0) - cache);
+    return std::max(0.0, limit - used);
+}
+
+/// The least that a group and those around it leave. In a container the path may be that of the host, of which only
+/// the last group is seen, as the folder itself.
+double left_in_groups(const std::filesystem::path& root, const GroupFiles& files, const std::filesystem::path& path) {
+    const std::filesystem::path top = root / files.folder;
+    std::filesystem::path group = path.lexically_normal().relative_path();
+    double left = left_in_group(top, files);
+    for (; !group.empty(); group = group.parent_path()) left = std::min(left, left_in_group(top / group, files));
+    return left;
 }
 
 }  // namespace
@@ -87,10 +143,25 @@ std::vector<int> visible_gpus() {
     return numbers;
 }
 
-double available_memory() {
-    const double none = std::numeric_limits<double>::infinity();
-    const double limit = number_in("/sys/fs/cgroup/memory.max", none) - number_in("/sys/fs/cgroup/memory.current", 0);
-    return std::min(memory_available_to_kernel(), limit);
+double memory_of_machine(const std::filesystem::path& root) {
+    return field_in(root / "proc/meminfo", "MemAvailable:", no_limit) * 1024;
+}
+
+double memory_of_control_groups(const std::filesystem::path& root) {
+    const Groups groups = groups_of_this_process(root);
+    return std::min(left_in_groups(root, version_1, groups.version_1),
+                    left_in_groups(root, version_2, groups.version_2));
+}
+
+double memory_of_address_space(const std::filesystem::path& root) {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return no_limit;
+    const double pages = number_in(root / "proc/self/statm", 0);
+    return std::max(0.0, static_cast<double>(limit.rlim_cur) - pages * static_cast<double>(sysconf(_SC_PAGESIZE)));
+}
+
+double available_memory(const std::filesystem::path& root) {
+    return std::min({memory_of_machine(root), memory_of_control_groups(root), memory_of_address_space(root)});
 }
 
 std::string host_name() {

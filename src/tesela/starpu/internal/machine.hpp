@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,20 @@ struct Cores {
 /// Numbers of the NVIDIA GPUs that this process may use, as CUDA numbers them for it.
 [[nodiscard]] std::vector<int> visible_gpus();
 
-/// Bytes that can still be taken without swapping, by the kernel and by the control group of this process.
-[[nodiscard]] double available_memory();
+/// Bytes that can still be taken without swapping. Infinity where nothing says how many, as without /proc: who prints
+/// it must look. `root` is another folder than "/" in tests.
+[[nodiscard]] double memory_of_machine(const std::filesystem::path& root = "/");
+
+/// Bytes that the control group of this process and all groups around it leave, of version 1 and 2; batch systems make
+/// one per job, step and task. Cache of files that the kernel would give back first counts as free. Infinity without a
+/// limit.
+[[nodiscard]] double memory_of_control_groups(const std::filesystem::path& root = "/");
+
+/// Bytes that `ulimit -v` (RLIMIT_AS) leaves this process beyond the addresses that it has in use; infinity without it.
+[[nodiscard]] double memory_of_address_space(const std::filesystem::path& root = "/");
+
+/// The least of these three.
+[[nodiscard]] double available_memory(const std::filesystem::path& root = "/");
 
 [[nodiscard]] std::string host_name();
 

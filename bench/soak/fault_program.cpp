@@ -1,0 +1,165 @@
+#include "soak/fault_program.hpp"
+
+#include "tesela/algs/cholesky.hpp"
+#include "tesela/algs/elementwise.hpp"
+#include "tesela/algs/redistribute.hpp"
+#include "tesela/base/error.hpp"
+#include "tesela/base/random.hpp"
+#include "tesela/distribution/families.hpp"
+#include "tesela/starpu/engine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+namespace tesela::bench {
+namespace {
+
+constexpr Index steps_per_round = 4;
+
+class ThrownFault : public std::runtime_error {
+public:
+    ThrownFault() : std::runtime_error("a fault that was asked for") {}
+};
+
+/// When and where the fault happens: alike on every node.
+class Strike {
+public:
+    Strike(const FaultOptions& options, const Engine& engine) : options_(options), me_(engine.this_node()) {
+        const Random random(options.seed);
+        const auto steps = static_cast<std::uint64_t>(std::min(options.rounds, first_rounds) * steps_per_round);
+        node_ = NodeId{static_cast<Index>(random.below(static_cast<std::uint64_t>(engine.node_count()), {0, 0}))};
+        step_ = static_cast<Index>(random.below(steps, {0, 1}));
+    }
+
+    /// Does to this node what is to be done before this step; true if the caller must return.
+    [[nodiscard]] bool happens_before(Index step) const {
+        if (step != step_) return false;
+        if (me_ == node_) write_stamp();
+        if (options_.fault == Fault::error) throw Error("an error at step {} that all nodes meet", step);
+        if (me_ != node_) return false;
+        if (options_.fault == Fault::thrown) throw ThrownFault();
+        if (options_.fault == Fault::exited) std::exit(4);  // NOLINT(concurrency-mt-unsafe): as a program may do
+        if (options_.fault == Fault::killed) std::raise(SIGKILL);
+        return options_.fault == Fault::returned;
+    }
+
+private:
+    static constexpr Index first_rounds = 5;
+
+    /// It appears whole, since somebody may be looking.
+    void write_stamp() const {
+        if (options_.stamp.empty()) return;
+        const auto now = std::chrono::steady_clock::now().time_since_epoch();
+        const std::string unfinished = options_.stamp + ".unfinished";
+        std::ofstream(unfinished) << fmt::format("{} {} {:.6f}\n", node_.number(), step_,
+                                                 std::chrono::duration<double>(now).count());
+        std::filesystem::rename(unfinished, options_.stamp);
+    }
+
+    const FaultOptions& options_;
+    NodeId me_;
+    NodeId node_{0};
+    Index step_ = 0;
+};
+
+double element(const void*, ElementIndex at) {
+    return 1.0 / (1.0 + static_cast<double>(std::abs(at.i - at.j))) + (at.i == at.j ? 2.0 : 0.0);
+}
+
+void check(const Status& status) {
+    if (!status.ok()) throw Error("{}", status.describe());
+}
+
+/// Small matrices in different tiles, and steps on them that need every node.
+class Workload {
+public:
+    explicit Workload(Engine& engine)
+        : stream_(engine),
+          factor_(stream_, factor_tiling, squarest_block_cyclic(factor_tiling.grid(), engine.node_count()),
+                  {.stored = Stored::lower}),
+          copy_(stream_, copy_tiling, random_distribution(copy_tiling.grid(), engine.node_count(), 1), {.name = "B"}) {
+        fill(stream_, copy_.view(), {});
+    }
+
+    void run(Index step) {
+        const Index nodes = stream_.engine().node_count();
+        const Index round = step / steps_per_round;
+        switch (step % steps_per_round) {
+            case 0:
+                generate(stream_, factor_.view(), {element});
+                cholesky(stream_, factor_);
+                break;
+            case 1:
+                redistribute(stream_, factor_.view(),
+                             random_distribution(factor_tiling.grid(), nodes, static_cast<std::uint64_t>(round)));
+                break;
+            case 2: redistribute(stream_, factor_.view(), copy_.view()); break;
+            default: (void)gather(stream_, copy_.view());
+        }
+        if (step % waits_every == 0) check(stream_.wait());
+    }
+    void finish() { check(stream_.wait()); }
+
+private:
+    static inline const Tiling factor_tiling = Tiling::square(240, 40);
+    static inline const Tiling copy_tiling = Tiling::square(240, 56);
+    static constexpr Index waits_every = 3;
+
+    Stream stream_;
+    Matrix<double> factor_;
+    Matrix<double> copy_;
+};
+
+/// Owns the stream, as a function of a user's program would.
+void work(Engine& engine, const FaultOptions& options) {
+    const Strike strike(options, engine);
+    Workload workload(engine);
+    for (Index step = 0; step < options.rounds * steps_per_round; ++step) {
+        if (strike.happens_before(step)) return;
+        workload.run(step);
+    }
+    workload.finish();
+}
+
+}  // namespace
+
+const std::map<std::string, Fault>& faults_by_name() {
+    static const std::map<std::string, Fault> names{{"none", Fault::none},   {"throw", Fault::thrown},
+                                                    {"exit", Fault::exited}, {"return", Fault::returned},
+                                                    {"kill", Fault::killed}, {"error", Fault::error}};
+    return names;
+}
+
+void add_fault_options(CLI::App& command, FaultOptions& options) {
+    command.add_option("--fault", options.fault, "none, throw, exit, return, kill: one node; error: all nodes alike")
+        ->transform(CLI::CheckedTransformer(faults_by_name()));
+    command.add_option("--seed", options.seed, "Chooses the node and the step");
+    command.add_option("--stamp", options.stamp, "File for node, step and time of the fault");
+    command.add_option("--rounds", options.rounds, "Rounds of steps")->check(CLI::PositiveNumber);
+}
+
+int run_fault_program(const FaultOptions& options) {
+    // Not "tesela: ": that is how the engine's own messages begin, which tests look for.
+    try {
+        StarpuEngine engine({.warnings = Warnings::keep});
+        work(engine, options);
+        return 0;
+    } catch (const Error& error) {
+        fmt::print(stderr, "fault program: {}\n", error.what());
+        return 2;
+    } catch (const ThrownFault& fault) {
+        fmt::print(stderr, "fault program: {}\n", fault.what());
+        return 3;
+    }
+}
+
+}  // namespace tesela::bench

@@ -1,0 +1,117 @@
+#include "soak/wandering_tiles.hpp"
+
+#include "tesela/algs/elementwise.hpp"
+#include "tesela/base/error.hpp"
+
+#include <numeric>
+#include <vector>
+
+namespace tesela::bench {
+namespace {
+
+constexpr Index order = 8;  // of a tile
+
+KernelCost no_cost(std::span<const TileShape>, const void*) noexcept { return {}; }
+
+double* column_of(const Tile& tile, Index j) { return static_cast<double*>(tile.data) + j * tile.ld; }
+
+KernelResult run_count_up(const KernelCall& call) noexcept {
+    const Tile& tile = call.tiles[0];
+    for (Index j = 0; j < tile.cols(); ++j)
+        for (Index i = 0; i < tile.rows(); ++i) column_of(tile, j)[i] += 1;
+    return {};
+}
+const Kernel count_up{"count_up", no_cost, run_count_up};
+
+KernelResult run_add(const KernelCall& call) noexcept {
+    const Tile& from = call.tiles[0];
+    const Tile& to = call.tiles[1];
+    for (Index j = 0; j < to.cols(); ++j)
+        for (Index i = 0; i < to.rows(); ++i) column_of(to, j)[i] += column_of(from, j)[i];
+    return {};
+}
+const Kernel add{"add_tile", no_cost, run_add};
+
+std::vector<std::int32_t> numbered(Index nodes) {
+    std::vector<std::int32_t> owners(static_cast<std::size_t>(nodes));
+    std::iota(owners.begin(), owners.end(), 0);
+    return owners;
+}
+
+/// Tile (i, j) on node j.
+Distribution column_per_node(Index rows, Index nodes) {
+    std::vector<std::int32_t> owners;
+    for (Index i = 0; i < rows; ++i)
+        for (const std::int32_t node : numbered(nodes)) owners.push_back(node);
+    return {{rows, nodes}, nodes, owners};
+}
+
+}  // namespace
+
+Distribution one_tile_per_node(Index nodes) { return {{nodes, 1}, nodes, numbered(nodes)}; }
+
+Task add_tile(TileRef from, TileRef to) { return {add, {{from, AccessMode::read}, {to, AccessMode::read_write}}}; }
+
+WanderingTiles::WanderingTiles(Engine& engine)
+    : stream_(engine, {.name = "messages"}),
+      nodes_(engine.node_count()),
+      tiles_(stream_, Tiling::uniform({order * tile_count, order}, {order, order}),
+             Distribution({tile_count, 1}, nodes_, std::vector<std::int32_t>(tile_count, 0)), {.name = "tiles"}),
+      sums_(stream_, Tiling::uniform({order * tile_count, order * nodes_}, {order, order}),
+            column_per_node(tile_count, nodes_), {.name = "sums"}) {
+    fill(stream_, tiles_.view(), {});
+    fill(stream_, sums_.view(), {});
+    // So that all nodes send at the same time.
+    for (Index tile = 0; tile < tile_count; ++tile) stream_.move(tiles_(tile, 0), NodeId{tile % nodes_});
+    wait();
+}
+
+Index WanderingTiles::rounds_for(Index messages) const { return ceil_div(messages, messages_per_round); }
+
+void WanderingTiles::run_round() {
+    for (Index tile = 0; tile < tile_count; ++tile) send_on(tile);
+    ++rounds_;
+    messages_ += messages_per_round;
+    if (rounds_ % fetched_every == 0) fetch_sum();
+    if (rounds_ % waits_every == 0) wait();
+}
+
+/// Writing a tile makes copies of it out of date and moving it leaves none behind, so both below are messages.
+void WanderingTiles::send_on(Index tile) {
+    const TileRef wanderer = tiles_(tile, 0);
+    const NodeId from = wanderer.owner();
+    stream_.submit(Task(count_up, {{wanderer, AccessMode::read_write}}));
+    stream_.move(wanderer, NodeId{(from.number() + 1) % nodes_});
+    stream_.submit(add_tile(wanderer, sums_(tile, from.number())));
+}
+
+void WanderingTiles::fetch_sum() {
+    const Index tile = rounds_ % tile_count;
+    const Index behind = (tiles_(tile, 0).owner().number() + nodes_ - 1) % nodes_;
+    fetched_.push_back(stream_.fetch(sums_(tile, behind)));
+    messages_ += nodes_ - 1;
+}
+
+void WanderingTiles::wait() {
+    for (const auto& value : fetched_) value->wait();
+    fetched_.clear();
+    const Status status = stream_.wait();
+    if (!status.ok()) throw Error("{}", status.describe());
+}
+
+Index WanderingTiles::wrong_values() {
+    const auto rounds = static_cast<double>(rounds_);
+    const std::vector<double> counts = gather(stream_, tiles_.view());
+    const std::vector<double> parts = gather(stream_, sums_.view());
+    wait();
+    Index wrong = 0;
+    for (std::size_t at = 0; at < counts.size(); ++at) {
+        double sum = 0;
+        for (std::size_t node = 0; node < static_cast<std::size_t>(nodes_); ++node)
+            sum += parts[at + node * counts.size()];
+        wrong += counts[at] == rounds && sum == rounds * (rounds + 1) / 2 ? 0 : 1;
+    }
+    return wrong;
+}
+
+}  // namespace tesela::bench
