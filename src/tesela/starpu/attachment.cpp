@@ -1,6 +1,6 @@
 #include "tesela/starpu/internal/attachment.hpp"
 
-#include "tesela/starpu/internal/tile_interface.hpp"
+#include "tesela/starpu/internal/handle_pool.hpp"
 
 #include <utility>
 
@@ -34,7 +34,7 @@ StarpuAttachment::~StarpuAttachment() {
         if (slot.handle == nullptr) continue;
         // Memory of the caller must hold the last value before this returns; the rest goes when its tasks have ended.
         if (!slot.home)
-            starpu_data_unregister_submit(slot.handle);
+            handle_pool().give(slot.handle, {});
         else if (owner(tile_at(p)) == me_)
             starpu_data_unregister(slot.handle);
         else
@@ -55,7 +55,7 @@ starpu_data_handle_t StarpuAttachment::handle(TileIndex tile) {
     Slot& slot = slots_[position(tile)];
     if (slot.handle != nullptr) return slot.handle;
     const Claim claim = holds_back(position(tile)) ? Claim::held_back : Claim::needed;
-    slot.handle = slot.home ? register_tile(*this, tile, spec().memory(tile)) : register_tile(*this, tile, claim);
+    slot.handle = slot.home ? register_tile(*this, tile, spec().memory(tile)) : handle_pool().take(*this, tile, claim);
     return slot.handle;
 }
 
@@ -70,8 +70,7 @@ void StarpuAttachment::drop(TileIndex tile, Promise promise) {
         return;
     }
     promise.of->promise(promise.position);
-    in_main_memory(slot.handle).promise = new Promise(std::move(promise));
-    starpu_data_unregister_submit(slot.handle);
+    handle_pool().give(slot.handle, std::move(promise));
     slot.handle = nullptr;
 }
 

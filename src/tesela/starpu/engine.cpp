@@ -7,6 +7,7 @@
 #include "tesela/starpu/internal/attachment.hpp"
 #include "tesela/starpu/internal/exchange.hpp"
 #include "tesela/starpu/internal/execution.hpp"
+#include "tesela/starpu/internal/handle_pool.hpp"
 #include "tesela/starpu/internal/mail.hpp"
 #include "tesela/starpu/internal/runtime.hpp"
 #include "tesela/starpu/internal/stream_state.hpp"
@@ -132,6 +133,7 @@ StarpuEngine::Implementation::~Implementation() {
     mail.reset();
     agreement.reset();
     set_failure_hook(nullptr);
+    handle_pool().clear();
 }
 
 /// Those of streams that are gone are used again: a worker may still be in `finished` of one.

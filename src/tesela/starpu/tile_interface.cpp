@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <utility>
 
 namespace tesela::starpu {
 namespace {
@@ -53,17 +52,10 @@ starpu_ssize_t allocate_data_on_node(void* interface, unsigned node) {
 void free_data_on_node(void* interface, unsigned node) {
     TileInterface& tile = of(interface);
     const std::size_t bytes = tile.allocated_bytes();
-    if (!is_main_memory(node))
-        starpu_free_on_node(node, tile.pointer, bytes);
-    else if (tile.pointer != 0)
-        tile_pool().give(to_memory(tile.pointer), bytes);
-    else if (tile.claim == Claim::held_back)
-        tile_pool().release_held_back(bytes);
-    if (tile.pointer != 0) note_memory(node, -static_cast<std::int64_t>(bytes));
+    if (is_main_memory(node)) return free_memory(tile);
+    starpu_free_on_node(node, tile.pointer, bytes);
+    note_memory(node, -static_cast<std::int64_t>(bytes));
     tile.pointer = 0;
-    if (!is_main_memory(node)) return;
-    const std::unique_ptr<Promise> promise(std::exchange(tile.promise, nullptr));
-    if (promise) promise->of->kept(promise->position);
 }
 
 int copy_any_to_any(void* from_interface, unsigned from_node, void* to_interface, unsigned to_node, void* async) {
@@ -141,8 +133,7 @@ TileInterface describe_tile(const Attachment& matrix, TileIndex tile) {
             .cols = shape.cols,
             .ld = shape.rows,
             .element_bytes = static_cast<std::uint32_t>(element_bytes(matrix.type())),
-            .claim = Claim::needed,
-            .promise = nullptr};
+            .claim = Claim::needed};
 }
 
 void copy_columns(const void* from, const TileInterface& to) {
@@ -182,6 +173,18 @@ bool give_memory(TileInterface& tile, Contents contents) {
     tile.pointer = reinterpret_cast<uintptr_t>(memory);
     note_memory(STARPU_MAIN_RAM, static_cast<std::int64_t>(tile.allocated_bytes()));
     return true;
+}
+
+void free_memory(TileInterface& tile) {
+    const std::size_t bytes = tile.allocated_bytes();
+    if (tile.pointer != 0) {
+        tile_pool().give(to_memory(tile.pointer), bytes);
+        note_memory(STARPU_MAIN_RAM, -static_cast<std::int64_t>(bytes));
+    } else if (tile.claim == Claim::held_back) {
+        tile_pool().release_held_back(bytes);
+    }
+    tile.pointer = 0;
+    tile.claim = Claim::needed;
 }
 
 void install(TileInterface& tile, void* value, Home home) {

@@ -11,7 +11,7 @@
 
 namespace tesela::starpu {
 
-/// Says when the memory of a tile is given back that a step of a stream has promised.
+/// A step of a stream that will give memory back; nobody waits for it if `of` is null.
 struct Promise {
     std::shared_ptr<PromisedMemory> of;
     std::uint64_t position = 0;
@@ -24,8 +24,7 @@ struct TileInterface {
     uintptr_t pointer;
     std::int64_t rows, cols, ld;
     std::uint32_t element_bytes;
-    Claim claim;       ///< by what right it takes memory
-    Promise* promise;  ///< its own; null if nobody waits for its memory
+    Claim claim;  ///< by what right it takes memory
 
     [[nodiscard]] std::size_t bytes() const {
         return static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols) * element_bytes;
@@ -53,6 +52,8 @@ starpu_data_handle_t register_tile(const Attachment& matrix, TileIndex tile, con
 /// Gives a tile in main memory that has no bytes some; false if there are none.
 enum class Contents : std::uint8_t { any, zeros };
 [[nodiscard]] bool give_memory(TileInterface& tile, Contents contents);
+/// Gives back what a tile in main memory has, or what is held back for it.
+void free_memory(TileInterface& tile);
 /// Puts a value that has arrived, in memory of the pool, into a tile: as its memory, or copied into the caller's.
 enum class Home : std::uint8_t { none, callers };
 void install(TileInterface& tile, void* value, Home home);

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "tesela/starpu/internal/tile_interface.hpp"
+
+#include <starpu.h>
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <tuple>
+#include <vector>
+
+namespace tesela::starpu {
+
+/// StarPU's handles of tiles without memory of the caller's, used again when their tile is gone: StarPU takes longer to
+/// make one than to move a small tile, and keeps some bytes of each for ever.
+class HandlePool {
+public:
+    HandlePool() = default;
+    ~HandlePool() = default;
+    HandlePool(const HandlePool&) = delete;
+    HandlePool& operator=(const HandlePool&) = delete;
+    HandlePool(HandlePool&&) = delete;
+    HandlePool& operator=(HandlePool&&) = delete;
+
+    [[nodiscard]] starpu_data_handle_t take(const Attachment& matrix, TileIndex tile, Claim claim);
+    /// The tile is not used any more by what is submitted from here on; its memory goes, and the promise is kept, when
+    /// what was submitted before has ended.
+    void give(starpu_data_handle_t handle, Promise promise);
+    /// Ends all handles, when those that were given back have come.
+    void clear();
+
+private:
+    using Shape = std::tuple<std::int64_t, std::int64_t, std::uint32_t>;
+    struct Leaving {
+        HandlePool* pool;
+        starpu_data_handle_t handle;
+        Promise promise;
+    };
+    void left(Leaving& leaving);
+
+    std::mutex mutex_;
+    std::map<Shape, std::vector<starpu_data_handle_t>> free_;
+    std::atomic<std::int64_t> leaving_{0};
+};
+
+/// The handles of this process.
+HandlePool& handle_pool();
+
+}  // namespace tesela::starpu
