@@ -11,6 +11,7 @@
 #include "prediction_bench.hpp"
 #include "redistribution/redistribute_bench.hpp"
 #include "soak/fault_program.hpp"
+#include "share_bench.hpp"
 #include "soak_bench.hpp"
 #include "trace_bench.hpp"
 
@@ -105,6 +106,30 @@ bool print_checks(const nlohmann::ordered_json& result, bool as_json) {
 void print_figures(const nlohmann::ordered_json& result) {
     for (const auto& [name, value] : result.items())
         if (name != "checks") fmt::print("{:<36}{}\n", name, value.dump());
+}
+
+void add_share(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<bench::ShareOptions>();
+    auto run = std::make_shared<cli::RunOptions>();
+    CLI::App* command = app.add_subcommand(
+        "share",
+        "How long a tile takes from one node to all others, along a tree and one after the other, beside one send; under "
+        "mpirun. Exit code 1 above --most-sends");
+    command->add_option("--tile", options->tile, "Tile size")->capture_default_str();
+    command->add_option("--repetitions", options->repetitions, "Best of so many")->capture_default_str();
+    command->add_option("--most-sends", options->most_sends, "What all may take at most, in times of one send")
+        ->capture_default_str();
+    cli::add_engine_options(*command, *run);
+    cli::add_json_option(*command, *run);
+    command->callback([=, &exit_code] {
+        exit_code = cli::run_guarded("tesela bench", [&] {
+            const auto engine = cli::start_engine(*run);
+            const auto result = bench::share_benchmark(*engine, *options);
+            if (engine->this_node() != NodeId{0}) return cli::success;
+            if (!run->json) print_figures(result);
+            return print_checks(result, run->json) ? cli::success : cli::failed;
+        });
+    });
 }
 
 void add_soak(CLI::App& app, int& exit_code) {
@@ -417,6 +442,7 @@ int main(int argc, char** argv) {
     add_factorisation(app, bench::Factorisation::cholesky, exit_code);
     add_factorisation(app, bench::Factorisation::lu, exit_code);
     add_overhead(app, exit_code);
+    add_share(app, exit_code);
     add_soak(app, exit_code);
     add_fault(app, exit_code);
     add_distributions(app, exit_code);

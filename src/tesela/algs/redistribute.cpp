@@ -3,9 +3,12 @@
 #include "tesela/base/error.hpp"
 #include "tesela/distribution/redistribution.hpp"
 
+#include <algorithm>
+#include <deque>
 #include <map>
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace tesela {
 namespace {
@@ -199,6 +202,68 @@ private:
     std::map<std::pair<Index, Index>, std::vector<Piece>> acknowledgements_;
 };
 
+/// Moves of tiles, put off while the node they go to has more than it will have in the end and had at the beginning, and
+/// an eighth: so that tiles leave it first, and it never needs much more memory than for its share.
+class MovesInRoom {
+public:
+    explicit MovesInRoom(Index nodes) : nodes_(static_cast<std::size_t>(nodes)) {}
+
+    void add(TileRef tile, NodeId to) {
+        const auto bytes = static_cast<double>(tile.matrix->bytes(tile.index));
+        const auto from = static_cast<std::size_t>(tile.owner().number());
+        if (from >= nodes_.size()) nodes_.resize(from + 1);
+        nodes_[from].holds += bytes;
+        node(to).will_hold += bytes;
+        if (tile.owner() != to) moves_.push_back({tile, to, bytes});
+    }
+
+    void submit(Stream& stream) {
+        for (Node& node : nodes_) node.room = std::max(node.holds, node.will_hold) * 9 / 8;
+        for (const Move& move : moves_) {
+            if (node(move.to).holds + move.bytes > node(move.to).room)
+                node(move.to).waiting.push_back(move);
+            else
+                make(stream, move);
+        }
+        // What is left would not fit in any order: nodes that wait for each other in a circle.
+        for (std::size_t n = 0; n < nodes_.size(); ++n)
+            while (!nodes_[n].waiting.empty()) make(stream, take_first(nodes_[n]));
+    }
+
+private:
+    struct Move {
+        TileRef tile;
+        NodeId to;
+        double bytes = 0;
+    };
+    struct Node {
+        double holds = 0;
+        double will_hold = 0;
+        double room = 0;
+        std::deque<Move> waiting{};
+    };
+    Node& node(NodeId id) { return nodes_[static_cast<std::size_t>(id.number())]; }
+    static Move take_first(Node& node) {
+        const Move move = node.waiting.front();
+        node.waiting.pop_front();
+        return move;
+    }
+    /// Makes a move, and those that wait for the room it leaves.
+    void make(Stream& stream, Move move) {
+        while (true) {
+            Node& left = node(move.tile.owner());
+            left.holds -= move.bytes;
+            node(move.to).holds += move.bytes;
+            stream.move(move.tile, move.to);
+            if (left.waiting.empty() || left.holds + left.waiting.front().bytes > left.room) return;
+            move = take_first(left);
+        }
+    }
+
+    std::vector<Node> nodes_;
+    std::vector<Move> moves_;
+};
+
 }  // namespace
 
 template <class T>
@@ -253,10 +318,12 @@ void redistribute(Stream& stream, const MatrixView<T>& matrix, const Distributio
         throw Error("the new distribution of matrix {} has {} nodes; this run has {}", matrix.matrix().name(),
                     to.nodes(), stream.engine().node_count());
     const auto phase = stream.phase("redistribution");
+    MovesInRoom moves(to.nodes());
     // Column by column, which is the order in which a factorisation needs them.
     for (Index j = 0; j < grid.cols; ++j)
         for (Index i = 0; i < grid.rows; ++i)
-            if (matrix.matrix().has(matrix(i, j).index)) stream.move(matrix(i, j), to.owner({i, j}));
+            if (matrix.matrix().has(matrix(i, j).index)) moves.add(matrix(i, j), to.owner({i, j}));
+    moves.submit(stream);
 }
 
 template void redistribute(Stream&, const MatrixView<float>&, const MatrixView<float>&, const RedistributeOptions&);

@@ -125,10 +125,12 @@ StarpuEngine::Implementation::Implementation(const StarpuOptions& options)
     constexpr Index most = Index{64} << 20U;
     mail = std::make_unique<Mail>(agreement->transport(), runtime.nodes.count(),
                                   Mail::Limits{.window_bytes = std::clamp<Index>(share, 1, most)});
+    Runtime::help_when_idle(&agreement->transport());
     set_failure_hook([this](StarpuStream& stream) { agreement->tell_failure(stream); });
 }
 
 StarpuEngine::Implementation::~Implementation() {
+    Runtime::help_when_idle(nullptr);
     trace.reset();
     mail.reset();
     agreement.reset();

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <set>
@@ -160,8 +161,14 @@ double memory_of_address_space(const std::filesystem::path& root) {
     return std::max(0.0, static_cast<double>(limit.rlim_cur) - pages * static_cast<double>(sysconf(_SC_PAGESIZE)));
 }
 
-double available_memory(const std::filesystem::path& root) {
-    return std::min({memory_of_machine(root), memory_of_control_groups(root), memory_of_address_space(root)});
+std::string control_groups(const std::filesystem::path& root) {
+    std::ifstream file(root / "proc/self/cgroup");
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+double available_memory(const MemorySharers& sharers, const std::filesystem::path& root) {
+    return std::min({memory_of_machine(root) / sharers.machine, memory_of_control_groups(root) / sharers.groups,
+                     memory_of_address_space(root)});
 }
 
 std::string host_name() {

@@ -17,13 +17,25 @@
 #include <ctime>
 #include <filesystem>
 #include <system_error>
+#include <thread>
 
 namespace tesela::starpu {
 namespace {
 
 std::atomic<bool> engine_exists{false};
 
+std::atomic<net::Transport*> idle_help{nullptr};
+std::atomic<int> helping{0};
+
+/// A worker without work looks after the messages: what it waits for is one of them.
+void help_with_messages() {
+    ++helping;
+    if (net::Transport* transport = idle_help.load()) transport->help();
+    --helping;
+}
+
 unsigned sleep_when_idle(void* microseconds) {
+    help_with_messages();
     const auto us = reinterpret_cast<std::intptr_t>(microseconds);
     const timespec moment{.tv_sec = 0, .tv_nsec = us * 1000};
     nanosleep(&moment, nullptr);
@@ -111,6 +123,11 @@ void leave_out_hip(Conf& conf) {
 }
 
 }  // namespace
+
+void Runtime::help_when_idle(net::Transport* transport) {
+    idle_help = transport;
+    while (transport == nullptr && helping > 0) std::this_thread::yield();
+}
 
 Runtime::Runtime(const StarpuOptions& options) {
     if (engine_exists.exchange(true)) throw Error("there is a StarPU engine in this process already; use that one");
@@ -239,7 +256,8 @@ void Runtime::describe(const Cores& cores) {
     description.blas_core = blas.core.in_use;
     description.blas_core_replaced = blas.core.replaced().value_or("");
     description.scheduler = scheduler->name();
-    description.memory_bytes = available_memory() / nodes.count_here();
+    const int group_sharers = nodes.alike_here(control_groups()) ? nodes.count_here() : 1;
+    description.memory_bytes = available_memory({.machine = nodes.count_here(), .groups = group_sharers});
     auto& warnings = description.warnings;
     if (computing * core_sharers_ > cores.usable)
         warnings.push_back(core_sharers_ > 1

@@ -51,7 +51,7 @@ TEST_F(Memory, OfTheMachineIsWhatTheKernelCallsAvailable) {
     write("proc/meminfo",
           "MemTotal:       65000000 kB\nMemFree:  1000 kB\nMemAvailable:   2097152 kB\nHugePages_Total: 0");
     EXPECT_EQ(memory_of_machine(root()), 2 * gib);
-    EXPECT_EQ(available_memory(root()), std::min(2 * gib, memory_of_address_space(root())));
+    EXPECT_EQ(available_memory({}, root()), std::min(2 * gib, memory_of_address_space(root())));
 }
 
 TEST_F(Memory, HasNoLimitWhereNothingSaysOne) {
@@ -127,9 +127,9 @@ TEST_F(Memory, IsTheLeastOfAll) {
     write_version_1("/a", {in_gib(3), 0});
     write_version_2("/b", {in_gib(2), 0});
     EXPECT_EQ(memory_of_control_groups(root()), 2 * gib);
-    EXPECT_LE(available_memory(root()), gib);
+    EXPECT_LE(available_memory({}, root()), gib);
     write("proc/meminfo", "MemAvailable: 4194304 kB");
-    EXPECT_LE(available_memory(root()), 2 * gib);
+    EXPECT_LE(available_memory({}, root()), 2 * gib);
 }
 
 /// Bytes of addresses in use by this process.
@@ -147,7 +147,7 @@ int look_with_room_for(double bytes) {
     if (setrlimit(RLIMIT_AS, &limit) != 0) return 1;
     const double left = memory_of_address_space();
     if (!(left > 0.5 * bytes && left <= bytes)) return 2;
-    return available_memory() <= left ? 0 : 3;
+    return available_memory({}) <= left ? 0 : 3;
 }
 
 TEST(AddressSpace, ThatIsLimitedLeavesWhatIsNotInUse) {
@@ -161,8 +161,8 @@ TEST(AddressSpace, ThatIsLimitedLeavesWhatIsNotInUse) {
 }
 
 TEST(AvailableMemory, OfThisMachineIsANumber) {
-    EXPECT_GT(available_memory(), 0);
-    EXPECT_TRUE(std::isfinite(available_memory()));
+    EXPECT_GT(available_memory({}), 0);
+    EXPECT_TRUE(std::isfinite(available_memory({})));
 }
 
 }  // namespace

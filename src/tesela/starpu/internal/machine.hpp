@@ -35,8 +35,17 @@ struct Cores {
 /// Bytes that `ulimit -v` (RLIMIT_AS) leaves this process beyond the addresses that it has in use; infinity without it.
 [[nodiscard]] double memory_of_address_space(const std::filesystem::path& root = "/");
 
-/// The least of these three.
-[[nodiscard]] double available_memory(const std::filesystem::path& root = "/");
+/// The control groups of this process, to compare with others'.
+[[nodiscard]] std::string control_groups(const std::filesystem::path& root = "/");
+
+/// How many nodes share the machine's memory, and how many that of their control groups; the limit of a process is its
+/// own.
+struct MemorySharers {
+    int machine = 1;
+    int groups = 1;
+};
+/// What this node may take of these three.
+[[nodiscard]] double available_memory(const MemorySharers& sharers, const std::filesystem::path& root = "/");
 
 [[nodiscard]] std::string host_name();
 

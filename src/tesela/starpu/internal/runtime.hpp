@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tesela/net/nodes.hpp"
+#include "tesela/net/transport.hpp"
 #include "tesela/starpu/engine.hpp"
 #include "tesela/starpu/internal/machine.hpp"
 #include "tesela/starpu/internal/scheduler.hpp"
@@ -39,6 +39,9 @@ public:
     [[nodiscard]] WorkerBits workers_of(const WorkerSet& set) const;
     /// The same for critical tasks, which may use the critical worker too.
     [[nodiscard]] WorkerBits critical_workers_of(const WorkerSet& set) const;
+
+    /// Workers that have nothing to do help with its messages, until null is given.
+    static void help_when_idle(net::Transport* transport);
 
     net::Nodes nodes;
     std::unique_ptr<Scheduler> scheduler;

@@ -1,0 +1,83 @@
+#include "share_bench.hpp"
+
+#include "timing.hpp"
+
+#include "tesela/algs/elementwise.hpp"
+#include "tesela/base/error.hpp"
+#include "tesela/starpu/network.hpp"
+
+#include <vector>
+
+namespace tesela::bench {
+namespace {
+
+KernelResult do_nothing(const KernelCall&) noexcept { return {}; }
+KernelCost no_cost(std::span<const TileShape>, const void*) noexcept { return {}; }
+const Kernel reader{"reader", no_cost, do_nothing};
+
+/// A tile of node 0, and a token on every node for the task that reads it there.
+class SharedTile {
+public:
+    SharedTile(StarpuEngine& engine, Index tile)
+        : engine_(engine),
+          stream_(engine),
+          matrix_(stream_, Tiling::square(tile, tile), Distribution({1, 1}, engine.node_count(), {0})) {
+        for (Index node = 0; node < engine.node_count(); ++node) tokens_.emplace_back(stream_, NodeId{node});
+    }
+
+    enum class Way : std::uint8_t { along_a_tree, one_after_the_other };
+    /// Seconds until so many other nodes have read it.
+    double read_by(Index others, Way way) {
+        fill(stream_, matrix_.view(), {.off_diagonal = 1, .diagonal = 2});
+        stream_.wait();
+        std::vector<NodeId> nodes;
+        for (Index node = 1; node <= others; ++node) nodes.emplace_back(node);
+        (void)engine_.max_over_nodes(0);
+        return engine_.max_over_nodes(seconds_of([&] {
+            if (way == Way::along_a_tree) stream_.share(matrix_(0, 0), nodes);
+            for (const NodeId node : nodes)
+                stream_.submit(Task(reader, {{matrix_(0, 0), AccessMode::read},
+                                             {tokens_[static_cast<std::size_t>(node.number())].ref(), AccessMode::write}}));
+            stream_.wait();
+        }));
+    }
+
+private:
+    StarpuEngine& engine_;
+    Stream stream_;
+    Matrix<double> matrix_;
+    std::vector<Token> tokens_;
+};
+
+}  // namespace
+
+nlohmann::ordered_json share_benchmark(StarpuEngine& engine, const ShareOptions& options) {
+    const Index others = engine.node_count() - 1;
+    if (others < 1) throw Error("a tile can only be shared among nodes: start at least two with mpirun");
+    if (options.tile < 1 || options.repetitions < 1) throw Error("--tile and --repetitions must be at least 1");
+    SharedTile tile(engine, options.tile);
+    using Way = SharedTile::Way;
+    Best one, tree, in_turn;
+    for (int r = 0; r <= options.repetitions; ++r) {
+        const double seconds[]{tile.read_by(1, Way::one_after_the_other), tile.read_by(others, Way::along_a_tree),
+                               tile.read_by(others, Way::one_after_the_other)};
+        if (r == 0) continue;  // MPI's connections are made
+        one.add(seconds[0]);
+        tree.add(seconds[1]);
+        in_turn.add(seconds[2]);
+    }
+    const double ratio = tree.seconds() / one.seconds();
+    const std::string name = fmt::format("a tile of {} to {} nodes, in sends", options.tile, others);
+    return {{"nodes", engine.node_count()},
+            {"tile", options.tile},
+            {"bytes", options.tile * options.tile * 8},
+            {"seconds_to_one", one.seconds()},
+            {"seconds_along_a_tree", tree.seconds()},
+            {"seconds_one_after_the_other", in_turn.seconds()},
+            {"ratio_along_a_tree", ratio},
+            {"ratio_one_after_the_other", in_turn.seconds() / one.seconds()},
+            {"checks",
+             {{{"bar", name}, {"value", ratio}, {"limit", options.most_sends}, {"met", ratio <= options.most_sends}}}}};
+}
+
+}  // namespace tesela::bench
