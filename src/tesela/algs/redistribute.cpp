@@ -77,9 +77,8 @@ public:
 
     void submit() {
         const Owners owners{exchange_.from->distribution(), exchange_.to->distribution()};
-        constexpr Index any = std::numeric_limits<Index>::max();
-        const Parcels parcels = make_parcels(*exchange_.overlay, owners, dense_bytes(sizeof(T)),
-                                             {.bytes = options_.message_bytes, .tiles = any});
+        const Parcels parcels =
+            make_parcels(*exchange_.overlay, owners, dense_bytes(sizeof(T)), {.bytes = options_.message_bytes});
         for (const Parcel& parcel : parcels.parcels)
             for (const Segment& segment : parcel.segments) ++left_[segment.to];
         for (const Parcel& parcel : parcels.parcels) {

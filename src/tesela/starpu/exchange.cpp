@@ -6,7 +6,6 @@
 #include "tesela/starpu/internal/tracing.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <limits>
 #include <numeric>
@@ -32,9 +31,6 @@ std::byte* take_buffer(Index bytes) {
     if (memory == nullptr) throw std::bad_alloc();
     return static_cast<std::byte*>(memory);
 }
-
-/// So that the task on a parcel, with the parcel itself, can be described in a trace.
-constexpr Index most_tiles = Index{Task::max_accesses} - 1;
 
 /// Tags below are StarPU-MPI's; what is above must not exceed what MPI allows.
 constexpr std::int64_t first_free_tag = 1024;
@@ -68,10 +64,11 @@ ExchangeRun::ExchangeRun(const Exchange& exchange, Surroundings surroundings)
       element_bytes_(element_bytes(exchange.from->type())),
       around_(std::move(surroundings)),
       first_position_(around_.stream.submitted),
-      first_datum_(around_.stream.next_tag) {
+      first_datum_(around_.stream.next_tag),
+      sources_(*exchange.from),
+      targets_(*exchange.to) {
     constexpr Index most_bytes = Index{1} << 30U;
-    const ParcelOptions options{.bytes = std::clamp<Index>(exchange.options.message_bytes, 1, most_bytes),
-                                .tiles = most_tiles};
+    const ParcelOptions options{.bytes = std::clamp<Index>(exchange.options.message_bytes, 1, most_bytes)};
     const Owners owners{exchange.from->distribution(), exchange.to->distribution()};
     Parcels parcels =
         make_parcels(*exchange.overlay, owners, dense_bytes(static_cast<Index>(element_bytes_)), options, around_.me);
@@ -94,6 +91,9 @@ void ExchangeRun::make_shipment(Parcel parcel) {
         for (const TileIndex tile : parcel.sources) shipment.sources.push_back(&hold(sources_, tile, shipment));
     if (comes)
         for (const TileIndex tile : parcel.targets) shipment.targets.push_back(&hold(targets_, tile, shipment));
+    shipment.segments = placed_segments(parcel);
+    parcel.segments.clear();
+    parcel.segments.shrink_to_fit();
     shipment.parcel = std::move(parcel);
     if (shipment.role == Role::local) return;
     const Index peer = (comes ? shipment.parcel.from : shipment.parcel.to).number();
@@ -103,14 +103,31 @@ void ExchangeRun::make_shipment(Parcel parcel) {
     shipment.channel->done.push_back(0);
 }
 
-ExchangeRun::HeldTile& ExchangeRun::hold(Tiles& tiles, TileIndex index, Shipment& shipment) {
-    HeldTile& held = tiles[index];
-    held.run = this;
-    held.index = index;
-    ++held.uses;
+std::vector<PlacedSegment> ExchangeRun::placed_segments(const Parcel& parcel) const {
+    std::vector<PlacedSegment> placed;
+    placed.reserve(parcel.segments.size());
+    Index at = 0;
+    for (std::size_t k = 0; k < parcel.segments.size(); ++k) {
+        const Segment& segment = parcel.segments[k];
+        const Parcel::Places places = parcel.places[k];
+        placed.push_back({segment_arguments(segment, exchange_.overlay->problem().orientation, element_bytes_),
+                          static_cast<std::uint32_t>(places.source), static_cast<std::uint32_t>(places.target)});
+        placed.back().args.packed_at = std::exchange(at, at + segment.shape.count());
+    }
+    return placed;
+}
+
+ExchangeRun::HeldTile& ExchangeRun::hold(HeldTiles& tiles, TileIndex index, Shipment& shipment) {
+    HeldTile*& held = tiles.by_position[static_cast<std::size_t>(index.i * tiles.cols + index.j)];
+    if (held == nullptr) {
+        held = &tiles.tiles.emplace_back();
+        held->run = this;
+        held->index = index;
+    }
+    ++held->uses;
     ++shipment.missing;
-    held.waiting.push_back(&shipment);
-    return held;
+    held->waiting.push_back(&shipment);
+    return *held;
 }
 
 void ExchangeRun::start() {
@@ -121,25 +138,25 @@ void ExchangeRun::start() {
     auto& from = static_cast<StarpuAttachment&>(*exchange_.from);
     auto& to = static_cast<StarpuAttachment&>(*exchange_.to);
     // All that is said of the matrices is said before the first tile is asked for, which may start everything.
-    for (auto& [index, held] : sources_) held.handle = from.handle(index);
-    for (auto& [index, held] : targets_) {
-        held.handle = to.handle(index);
-        held.covered = exchange_.overlay->covers(index);
+    for (HeldTile& held : sources_.tiles) held.handle = from.handle(held.index);
+    for (HeldTile& held : targets_.tiles) {
+        held.handle = to.handle(held.index);
+        held.covered = exchange_.overlay->covers(held.index);
     }
     for (const auto& shipment : shipments_) {
         shipment->direct = contiguous(*shipment);
         if (traced_parcels_) trace_task(*shipment);
     }
     // In the order of the shipments, so that the first columns of the target are complete first.
-    std::vector<std::pair<HeldTile*, starpu_data_access_mode>> wanted;
     for (const auto& shipment : shipments_) {
-        for (HeldTile* held : shipment->sources) wanted.emplace_back(held, STARPU_R);
-        for (HeldTile* held : shipment->targets) wanted.emplace_back(held, held->covered ? STARPU_W : STARPU_RW);
+        for (HeldTile* held : shipment->sources) ask(*held, STARPU_R);
+        for (HeldTile* held : shipment->targets) ask(*held, held->covered ? STARPU_W : STARPU_RW);
     }
-    std::map<HeldTile*, bool> asked;
-    for (const auto& [held, mode] : wanted)
-        if (!std::exchange(asked[held], true))
-            starpu_data_acquire_on_node_cb(held->handle, STARPU_MAIN_RAM, mode, tile_ready, held);
+}
+
+void ExchangeRun::ask(HeldTile& held, starpu_data_access_mode mode) {
+    if (!std::exchange(held.asked, true))
+        starpu_data_acquire_on_node_cb(held.handle, STARPU_MAIN_RAM, mode, tile_ready, &held);
 }
 
 void ExchangeRun::tile_ready(void* held_tile) {
@@ -177,27 +194,29 @@ void ExchangeRun::begin(Shipment& shipment) {
         submit(shipment);
 }
 
-const ExchangeRun::HeldTile& ExchangeRun::held(const std::vector<HeldTile*>& tiles, TileIndex index) const {
-    return **std::find_if(tiles.begin(), tiles.end(), [&](const HeldTile* tile) { return tile->index == index; });
-}
-
 bool ExchangeRun::contiguous(const Shipment& shipment) const {
-    if (shipment.role == Role::local || shipment.parcel.segments.size() != 1) return false;
-    const Trapezoid& shape = shipment.parcel.segments.front().shape;
+    if (shipment.role == Role::local || shipment.segments.size() != 1) return false;
+    const SegmentArguments& segment = shipment.segments.front().args;
     const bool leaves = shipment.role == Role::outgoing;
-    if (shape.part != Trapezoid::Part::all) return false;
-    if (leaves && exchange_.overlay->problem().orientation == Orientation::transposed) return false;
+    if (segment.part != Trapezoid::Part::all || (leaves && segment.op != Op::none)) return false;
     const HeldTile& held = *(leaves ? shipment.sources : shipment.targets).front();
     const auto* tile = static_cast<TileInterface*>(starpu_data_get_interface_on_node(held.handle, STARPU_MAIN_RAM));
-    return shape.cols == 1 || shape.rows == tile->ld;
+    return segment.cols == 1 || segment.rows == tile->ld;
 }
 
 void* ExchangeRun::in_tile(const Shipment& shipment) const {
-    const Segment& segment = shipment.parcel.segments.front();
+    const SegmentArguments& segment = shipment.segments.front().args;
     const bool leaves = shipment.role == Role::outgoing;
     const Tile& tile = (leaves ? shipment.sources : shipment.targets).front()->tile;
-    const ElementIndex at = leaves ? segment.from_at : segment.to_at;
-    return static_cast<std::byte*>(tile.data) + static_cast<std::size_t>(at.i + at.j * tile.ld) * element_bytes_;
+    const Index at = leaves ? segment.from_i + segment.from_j * tile.ld : segment.to_i + segment.to_j * tile.ld;
+    return static_cast<std::byte*>(tile.data) + static_cast<std::size_t>(at) * element_bytes_;
+}
+
+std::vector<Tile> ExchangeRun::tiles_of(const std::vector<HeldTile*>& held) {
+    std::vector<Tile> tiles;
+    tiles.reserve(held.size());
+    for (const HeldTile* tile : held) tiles.push_back(tile->tile);
+    return tiles;
 }
 
 int ExchangeRun::tag(const Shipment& shipment) const {
@@ -289,7 +308,7 @@ void ExchangeRun::submit(Shipment& shipment) {
     around_.submit(task, shipment.traced);
 }
 
-/// The task as traces show it: with the tiles it reads and writes, and the parcel between them.
+/// The task as traces show it: with tiles it reads and writes, as many as a task can have, and the parcel between them.
 void ExchangeRun::trace_task(Shipment& shipment) const {
     if (shipment.direct) return;
     const Kernel& kernel = kernel_of(shipment);
@@ -299,10 +318,13 @@ void ExchangeRun::trace_task(Shipment& shipment) const {
     const auto add = [&](TileRef tile, AccessMode mode) {
         task.accesses[static_cast<std::size_t>(task.access_count++)] = {tile, mode};
     };
+    constexpr std::size_t most = Task::max_accesses - 1;
+    const std::size_t sources = std::min(shipment.sources.size(), shipment.role == Role::local ? most / 2 : most);
+    const std::size_t targets = std::min(shipment.targets.size(), most - sources);
     const TileRef parcel{traced_parcels_.get(), {shipment.parcel.number, 0}};
     if (&kernel == &unpack_kernel) add(parcel, AccessMode::read);
-    for (const HeldTile* tile : shipment.sources) add({exchange_.from, tile->index}, AccessMode::read);
-    for (const HeldTile* tile : shipment.targets) add({exchange_.to, tile->index}, AccessMode::disjoint);
+    for (std::size_t k = 0; k < sources; ++k) add({exchange_.from, shipment.sources[k]->index}, AccessMode::read);
+    for (std::size_t k = 0; k < targets; ++k) add({exchange_.to, shipment.targets[k]->index}, AccessMode::disjoint);
     if (&kernel == &pack_kernel) add(parcel, AccessMode::write);
     const std::uint64_t second = &kernel == &pack_kernel ? 0 : 1;
     const std::uint64_t position = first_position_ + 2 * static_cast<std::uint64_t>(shipment.parcel.number) + second;
@@ -313,13 +335,8 @@ KernelResult ExchangeRun::run_pack(const KernelCall& call) noexcept {
     auto& shipment = *static_cast<Shipment*>(call.args<ShipmentArguments>().shipment);
     ExchangeRun& run = *shipment.run;
     shipment.buffer = take_buffer(shipment.parcel.bytes);
-    std::byte* to = shipment.buffer;
-    for (const Segment& segment : shipment.parcel.segments) {
-        const SegmentArguments args = run.arguments(segment);
-        pack_segment(run.held(shipment.sources, segment.from).tile, to, args);
-        to += static_cast<std::size_t>(segment.shape.count()) * static_cast<std::size_t>(args.element_bytes);
-    }
-    run.release(shipment.sources);
+    pack_segments(shipment.segments, tiles_of(shipment.sources), shipment.buffer);
+    release(shipment.sources);
     run.send(shipment, shipment.buffer);
     return {};
 }
@@ -327,13 +344,8 @@ KernelResult ExchangeRun::run_pack(const KernelCall& call) noexcept {
 KernelResult ExchangeRun::run_unpack(const KernelCall& call) noexcept {
     auto& shipment = *static_cast<Shipment*>(call.args<ShipmentArguments>().shipment);
     ExchangeRun& run = *shipment.run;
-    const std::byte* from = shipment.buffer;
-    for (const Segment& segment : shipment.parcel.segments) {
-        const SegmentArguments args = run.arguments(segment);
-        unpack_segment(from, run.held(shipment.targets, segment.to).tile, args);
-        from += static_cast<std::size_t>(segment.shape.count()) * static_cast<std::size_t>(args.element_bytes);
-    }
-    run.release(shipment.targets);
+    unpack_segments(shipment.segments, shipment.buffer, tiles_of(shipment.targets));
+    release(shipment.targets);
     run.ended(shipment);
     return {};
 }
@@ -341,25 +353,17 @@ KernelResult ExchangeRun::run_unpack(const KernelCall& call) noexcept {
 KernelResult ExchangeRun::run_copy(const KernelCall& call) noexcept {
     auto& shipment = *static_cast<Shipment*>(call.args<ShipmentArguments>().shipment);
     ExchangeRun& run = *shipment.run;
-    for (const Segment& segment : shipment.parcel.segments)
-        copy_segment(run.held(shipment.sources, segment.from).tile, run.held(shipment.targets, segment.to).tile,
-                     run.arguments(segment));
-    run.release(shipment.sources);
-    run.release(shipment.targets);
+    copy_segments(shipment.segments, tiles_of(shipment.sources), tiles_of(shipment.targets));
+    release(shipment.sources);
+    release(shipment.targets);
     run.ended(shipment);
     return {};
 }
 
 /// One use of each tile has ended; those without further uses go back to StarPU.
 void ExchangeRun::release(const std::vector<HeldTile*>& tiles) {
-    std::array<HeldTile*, Task::max_accesses> free{};
-    std::size_t count = 0;
-    {
-        const std::lock_guard lock(mutex_);
-        for (HeldTile* tile : tiles)
-            if (--tile->uses == 0) free[count++] = tile;
-    }
-    for (std::size_t k = 0; k < count; ++k) starpu_data_release_on_node(free[k]->handle, STARPU_MAIN_RAM);
+    for (HeldTile* tile : tiles)
+        if (--tile->uses == 0) starpu_data_release_on_node(tile->handle, STARPU_MAIN_RAM);
 }
 
 void ExchangeRun::ended(Shipment& shipment) {
