@@ -10,8 +10,8 @@
 #include "paper002/paper002_bench.hpp"
 #include "prediction_bench.hpp"
 #include "redistribution/redistribute_bench.hpp"
-#include "soak/fault_program.hpp"
 #include "share_bench.hpp"
+#include "soak/fault_program.hpp"
 #include "soak_bench.hpp"
 #include "trace_bench.hpp"
 
@@ -111,10 +111,10 @@ void print_figures(const nlohmann::ordered_json& result) {
 void add_share(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<bench::ShareOptions>();
     auto run = std::make_shared<cli::RunOptions>();
-    CLI::App* command = app.add_subcommand(
-        "share",
-        "How long a tile takes from one node to all others, along a tree and one after the other, beside one send; under "
-        "mpirun. Exit code 1 above --most-sends");
+    CLI::App* command = app.add_subcommand("share",
+                                           "How long a tile takes from one node to all others, along a tree and one "
+                                           "after the other, beside one send; under "
+                                           "mpirun. Exit code 1 above --most-sends");
     command->add_option("--tile", options->tile, "Tile size")->capture_default_str();
     command->add_option("--repetitions", options->repetitions, "Best of so many")->capture_default_str();
     command->add_option("--most-sends", options->most_sends, "What all may take at most, in times of one send")

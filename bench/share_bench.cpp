@@ -36,8 +36,9 @@ public:
         return engine_.max_over_nodes(seconds_of([&] {
             if (way == Way::along_a_tree) stream_.share(matrix_(0, 0), nodes);
             for (const NodeId node : nodes)
-                stream_.submit(Task(reader, {{matrix_(0, 0), AccessMode::read},
-                                             {tokens_[static_cast<std::size_t>(node.number())].ref(), AccessMode::write}}));
+                stream_.submit(
+                    Task(reader, {{matrix_(0, 0), AccessMode::read},
+                                  {tokens_[static_cast<std::size_t>(node.number())].ref(), AccessMode::write}}));
             stream_.wait();
         }));
     }

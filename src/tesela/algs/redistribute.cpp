@@ -80,9 +80,8 @@ public:
 
     void submit() {
         const Owners owners{exchange_.from->distribution(), exchange_.to->distribution()};
-        constexpr Index any = std::numeric_limits<Index>::max();
-        const Parcels parcels = make_parcels(*exchange_.overlay, owners, dense_bytes(sizeof(T)),
-                                             {.bytes = options_.message_bytes, .tiles = any});
+        const Parcels parcels =
+            make_parcels(*exchange_.overlay, owners, dense_bytes(sizeof(T)), {.bytes = options_.message_bytes});
         for (const Parcel& parcel : parcels.parcels)
             for (const Segment& segment : parcel.segments) ++left_[segment.to];
         for (const Parcel& parcel : parcels.parcels) {
@@ -202,8 +201,8 @@ private:
     std::map<std::pair<Index, Index>, std::vector<Piece>> acknowledgements_;
 };
 
-/// Moves of tiles, put off while the node they go to has more than it will have in the end and had at the beginning, and
-/// an eighth: so that tiles leave it first, and it never needs much more memory than for its share.
+/// Moves of tiles, put off while the node they go to has more than it will have in the end and had at the beginning,
+/// and an eighth: so that tiles leave it first, and it never needs much more memory than for its share.
 class MovesInRoom {
 public:
     explicit MovesInRoom(Index nodes) : nodes_(static_cast<std::size_t>(nodes)) {}

@@ -38,6 +38,8 @@ struct Segment {
     ElementIndex to_at;
     /// Its elements as they stand in the target.
     Trapezoid shape;
+
+    friend bool operator==(const Segment&, const Segment&) = default;
 };
 
 /// Where a segment lies in its target tile, paper 002 figure 2.

@@ -3,6 +3,8 @@
 #include "tesela/base/error.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <unordered_map>
 
 namespace tesela {
 namespace {
@@ -18,13 +20,56 @@ void check(const Overlay& overlay, const Owners& owners) {
     check_grid("target", overlay.problem().to, owners.to);
 }
 
-void add_once(std::vector<TileIndex>& tiles, TileIndex tile) {
-    // Segments come target tile by target tile, so the last is the likely one.
-    if (!tiles.empty() && tiles.back() == tile) return;
-    if (std::find(tiles.begin(), tiles.end(), tile) == tiles.end()) tiles.push_back(tile);
+/// Lists the distinct tiles of a parcel, each under the place at which it stands in the list.
+class TileList {
+public:
+    explicit TileList(GridSize grid) : rows_(grid.rows), seen_(static_cast<std::size_t>(grid.count())) {}
+
+    /// The place of a tile in the list of this parcel, where it is put if it is new there.
+    std::int32_t place(Index parcel, TileIndex tile, std::vector<TileIndex>& list) {
+        Seen& seen = seen_[static_cast<std::size_t>(tile.i + tile.j * rows_)];
+        if (seen.parcel != parcel) {
+            seen = {parcel, static_cast<std::int32_t>(list.size())};
+            list.push_back(tile);
+        }
+        return seen.place;
+    }
+
+private:
+    struct Seen {
+        Index parcel = -1;
+        std::int32_t place = 0;
+    };
+    Index rows_;
+    std::vector<Seen> seen_;  // column by column, as segments come
+};
+
+void list_tiles(const Overlay& overlay, std::vector<Parcel>& parcels) {
+    TileList sources(overlay.problem().from.grid());
+    TileList targets(overlay.problem().to.grid());
+    for (Parcel& parcel : parcels) {
+        parcel.places.reserve(parcel.segments.size());
+        for (const Segment& segment : parcel.segments)
+            parcel.places.push_back({sources.place(parcel.number, segment.from, parcel.sources),
+                                     targets.place(parcel.number, segment.to, parcel.targets)});
+    }
 }
 
-/// Fills parcels per pair of nodes and closes them when they are full.
+/// Columns [begin, end) of a shape that is not empty, without those beside a triangle.
+std::pair<Index, Index> used_columns(const Trapezoid& shape) {
+    if (shape.part == Trapezoid::Part::lower) return {0, std::min(shape.cols, shape.rows - shape.diagonal)};
+    if (shape.part == Trapezoid::Part::upper) return {std::max<Index>(0, -shape.diagonal), shape.cols};
+    return {0, shape.cols};
+}
+
+/// From one node to another.
+struct Route {
+    NodeId from;
+    NodeId to;
+};
+
+/// Fills parcels per pair of nodes, one at a time for each. Of pairs that do not concern the node that asks, parcels
+/// are only counted: every node goes through all segments, and most of them are others'.
 class ParcelBuilder {
 public:
     ParcelBuilder(const ParcelOptions& options, Orientation orientation, std::optional<NodeId> concerning)
@@ -32,73 +77,52 @@ public:
           orientation_(orientation),
           concerning_(concerning) {}
 
-    void add(NodeId from, NodeId to, const Segment& segment, Index bytes) {
-        Pair& pair = pairs_[{from.number(), to.number()}];
+    void add(const Route& route, const Segment& segment, Index bytes) {
+        Pair& pair = pairs_[route.from.number() << 32U | route.to.number()];
         if (bytes >= options_.bytes) {
-            add_large(pair, from, to, segment, bytes);
+            add_large(pair, route, segment, bytes);
             return;
         }
-        if (pair.open >= 0 && !fits(pair.draft, segment, bytes)) close(pair);
-        if (pair.open < 0) open(pair, from, to);
-        put(pair.draft, segment, bytes);
+        if (pair.bytes < 0 || pair.bytes + bytes > options_.bytes) {
+            pair.open = open(pair, route);
+            pair.bytes = 0;
+        }
+        pair.bytes += bytes;
+        put(pair.open, segment, bytes);
     }
 
-    Parcels take() {
-        for (auto& [nodes, pair] : pairs_)
-            if (pair.open >= 0) close(pair);
-        std::sort(result_.parcels.begin(), result_.parcels.end(),
-                  [](const Parcel& a, const Parcel& b) { return a.number < b.number; });
-        return std::move(result_);
-    }
+    Parcels take() { return std::move(result_); }
 
 private:
+    static constexpr std::size_t nobody = std::numeric_limits<std::size_t>::max();
     struct Pair {
         Index parcels = 0;
-        Index open = -1;  // the number of the parcel that is being filled
-        Parcel draft;
+        Index bytes = -1;           // of the parcel that is being filled; less than 0: there is none
+        std::size_t open = nobody;  // its place in the result, if it concerns the node that asks
     };
 
-    void open(Pair& pair, NodeId from, NodeId to) {
-        pair.open = result_.count++;
-        pair.draft = {.number = pair.open, .sequence = pair.parcels++, .from = from, .to = to};
+    /// Numbers a new parcel; its place in the result, or nobody's.
+    std::size_t open(Pair& pair, const Route& route) {
+        const Index number = result_.count++;
+        const Index sequence = pair.parcels++;
+        if (concerning_ && route.from != *concerning_ && route.to != *concerning_) return nobody;
+        result_.parcels.push_back({.number = number, .sequence = sequence, .from = route.from, .to = route.to});
+        return result_.parcels.size() - 1;
     }
-    void close(Pair& pair) {
-        if (!concerning_ || pair.draft.from == *concerning_ || pair.draft.to == *concerning_)
-            result_.parcels.push_back(std::move(pair.draft));
-        pair.open = -1;
-    }
-    static void put(Parcel& parcel, const Segment& segment, Index bytes) {
-        parcel.segments.push_back(segment);
-        parcel.bytes += bytes;
-        add_once(parcel.sources, segment.from);
-        add_once(parcel.targets, segment.to);
-    }
-    [[nodiscard]] bool fits(const Parcel& parcel, const Segment& segment, Index bytes) const {
-        const auto with = [](const std::vector<TileIndex>& tiles, TileIndex tile) {
-            const bool has = std::find(tiles.begin(), tiles.end(), tile) != tiles.end();
-            return static_cast<Index>(tiles.size()) + (has ? 0 : 1);
-        };
-        const Index sources = with(parcel.sources, segment.from);
-        const Index targets = with(parcel.targets, segment.to);
-        const Index touched = parcel.from == parcel.to ? sources + targets : std::max(sources, targets);
-        return parcel.bytes + bytes <= options_.bytes && touched <= options_.tiles;
+    void put(std::size_t place, const Segment& segment, Index bytes) {
+        if (place == nobody) return;
+        result_.parcels[place].segments.push_back(segment);
+        result_.parcels[place].bytes += bytes;
     }
     /// A large segment is a parcel of its own, or several, each with some of its columns.
-    void add_large(Pair& pair, NodeId from, NodeId to, const Segment& segment, Index bytes) {
-        Parcel waiting = std::move(pair.draft);
-        const Index was_open = pair.open;
-        const Index cols = segment.shape.cols;
-        const Index strips = std::clamp<Index>(bytes / options_.bytes, 1, cols);
+    void add_large(Pair& pair, const Route& route, const Segment& segment, Index bytes) {
+        const auto [begin, end] = used_columns(segment.shape);
+        const Index strips = std::clamp<Index>(bytes / options_.bytes, 1, end - begin);
         for (Index s = 0; s < strips; ++s) {
-            const Index first = cols * s / strips;
-            const Segment strip = columns(segment, first, cols * (s + 1) / strips - first);
-            if (strip.shape.empty()) continue;  // of a triangle
-            open(pair, from, to);
-            put(pair.draft, strip, strips == 1 ? bytes : bytes * strip.shape.count() / segment.shape.count());
-            close(pair);
+            const Index first = begin + (end - begin) * s / strips;
+            const Segment strip = columns(segment, first, begin + (end - begin) * (s + 1) / strips - first);
+            put(open(pair, route), strip, strips == 1 ? bytes : bytes * strip.shape.count() / segment.shape.count());
         }
-        pair.draft = std::move(waiting);
-        pair.open = was_open;
     }
     [[nodiscard]] Segment columns(const Segment& segment, Index first, Index count) const {
         Segment strip = segment;
@@ -111,7 +135,7 @@ private:
     ParcelOptions options_;
     Orientation orientation_;
     std::optional<NodeId> concerning_;
-    std::map<std::pair<Index, Index>, Pair> pairs_;
+    std::unordered_map<Index, Pair> pairs_;
     Parcels result_;
 };
 
@@ -148,12 +172,14 @@ RedistributionVolume redistribution_volume(const Overlay& overlay, const Owners&
 Parcels make_parcels(const Overlay& overlay, const Owners& owners, const SegmentBytes& bytes,
                      const ParcelOptions& options, std::optional<NodeId> concerning) {
     check(overlay, owners);
-    if (options.bytes < 1 || options.tiles < 1) throw Error("a parcel must hold at least one byte and one tile");
+    if (options.bytes < 1) throw Error("a parcel must hold at least one byte");
     ParcelBuilder builder(options, overlay.problem().orientation, concerning);
     overlay.for_each([&](const Segment& segment) {
-        builder.add(owners.from.owner(segment.from), owners.to.owner(segment.to), segment, bytes(segment));
+        builder.add({owners.from.owner(segment.from), owners.to.owner(segment.to)}, segment, bytes(segment));
     });
-    return builder.take();
+    Parcels result = builder.take();
+    list_tiles(overlay, result.parcels);
+    return result;
 }
 
 RedistributionBound redistribution_bound(const RedistributionVolume& volume, const CopyRates& rates) {

@@ -53,16 +53,19 @@ struct Parcel {
     NodeId to;
     Index bytes = 0;
     std::vector<Segment> segments;
-    /// The distinct tiles it takes from and goes to.
+    /// The distinct tiles it takes from and goes to, in the order in which segments name them.
     std::vector<TileIndex> sources;
     std::vector<TileIndex> targets;
+    /// Which of these each segment has.
+    struct Places {
+        std::int32_t source, target;
+    };
+    std::vector<Places> places;
 };
 
 struct ParcelOptions {
     /// Segments are put together until a parcel has this many bytes, and split by columns when they have twice as many.
     Index bytes = 1 << 20;
-    /// Tiles that a task on a parcel touches at most: its sources, or its targets, or both where it stays on its node.
-    Index tiles = 8;
 };
 
 /// Parcels in the order in which the target's columns need them.

@@ -37,9 +37,7 @@ void check_exchange(const Exchange& exchange) {
 Parcels exchange_parcels(const Overlay& overlay, const Owners& owners, std::size_t element_bytes,
                          const ExchangeOptions& options, std::optional<NodeId> concerning) {
     constexpr Index most_bytes = Index{1} << 30U;
-    // So that the task on a parcel, with the parcel itself, can be described in a trace.
-    constexpr Index most_tiles = Index{Task::max_accesses} - 1;
-    const ParcelOptions parcel{.bytes = std::clamp<Index>(options.message_bytes, 1, most_bytes), .tiles = most_tiles};
+    const ParcelOptions parcel{.bytes = std::clamp<Index>(options.message_bytes, 1, most_bytes)};
     return make_parcels(overlay, owners, dense_bytes(static_cast<Index>(element_bytes)), parcel, concerning);
 }
 

@@ -53,7 +53,8 @@ public:
         result.part_ = part_ == Part::all ? Part::all : part_ == Part::lower ? Part::upper : Part::lower;
         return result;
     }
-    /// Tiles (i, j) of the view with first <= (i, j) < last, to say whose owners read a tile (Stream::share_with_owners).
+    /// Tiles (i, j) of the view with first <= (i, j) < last, to say whose owners read a tile
+    /// (Stream::share_with_owners).
     [[nodiscard]] TileBlock block(TileIndex first, TileIndex last) const {
         if (first.i >= last.i || first.j >= last.j) return {matrix_, {}, {}};
         const TileIndex a = (*this)(first.i, first.j).index;

@@ -107,8 +107,9 @@ Directory directory_at_start(const Recording& recording, const std::map<std::str
     Directory directory(recording.nodes);
     for (const RecordedDatum& datum : recording.data) {
         const auto other = distributions.find(recording.matrices[static_cast<std::size_t>(datum.matrix)]);
-        directory.add(other == distributions.end() ? datum.owner
-                                                   : static_cast<std::int32_t>(other->second.owner(datum.index).number()),
+        directory.add(other == distributions.end()
+                          ? datum.owner
+                          : static_cast<std::int32_t>(other->second.owner(datum.index).number()),
                       datum.value);
     }
     return directory;
@@ -185,8 +186,7 @@ std::int32_t node_of(const Recording& recording, const RecordedItem& item, const
     return placing == nullptr ? item.node : directory.owner(static_cast<std::size_t>(placing->datum));
 }
 
-std::vector<std::int32_t> readers_of(const Recording& recording, const RecordedItem& item,
-                                     const Directory& directory) {
+std::vector<std::int32_t> readers_of(const Recording& recording, const RecordedItem& item, const Directory& directory) {
     const RecordedReaders& wanted = recording.shares[item.first_part];
     std::vector<std::int32_t> readers = wanted.nodes;
     for (const RecordedBlock& block : wanted.owners_of)

@@ -3,6 +3,9 @@
 #include "tesela/base/trapezoid.hpp"
 #include "tesela/kernels/dense.hpp"
 
+#include <cstddef>
+#include <span>
+
 namespace tesela {
 
 /// A part of one tile that becomes a part of another. Where a tile is a packed buffer its place is ignored: packed
@@ -34,5 +37,18 @@ struct SegmentKernels {
 void copy_segment(const Tile& from, const Tile& to, const SegmentArguments& args) noexcept;
 void pack_segment(const Tile& from, std::byte* packed, const SegmentArguments& args) noexcept;
 void unpack_segment(const std::byte* packed, const Tile& to, const SegmentArguments& args) noexcept;
+
+/// A segment among those of one message, with its place in each of the message's lists of tiles.
+struct PlacedSegment {
+    SegmentArguments args;  ///< with packed_at: where it begins in the message
+    std::uint32_t source = 0;
+    std::uint32_t target = 0;
+};
+/// All segments of a message: the same as one by one.
+void copy_segments(std::span<const PlacedSegment> segments, std::span<const Tile> from,
+                   std::span<const Tile> to) noexcept;
+void pack_segments(std::span<const PlacedSegment> segments, std::span<const Tile> from, std::byte* packed) noexcept;
+void unpack_segments(std::span<const PlacedSegment> segments, const std::byte* packed,
+                     std::span<const Tile> to) noexcept;
 
 }  // namespace tesela

@@ -58,19 +58,18 @@ private:
         if (partner_.i_serve == Serves::second) send(bytes);
     }
     void send(Index bytes) {
-        check(MPI_Send(next(bytes), static_cast<int>(bytes), MPI_BYTE, partner_.node, 0, partner_.comm),
-                  "MPI_Send");
+        check(MPI_Send(next(bytes), static_cast<int>(bytes), MPI_BYTE, partner_.node, 0, partner_.comm), "MPI_Send");
     }
     void receive(Index bytes) {
         check(MPI_Recv(next(bytes), static_cast<int>(bytes), MPI_BYTE, partner_.node, 0, partner_.comm,
-                           MPI_STATUS_IGNORE),
-                  "MPI_Recv");
+                       MPI_STATUS_IGNORE),
+              "MPI_Recv");
     }
     void exchange(Index bytes) {
         std::byte* const out = next(bytes);
         check(MPI_Sendrecv(out, static_cast<int>(bytes), MPI_BYTE, partner_.node, 0, next(bytes),
-                               static_cast<int>(bytes), MPI_BYTE, partner_.node, 0, partner_.comm, MPI_STATUS_IGNORE),
-                  "MPI_Sendrecv");
+                           static_cast<int>(bytes), MPI_BYTE, partner_.node, 0, partner_.comm, MPI_STATUS_IGNORE),
+              "MPI_Sendrecv");
     }
     std::byte* next(Index bytes) {
         const auto size = static_cast<std::size_t>(bytes);

@@ -47,7 +47,8 @@ void check_thread_level() {
 /// What happens when the program ends: MPI ends too, unless other nodes still count on this one.
 void at_exit() {
     if (ending) return;
-    if (in_use) end_job("the program ended while its engine was still in use (exit, or an engine that is never destroyed)");
+    if (in_use)
+        end_job("the program ended while its engine was still in use (exit, or an engine that is never destroyed)");
     int finished = 0;
     MPI_Finalized(&finished);
     if (finished == 0) MPI_Finalize();

@@ -36,6 +36,16 @@ int largest_tag_of(MPI_Comm comm) {
     return found != 0 ? *static_cast<int*>(value) : 32767;
 }
 
+/// Room for the identity of a message, where it travels along (see Message::identity).
+using Trailer = std::unique_ptr<std::uint64_t>;
+#ifdef NDEBUG
+Trailer trailer_of(const Message*) { return nullptr; }
+#else
+Trailer trailer_of(const Message* sent) {
+    return std::make_unique<std::uint64_t>(sent == nullptr ? 0 : sent->identity());
+}
+#endif
+
 /// What is under way: requests of MPI's, and beside each what it is of.
 struct UnderWay {
     enum class Kind : std::uint8_t { send, receive, notice };
@@ -43,6 +53,7 @@ struct UnderWay {
     Index bytes = 0;
     Message* message = nullptr;
     std::unique_ptr<Notice> notice{};
+    Trailer trailer{};
 };
 
 /// A message of unknown size that is waited for, or whose room is.
@@ -51,6 +62,7 @@ struct Expected {
     Message* message = nullptr;
     MPI_Message matched = MPI_MESSAGE_NULL;
     Index bytes = 0;
+    Trailer trailer{};
 };
 
 Index bytes_of(const MPI_Status& status) {
@@ -97,26 +109,32 @@ public:
     }
 
     void send(const Label& label, const Columns& memory, Ends ends, Message& message) {
-        const SendType type(memory);
+        Trailer trailer = trailer_of(&message);
+        const SendType type(memory, trailer.get());
         MPI_Request request = MPI_REQUEST_NULL;
         check_or_end((ends == Ends::when_matched ? MPI_Issend : MPI_Isend)(
-                         memory.data, type.count(), type.get(), label.peer, tag(label), comm_.get(), &request),
+                         type.base(), type.count(), type.get(), label.peer, tag(label), comm_.get(), &request),
                      "MPI_Isend");
         int done = 0;
         check_or_end(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
         if (done != 0)
             message.ended(memory.bytes());
         else
-            add(request, {.kind = UnderWay::Kind::send, .bytes = memory.bytes(), .message = &message});
+            add(request, {.kind = UnderWay::Kind::send,
+                          .bytes = memory.bytes(),
+                          .message = &message,
+                          .trailer = std::move(trailer)});
     }
 
     void receive(const Label& label, void* memory, Index bytes, Message& message) {
-        const SendType type({memory, bytes, 1, bytes});
+        Trailer trailer = trailer_of(nullptr);
+        const SendType type({memory, bytes, 1, bytes}, trailer.get());
         MPI_Request request = MPI_REQUEST_NULL;
         check_or_end(
-            MPI_Irecv(memory, type.count(), type.get(), label.peer, tag(label), comm_.get(), &request),
+            MPI_Irecv(type.writable_base(), type.count(), type.get(), label.peer, tag(label), comm_.get(), &request),
             "MPI_Irecv");
-        add(request, {.kind = UnderWay::Kind::receive, .bytes = bytes, .message = &message});
+        add(request,
+            {.kind = UnderWay::Kind::receive, .bytes = bytes, .message = &message, .trailer = std::move(trailer)});
     }
 
     void expect(const Label& label, Message& message) {
@@ -181,7 +199,7 @@ private:
     /// The thread: looks often while sends are under way or something happens, more rarely the longer nothing does.
     void work() {
         prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);  // otherwise a short sleep lasts 50 µs longer
-        constexpr long shortest = 20'000;                  // ns
+        constexpr long shortest = 20'000;                 // ns
         constexpr long longest_while_messages = 400'000;
         constexpr long longest = 2'000'000;
         long pause = shortest;
@@ -195,7 +213,7 @@ private:
             if (found.ended > 0)
                 pause = shortest;
             else
-                pause = std::min(pause * 3 / 2, found.sends > 0          ? shortest * 2
+                pause = std::min(pause * 3 / 2, found.sends > 0       ? shortest * 2
                                                 : found.under_way > 0 ? longest_while_messages
                                                                       : longest);
             if (found.ended == 0) rest(pause);
@@ -225,7 +243,7 @@ private:
             const std::lock_guard lock(mutex_);
             requests_.insert(requests_.end(), new_requests_.begin(), new_requests_.end());
             for (UnderWay& what : new_) under_way_.push_back(std::move(what));
-            expected_.insert(expected_.end(), new_expected_.begin(), new_expected_.end());
+            for (Expected& expected : new_expected_) expected_.push_back(std::move(expected));
             new_requests_.clear();
             new_.clear();
             new_expected_.clear();
@@ -266,16 +284,20 @@ private:
                                          &expected.matched, &status),
                              "MPI_Improbe");
                 if (come == 0) return false;
-                expected.bytes = bytes_of(status);
+                expected.trailer = trailer_of(nullptr);
+                expected.bytes = bytes_of(status) - (expected.trailer ? Index{sizeof(std::uint64_t)} : 0);
             }
             void* room = expected.bytes == 0 ? nullptr : expected.message->room(expected.bytes);
             if (room == nullptr && expected.bytes > 0) return false;
-            const SendType type({room, expected.bytes, 1, expected.bytes});
+            const SendType type({room, expected.bytes, 1, expected.bytes}, expected.trailer.get());
             MPI_Request request = MPI_REQUEST_NULL;
-            check_or_end(MPI_Imrecv(room, type.count(), type.get(), &expected.matched, &request), "MPI_Imrecv");
+            check_or_end(MPI_Imrecv(type.writable_base(), type.count(), type.get(), &expected.matched, &request),
+                         "MPI_Imrecv");
             requests_.push_back(request);
-            under_way_.push_back(
-                {.kind = UnderWay::Kind::receive, .bytes = expected.bytes, .message = expected.message});
+            under_way_.push_back({.kind = UnderWay::Kind::receive,
+                                  .bytes = expected.bytes,
+                                  .message = expected.message,
+                                  .trailer = std::move(expected.trailer)});
             ++count;
             return true;
         });
@@ -296,8 +318,9 @@ private:
         for (int k = 0; k < count; ++k) {
             const auto at = static_cast<std::size_t>(indices_[static_cast<std::size_t>(k)]);
             UnderWay& what = under_way_[at];
-            const Index bytes = what.kind == UnderWay::Kind::receive ? checked_bytes(statuses_[static_cast<std::size_t>(k)], what)
-                                                                     : what.bytes;
+            const Index bytes = what.kind == UnderWay::Kind::receive
+                                    ? checked_bytes(statuses_[static_cast<std::size_t>(k)], what)
+                                    : what.bytes;
             ended.emplace_back(std::move(what), bytes);
         }
         remove_ended();
@@ -308,11 +331,16 @@ private:
 
     /// What arrives is what is expected, or nothing (of a stream that failed).
     static Index checked_bytes(const MPI_Status& status, const UnderWay& what) {
-        const Index bytes = bytes_of(status);
+        const Index bytes = bytes_of(status) - (what.trailer ? Index{sizeof(std::uint64_t)} : 0);
+        if (what.trailer && *what.trailer != what.message->identity())
+            end_job(
+                fmt::format("node {} sent {:#x} where {:#x} was expected ({}): the nodes do not submit the same stream",
+                            status.MPI_SOURCE, *what.trailer, what.message->identity(), what.message->describe()));
         if (bytes != what.bytes && bytes != 0)
-            end_job(fmt::format("a message of {} bytes came from node {} where {} bytes were expected ({}): the nodes do "
-                                "not submit the same stream",
-                                bytes, status.MPI_SOURCE, what.bytes, what.message->describe()));
+            end_job(
+                fmt::format("a message of {} bytes came from node {} where {} bytes were expected ({}): the nodes do "
+                            "not submit the same stream",
+                            bytes, status.MPI_SOURCE, what.bytes, what.message->describe()));
         return bytes;
     }
 

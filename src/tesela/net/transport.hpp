@@ -46,6 +46,8 @@ public:
     virtual void ended(Index bytes) = 0;
     /// For errors: "tile (3, 4) of A, version 7".
     [[nodiscard]] virtual std::string describe() const = 0;
+    /// Names what it carries, alike on both sides: debug builds send it along and compare.
+    [[nodiscard]] virtual std::uint64_t identity() const { return 0; }
 };
 
 /// A small message about the work itself, which can come at any time.

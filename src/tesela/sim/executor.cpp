@@ -286,18 +286,18 @@ void Executor::message_arrived(std::uint32_t id, const MessageTimes& times) {
     channel.ended(progress_[id].number);
     start_messages(channel);
     using Carries = ScheduledMessage::Carries;
-    tell(&ScheduleObserver::message, ScheduledMessage{.carries = vertex.datum == Vertex::parcel ? Carries::parcel
-                                                                                                : Carries::datum,
-                                                      .datum = target.datum,
-                                                      .from = vertex.node,
-                                                      .to = vertex.to,
-                                                      .priority = vertex.priority,
-                                                      .version = vertex.version,
-                                                      .bytes = vertex.bytes,
-                                                      .posted = progress_[id].ready,
-                                                      .start = times.start,
-                                                      .sent = times.sent,
-                                                      .arrival = times.arrival});
+    tell(&ScheduleObserver::message,
+         ScheduledMessage{.carries = vertex.datum == Vertex::parcel ? Carries::parcel : Carries::datum,
+                          .datum = target.datum,
+                          .from = vertex.node,
+                          .to = vertex.to,
+                          .priority = vertex.priority,
+                          .version = vertex.version,
+                          .bytes = vertex.bytes,
+                          .posted = progress_[id].ready,
+                          .start = times.start,
+                          .sent = times.sent,
+                          .arrival = times.arrival});
     count_pending(vertex.to, vertex.item, -1);
     finish(id);
 }

@@ -121,8 +121,8 @@ private:
             if (parcel.from == parcel.to) continue;
             const auto from = static_cast<std::int32_t>(parcel.from.number());
             const auto to = static_cast<std::int32_t>(parcel.to.number());
-            const std::uint32_t v = begin_vertex(
-                {.node = from, .to = to, .priority = cause_.priority, .item = cause_.item});
+            const std::uint32_t v =
+                begin_vertex({.node = from, .to = to, .priority = cause_.priority, .item = cause_.item});
             for (const TileIndex tile : parcel.sources) {
                 const auto datum = static_cast<std::int32_t>(in_.recording.datum(whole.from, tile));
                 know_initial(datum, from);

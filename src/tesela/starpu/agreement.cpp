@@ -32,11 +32,10 @@ Status decode(std::int64_t value) {
 
 Agreement::Agreement(const net::Nodes& nodes, net::Transport::Options options)
     : nodes_(nodes),
-      meetings_(nodes.count(),
-                {.send = [this](int to, const net::Notice& notice) { transport_->notify(to, notice); },
-                 .arrived = [this](int node, const net::Arrival& arrival) { arrived(node, arrival); },
-                 .diverged = [](const std::string& why) { net::end_job(why); },
-                 .describe = describe}) {
+      meetings_(nodes.count(), {.send = [this](int to, const net::Notice& notice) { transport_->notify(to, notice); },
+                                .arrived = [this](int node, const net::Arrival& arrival) { arrived(node, arrival); },
+                                .diverged = [](const std::string& why) { net::end_job(why); },
+                                .describe = describe}) {
     transport_ = std::make_unique<net::Transport>(
         nodes, [this](int from, const net::Notice& notice) { hear(from, notice); }, options);
     slots_.assign(static_cast<std::size_t>(std::min(transport_->slots(), 1 << 16)) + 1, false);
@@ -97,16 +96,18 @@ void Agreement::arrived(int node, const net::Arrival& arrival) {
         here = stream.steps.load();
     }
     if (here > arrival.position)
-        net::end_job_for_all(fmt::format("node {} {} after {} steps, where this node has made {}: all nodes must do the same",
-                                 node, describe(arrival), arrival.position, here));
+        net::end_job_for_all(
+            fmt::format("node {} {} after {} steps, where this node has made {}: all nodes must do the same", node,
+                        describe(arrival), arrival.position, here));
 }
 
 void Agreement::step(StarpuStream& stream) {
     const std::uint64_t now = stream.steps.fetch_add(1) + 1;
     if (now > stream.last_step.load())
-        net::end_job_for_all(fmt::format("node {} stopped in stream {} after {} steps, where this node goes on: all nodes must do "
-                                 "the same",
-                                 stream.last_step_of.load(), stream.options().name, stream.last_step.load()));
+        net::end_job_for_all(
+            fmt::format("node {} stopped in stream {} after {} steps, where this node goes on: all nodes must do "
+                        "the same",
+                        stream.last_step_of.load(), stream.options().name, stream.last_step.load()));
 }
 
 void Agreement::step() {
@@ -158,14 +159,14 @@ void Agreement::begin_round(StarpuStream& stream) {
 
 int Agreement::open(std::uint64_t number, const std::string& name) {
     step();
-    const std::int64_t slot = meet(
-        {.topic = engine_topic,
-         .round = meetings_of_engine_++,
-         .kind = static_cast<std::uint32_t>(Kind::open),
-         .position = number,
-         .text = name},
-        // Node 0 knows which are free: it has heard of the end of a stream first.
-        [&] { return nodes_.me() == 0 ? std::int64_t{free_slot()} : std::numeric_limits<std::int64_t>::max(); });
+    const std::int64_t slot =
+        meet({.topic = engine_topic,
+              .round = meetings_of_engine_++,
+              .kind = static_cast<std::uint32_t>(Kind::open),
+              .position = number,
+              .text = name},
+             // Node 0 knows which are free: it has heard of the end of a stream first.
+             [&] { return nodes_.me() == 0 ? std::int64_t{free_slot()} : std::numeric_limits<std::int64_t>::max(); });
     if (slot == 0) throw Error("too many streams are open at a time: at most {}", slots_.size() - 1);
     return static_cast<int>(slot);
 }

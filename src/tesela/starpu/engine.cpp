@@ -231,7 +231,9 @@ const net::Nodes& StarpuEngine::together() {
     return implementation_->runtime.nodes;
 }
 
-std::vector<std::string> StarpuEngine::start_lines() { return together().gather(description().line(this_node(), node_count())); }
+std::vector<std::string> StarpuEngine::start_lines() {
+    return together().gather(description().line(this_node(), node_count()));
+}
 
 std::unique_ptr<StreamState> StarpuEngine::open(const StreamOptions& options) {
     auto& self = *implementation_;
@@ -308,7 +310,8 @@ void StarpuEngine::move(StreamState& stream, TileRef tile, NodeId to) {
     const std::uint64_t position = self.step(mine);
     if (to == self.me() || tile.owner() == self.me()) self.throttle(mine);
     self.move_reservation(tile, to);
-    if (to == self.me() && matrix.directory().holds(matrix.position(tile.index), static_cast<std::int32_t>(to.number())))
+    if (to == self.me() &&
+        matrix.directory().holds(matrix.position(tile.index), static_cast<std::int32_t>(to.number())))
         self.copies -= static_cast<Index>(matrix.bytes(tile.index));  // reserved from here on
     matrix.directory().move(matrix.position(tile.index), static_cast<std::int32_t>(to.number()),
                             Effects{self, mine, matrix, position});

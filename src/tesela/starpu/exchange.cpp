@@ -7,7 +7,6 @@
 #include "tesela/starpu/internal/tracing.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <limits>
 #include <numeric>
@@ -49,8 +48,7 @@ public:
     ParcelLetter(Shipment& shipment, const Address& address) : Letter(address), shipment_(shipment) {}
 
     bool take_memory(Claim claim) override {
-        shipment_.buffer =
-            static_cast<std::byte*>(tile_pool().take(buffer_bytes(shipment_.parcel.bytes), claim));
+        shipment_.buffer = static_cast<std::byte*>(tile_pool().take(buffer_bytes(shipment_.parcel.bytes), claim));
         return shipment_.buffer != nullptr;
     }
     void start(net::Transport& transport) override {
@@ -76,6 +74,10 @@ public:
         return fmt::format("parcel {} of a redistribution", shipment_.parcel.number);
     }
 
+    [[nodiscard]] std::uint64_t identity() const override {
+        return static_cast<std::uint64_t>(message_tag(shipment_.run->first_datum_ + shipment_.parcel.number, 0));
+    }
+
     std::int64_t started = 0;
 
 private:
@@ -88,7 +90,9 @@ ExchangeRun::ExchangeRun(const Exchange& exchange, StarpuStream& stream, std::ui
       stream_(stream),
       position_(position),
       first_task_(stream.submitted),
-      first_datum_(stream.next_datum) {
+      first_datum_(stream.next_datum),
+      sources_(*exchange.from),
+      targets_(*exchange.to) {
     const Owners owners{exchange.from->distribution(), exchange.to->distribution()};
     Parcels parcels = exchange_parcels(*exchange.overlay, owners, element_bytes_, exchange.options, stream.me);
     for (Parcel& parcel : parcels.parcels) make_shipment(std::move(parcel));
@@ -111,6 +115,9 @@ void ExchangeRun::make_shipment(Parcel parcel) {
         for (const TileIndex tile : parcel.sources) shipment.sources.push_back(&hold(sources_, tile, shipment));
     if (comes)
         for (const TileIndex tile : parcel.targets) shipment.targets.push_back(&hold(targets_, tile, shipment));
+    shipment.segments = placed_segments(parcel);
+    parcel.segments.clear();
+    parcel.segments.shrink_to_fit();
     shipment.parcel = std::move(parcel);
     if (shipment.role == Role::local) return;
     const Index peer = (comes ? shipment.parcel.from : shipment.parcel.to).number();
@@ -120,14 +127,31 @@ void ExchangeRun::make_shipment(Parcel parcel) {
     shipment.channel->done.push_back(0);
 }
 
-ExchangeRun::HeldTile& ExchangeRun::hold(Tiles& tiles, TileIndex index, Shipment& shipment) {
-    HeldTile& held = tiles[index];
-    held.run = this;
-    held.index = index;
-    ++held.uses;
+std::vector<PlacedSegment> ExchangeRun::placed_segments(const Parcel& parcel) const {
+    std::vector<PlacedSegment> placed;
+    placed.reserve(parcel.segments.size());
+    Index at = 0;
+    for (std::size_t k = 0; k < parcel.segments.size(); ++k) {
+        const Segment& segment = parcel.segments[k];
+        const Parcel::Places places = parcel.places[k];
+        placed.push_back({segment_arguments(segment, exchange_.overlay->problem().orientation, element_bytes_),
+                          static_cast<std::uint32_t>(places.source), static_cast<std::uint32_t>(places.target)});
+        placed.back().args.packed_at = std::exchange(at, at + segment.shape.count());
+    }
+    return placed;
+}
+
+ExchangeRun::HeldTile& ExchangeRun::hold(HeldTiles& tiles, TileIndex index, Shipment& shipment) {
+    HeldTile*& held = tiles.by_position[static_cast<std::size_t>(index.i * tiles.cols + index.j)];
+    if (held == nullptr) {
+        held = &tiles.tiles.emplace_back();
+        held->run = this;
+        held->index = index;
+    }
+    ++held->uses;
     ++shipment.missing;
-    held.waiting.push_back(&shipment);
-    return held;
+    held->waiting.push_back(&shipment);
+    return *held;
 }
 
 /// The message of a shipment gets its number, on both sides in the order of the parcels.
@@ -153,10 +177,10 @@ void ExchangeRun::start() {
     auto& from = static_cast<StarpuAttachment&>(*exchange_.from);
     auto& to = static_cast<StarpuAttachment&>(*exchange_.to);
     // All that is said of the matrices is said before the first tile is asked for, which may start everything.
-    for (auto& [index, held] : sources_) held.handle = from.handle(index);
-    for (auto& [index, held] : targets_) {
-        held.handle = to.handle(index);
-        held.covered = exchange_.overlay->covers(index);
+    for (HeldTile& held : sources_.tiles) held.handle = from.handle(held.index);
+    for (HeldTile& held : targets_.tiles) {
+        held.handle = to.handle(held.index);
+        held.covered = exchange_.overlay->covers(held.index);
     }
     for (const auto& shipment : shipments_) {
         shipment->direct = contiguous(*shipment);
@@ -165,15 +189,15 @@ void ExchangeRun::start() {
     }
     for (auto& [nodes, channel] : channels_) begin_admitted(channel);
     // In the order of the shipments, so that the first columns of the target are complete first.
-    std::vector<std::pair<HeldTile*, starpu_data_access_mode>> wanted;
     for (const auto& shipment : shipments_) {
-        for (HeldTile* held : shipment->sources) wanted.emplace_back(held, STARPU_R);
-        for (HeldTile* held : shipment->targets) wanted.emplace_back(held, held->covered ? STARPU_W : STARPU_RW);
+        for (HeldTile* held : shipment->sources) ask(*held, STARPU_R);
+        for (HeldTile* held : shipment->targets) ask(*held, held->covered ? STARPU_W : STARPU_RW);
     }
-    std::map<HeldTile*, bool> asked;
-    for (const auto& [held, mode] : wanted)
-        if (!std::exchange(asked[held], true))
-            starpu_data_acquire_on_node_cb(held->handle, STARPU_MAIN_RAM, mode, tile_ready, held);
+}
+
+void ExchangeRun::ask(HeldTile& held, starpu_data_access_mode mode) {
+    if (!std::exchange(held.asked, true))
+        starpu_data_acquire_on_node_cb(held.handle, STARPU_MAIN_RAM, mode, tile_ready, &held);
 }
 
 void ExchangeRun::tile_ready(void* held_tile) {
@@ -234,27 +258,29 @@ void ExchangeRun::begin(Shipment& shipment) {
         submit(shipment);
 }
 
-const ExchangeRun::HeldTile& ExchangeRun::held(const std::vector<HeldTile*>& tiles, TileIndex index) const {
-    return **std::find_if(tiles.begin(), tiles.end(), [&](const HeldTile* tile) { return tile->index == index; });
-}
-
 bool ExchangeRun::contiguous(const Shipment& shipment) const {
-    if (shipment.role == Role::local || shipment.parcel.segments.size() != 1) return false;
-    const Trapezoid& shape = shipment.parcel.segments.front().shape;
+    if (shipment.role == Role::local || shipment.segments.size() != 1) return false;
+    const SegmentArguments& segment = shipment.segments.front().args;
     const bool leaves = shipment.role == Role::outgoing;
-    if (shape.part != Trapezoid::Part::all) return false;
-    if (leaves && exchange_.overlay->problem().orientation == Orientation::transposed) return false;
+    if (segment.part != Trapezoid::Part::all || (leaves && segment.op != Op::none)) return false;
     const HeldTile& held = *(leaves ? shipment.sources : shipment.targets).front();
     const auto* tile = static_cast<TileInterface*>(starpu_data_get_interface_on_node(held.handle, STARPU_MAIN_RAM));
-    return shape.cols == 1 || shape.rows == tile->ld;
+    return segment.cols == 1 || segment.rows == tile->ld;
 }
 
 void* ExchangeRun::in_tile(const Shipment& shipment) const {
-    const Segment& segment = shipment.parcel.segments.front();
+    const SegmentArguments& segment = shipment.segments.front().args;
     const bool leaves = shipment.role == Role::outgoing;
     const Tile& tile = (leaves ? shipment.sources : shipment.targets).front()->tile;
-    const ElementIndex at = leaves ? segment.from_at : segment.to_at;
-    return static_cast<std::byte*>(tile.data) + static_cast<std::size_t>(at.i + at.j * tile.ld) * element_bytes_;
+    const Index at = leaves ? segment.from_i + segment.from_j * tile.ld : segment.to_i + segment.to_j * tile.ld;
+    return static_cast<std::byte*>(tile.data) + static_cast<std::size_t>(at) * element_bytes_;
+}
+
+std::vector<Tile> ExchangeRun::tiles_of(const std::vector<HeldTile*>& held) {
+    std::vector<Tile> tiles;
+    tiles.reserve(held.size());
+    for (const HeldTile* tile : held) tiles.push_back(tile->tile);
+    return tiles;
 }
 
 /// On a slow link a few messages fill it already, and those of other work wait behind all that are under way. So few
@@ -324,7 +350,7 @@ void ExchangeRun::submit(Shipment& shipment) {
     run({.stream = stream_, .task = task, .after_failure = AfterFailure::run, .traced = shipment.traced});
 }
 
-/// The task as traces show it: with the tiles it reads and writes, and the parcel between them.
+/// The task as traces show it: with tiles it reads and writes, as many as a task can have, and the parcel between them.
 void ExchangeRun::trace_task(Shipment& shipment) const {
     if (shipment.direct) return;
     const Kernel& kernel = kernel_of(shipment);
@@ -334,10 +360,13 @@ void ExchangeRun::trace_task(Shipment& shipment) const {
     const auto add = [&](TileRef tile, AccessMode mode) {
         task.accesses[static_cast<std::size_t>(task.access_count++)] = {tile, mode};
     };
+    constexpr std::size_t most = Task::max_accesses - 1;
+    const std::size_t sources = std::min(shipment.sources.size(), shipment.role == Role::local ? most / 2 : most);
+    const std::size_t targets = std::min(shipment.targets.size(), most - sources);
     const TileRef parcel{traced_parcels_.get(), {shipment.parcel.number, 0}};
     if (&kernel == &unpack_kernel) add(parcel, AccessMode::read);
-    for (const HeldTile* tile : shipment.sources) add({exchange_.from, tile->index}, AccessMode::read);
-    for (const HeldTile* tile : shipment.targets) add({exchange_.to, tile->index}, AccessMode::disjoint);
+    for (std::size_t k = 0; k < sources; ++k) add({exchange_.from, shipment.sources[k]->index}, AccessMode::read);
+    for (std::size_t k = 0; k < targets; ++k) add({exchange_.to, shipment.targets[k]->index}, AccessMode::disjoint);
     if (&kernel == &pack_kernel) add(parcel, AccessMode::write);
     const std::uint64_t second = &kernel == &pack_kernel ? 0 : 1;
     const std::uint64_t position = first_task_ + 2 * static_cast<std::uint64_t>(shipment.parcel.number) + second;
@@ -347,14 +376,8 @@ void ExchangeRun::trace_task(Shipment& shipment) const {
 KernelResult ExchangeRun::run_pack(const KernelCall& call) noexcept {
     auto& shipment = *static_cast<Shipment*>(call.args<ShipmentArguments>().shipment);
     ExchangeRun& run = *shipment.run;
-    std::byte* to = shipment.buffer;
-    for (const Segment& segment : shipment.parcel.segments) {
-        if (run.stream_.failure.raised()) break;
-        const SegmentArguments args = run.arguments(segment);
-        pack_segment(run.held(shipment.sources, segment.from).tile, to, args);
-        to += static_cast<std::size_t>(segment.shape.count()) * static_cast<std::size_t>(args.element_bytes);
-    }
-    run.release(shipment.sources);
+    if (!run.stream_.failure.raised()) pack_segments(shipment.segments, tiles_of(shipment.sources), shipment.buffer);
+    release(shipment.sources);
     run.stream_.mail->ready(*shipment.letter, run.exchange_.options.sending);
     return {};
 }
@@ -362,14 +385,9 @@ KernelResult ExchangeRun::run_pack(const KernelCall& call) noexcept {
 KernelResult ExchangeRun::run_unpack(const KernelCall& call) noexcept {
     auto& shipment = *static_cast<Shipment*>(call.args<ShipmentArguments>().shipment);
     ExchangeRun& run = *shipment.run;
-    const std::byte* from = shipment.buffer;
-    for (const Segment& segment : shipment.parcel.segments) {
-        if (shipment.empty || run.stream_.failure.raised()) break;
-        const SegmentArguments args = run.arguments(segment);
-        unpack_segment(from, run.held(shipment.targets, segment.to).tile, args);
-        from += static_cast<std::size_t>(segment.shape.count()) * static_cast<std::size_t>(args.element_bytes);
-    }
-    run.release(shipment.targets);
+    if (!shipment.empty && !run.stream_.failure.raised())
+        unpack_segments(shipment.segments, shipment.buffer, tiles_of(shipment.targets));
+    release(shipment.targets);
     run.ended(shipment);
     return {};
 }
@@ -377,27 +395,18 @@ KernelResult ExchangeRun::run_unpack(const KernelCall& call) noexcept {
 KernelResult ExchangeRun::run_copy(const KernelCall& call) noexcept {
     auto& shipment = *static_cast<Shipment*>(call.args<ShipmentArguments>().shipment);
     ExchangeRun& run = *shipment.run;
-    for (const Segment& segment : shipment.parcel.segments) {
-        if (run.stream_.failure.raised()) break;
-        copy_segment(run.held(shipment.sources, segment.from).tile, run.held(shipment.targets, segment.to).tile,
-                     run.arguments(segment));
-    }
-    run.release(shipment.sources);
-    run.release(shipment.targets);
+    if (!run.stream_.failure.raised())
+        copy_segments(shipment.segments, tiles_of(shipment.sources), tiles_of(shipment.targets));
+    release(shipment.sources);
+    release(shipment.targets);
     run.ended(shipment);
     return {};
 }
 
 /// One use of each tile has ended; those without further uses go back to StarPU.
 void ExchangeRun::release(const std::vector<HeldTile*>& tiles) {
-    std::array<HeldTile*, Task::max_accesses> free{};
-    std::size_t count = 0;
-    {
-        const std::lock_guard lock(mutex_);
-        for (HeldTile* tile : tiles)
-            if (--tile->uses == 0) free[count++] = tile;
-    }
-    for (std::size_t k = 0; k < count; ++k) starpu_data_release_on_node(free[k]->handle, STARPU_MAIN_RAM);
+    for (HeldTile* tile : tiles)
+        if (--tile->uses == 0) starpu_data_release_on_node(tile->handle, STARPU_MAIN_RAM);
 }
 
 void ExchangeRun::ended(Shipment& shipment) {

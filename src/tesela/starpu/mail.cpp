@@ -10,10 +10,7 @@ net::Label Letter::label() const { return {.peer = address_.peer, .slot = stream
 
 bool Letter::take_memory(Claim) { return true; }
 
-StreamMail::StreamMail(Mail& mail, int slot, const FailureFlag& failure)
-    : mail_(mail),
-      slot_(slot),
-      failure_(failure) {
+StreamMail::StreamMail(Mail& mail, int slot, const FailureFlag& failure) : mail_(mail), slot_(slot), failure_(failure) {
     const Window window({.bytes = mail.limits_.window_bytes, .messages = Index{net::Transport::numbers}});
     out_.assign(static_cast<std::size_t>(mail.nodes()), window);
     in_ = out_;

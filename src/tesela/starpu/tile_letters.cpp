@@ -15,9 +15,7 @@ namespace {
 StarpuAttachment& attachment_of(const TileRef& tile) { return static_cast<StarpuAttachment&>(*tile.matrix); }
 
 /// Bytes of a tile as it travels: a token has one.
-Index bytes_of(const TileRef& tile) {
-    return std::max<Index>(1, static_cast<Index>(tile.matrix->bytes(tile.index)));
-}
+Index bytes_of(const TileRef& tile) { return std::max<Index>(1, static_cast<Index>(tile.matrix->bytes(tile.index))); }
 
 /// What a letter remembers for errors and traces: its matrix may be gone when it ends.
 class TileLetter : public Letter {
@@ -31,8 +29,11 @@ public:
           tile_(what.tile.index) {}
 
     [[nodiscard]] std::string describe() const override {
-        return fmt::format("tile ({}, {}), version {}, of stream {}", tile_.i, tile_.j, version_, owner_.options().name);
+        return fmt::format("tile ({}, {}), version {}, of stream {}", tile_.i, tile_.j, version_,
+                           owner_.options().name);
     }
+
+    [[nodiscard]] std::uint64_t identity() const override { return static_cast<std::uint64_t>(tag_); }
 
 protected:
     void note_start() {
@@ -64,8 +65,7 @@ class TileSends {
 public:
     TileSends(const TravellingTile& what, std::span<const std::int32_t> to)
         : handle_(attachment_of(what.tile).handle(what.tile.index)) {
-        for (const std::int32_t node : to)
-            letters_.push_back(std::make_unique<Sent>(*this, what, node));
+        for (const std::int32_t node : to) letters_.push_back(std::make_unique<Sent>(*this, what, node));
         for (const auto& letter : letters_) {
             what.stream.progress.started();
             what.stream.mail->add(*letter, what.position);
@@ -82,10 +82,9 @@ private:
     class Sent final : public TileLetter {
     public:
         Sent(TileSends& sends, const TravellingTile& what, std::int32_t to)
-            : TileLetter(what, {.direction = Direction::out,
-                                .peer = to,
-                                .bytes = bytes_of(what.tile),
-                                .priority = what.priority}),
+            : TileLetter(
+                  what,
+                  {.direction = Direction::out, .peer = to, .bytes = bytes_of(what.tile), .priority = what.priority}),
               sends_(sends) {}
 
         void start(net::Transport& transport) override {
@@ -126,10 +125,9 @@ private:
 class TileReceived final : public TileLetter {
 public:
     TileReceived(const TravellingTile& what, std::int32_t from)
-        : TileLetter(what, {.direction = Direction::in,
-                            .peer = from,
-                            .bytes = bytes_of(what.tile),
-                            .memory = bytes_of(what.tile)}),
+        : TileLetter(
+              what,
+              {.direction = Direction::in, .peer = from, .bytes = bytes_of(what.tile), .memory = bytes_of(what.tile)}),
           handle_(attachment_of(what.tile).handle(what.tile.index)),
           home_(attachment_of(what.tile).home(what.tile.index)) {}
 

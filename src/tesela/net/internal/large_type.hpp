@@ -11,19 +11,21 @@ namespace tesela::net {
 /// more or they are apart.
 class SendType {
 public:
-    explicit SendType(const Columns& memory) {
+    /// With a trailer the 8 bytes there follow; MPI is then told absolute addresses.
+    explicit SendType(const Columns& memory, const std::uint64_t* trailer = nullptr) : base_(memory.data) {
         constexpr Index most = std::numeric_limits<int>::max();
         if (memory.contiguous() && memory.bytes() <= most) {
             count_ = static_cast<int>(memory.bytes());
-            return;
+        } else {
+            if (memory.contiguous())
+                make_large(memory.bytes());
+            else
+                make_columns(memory);
+            count_ = 1;
+            own_ = true;
         }
-        if (memory.contiguous())
-            make_large(memory.bytes());
-        else
-            make_columns(memory);
-        check_or_end(MPI_Type_commit(&type_), "MPI_Type_commit");
-        count_ = 1;
-        own_ = true;
+        if (trailer != nullptr) append(*trailer);
+        if (own_) check_or_end(MPI_Type_commit(&type_), "MPI_Type_commit");
     }
     ~SendType() {
         if (own_) MPI_Type_free(&type_);
@@ -33,6 +35,8 @@ public:
     SendType(SendType&&) = delete;
     SendType& operator=(SendType&&) = delete;
 
+    [[nodiscard]] const void* base() const { return base_; }
+    [[nodiscard]] void* writable_base() const { return const_cast<void*>(base_); }  // NOLINT(*-const-cast): a receive's
     [[nodiscard]] int count() const { return count_; }
     [[nodiscard]] MPI_Datatype get() const { return type_; }
 
@@ -65,6 +69,22 @@ private:
         if (long_column) MPI_Type_free(&column);
     }
 
+    void append(const std::uint64_t& trailer) {
+        MPI_Aint places[2]{};
+        if (base_ != nullptr) check_or_end(MPI_Get_address(base_, &places[0]), "MPI_Get_address");
+        check_or_end(MPI_Get_address(&trailer, &places[1]), "MPI_Get_address");
+        const int lengths[]{base_ == nullptr ? 0 : count_, static_cast<int>(sizeof trailer)};
+        const MPI_Datatype types[]{type_, MPI_BYTE};
+        MPI_Datatype both = MPI_DATATYPE_NULL;
+        check_or_end(MPI_Type_create_struct(2, lengths, places, types, &both), "MPI_Type_create_struct");
+        if (own_) MPI_Type_free(&type_);
+        type_ = both;
+        count_ = 1;
+        own_ = true;
+        base_ = MPI_BOTTOM;
+    }
+
+    const void* base_;
     int count_ = 0;
     MPI_Datatype type_ = MPI_BYTE;
     bool own_ = false;

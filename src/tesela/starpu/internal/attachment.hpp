@@ -29,9 +29,7 @@ public:
     /// The handle of a tile, registered when it is first asked for.
     [[nodiscard]] starpu_data_handle_t handle(TileIndex tile);
     /// Whether a tile of this node's stands in memory of the caller.
-    [[nodiscard]] Home home(TileIndex tile) const {
-        return slots_[position(tile)].home ? Home::callers : Home::none;
-    }
+    [[nodiscard]] Home home(TileIndex tile) const { return slots_[position(tile)].home ? Home::callers : Home::none; }
     /// Names the current value of a tile in traces.
     [[nodiscard]] std::int64_t tag(TileIndex tile) const {
         const std::size_t p = position(tile);

@@ -7,6 +7,8 @@
 #include "tesela/starpu/internal/tracing.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -50,12 +52,23 @@ private:
         Tile tile{};
         TileIndex index{};
         bool covered = true;
-        int uses = 0;
+        bool asked = false;
+        std::atomic<int> uses = 0;
         std::vector<Shipment*> waiting;
+    };
+    /// The tiles of one matrix that this node holds, in the order in which shipments name them.
+    struct HeldTiles {
+        explicit HeldTiles(const Attachment& matrix)
+            : cols(matrix.tiling().grid().cols),
+              by_position(static_cast<std::size_t>(matrix.tiling().grid().count())) {}
+        Index cols;
+        std::vector<HeldTile*> by_position;
+        std::deque<HeldTile> tiles;
     };
     struct Shipment {
         ExchangeRun* run = nullptr;
-        Parcel parcel;
+        Parcel parcel;                        // without its segments, since they are
+        std::vector<PlacedSegment> segments;  // as kernels want them
         Role role = Role::local;
         int missing = 0;  // tiles that are not ours yet, and of an incoming one its bytes
         bool started = false;
@@ -68,11 +81,12 @@ private:
         TracedTask traced;
         std::int64_t posted = 0;  // ns
     };
-    using Tiles = std::map<TileIndex, HeldTile>;
 
     void make_shipment(Parcel parcel);
     void address(Shipment& shipment, std::uint64_t position);
-    HeldTile& hold(Tiles& tiles, TileIndex index, Shipment& shipment);
+    [[nodiscard]] std::vector<PlacedSegment> placed_segments(const Parcel& parcel) const;
+    HeldTile& hold(HeldTiles& tiles, TileIndex index, Shipment& shipment);
+    static void ask(HeldTile& held, starpu_data_access_mode mode);
     static void tile_ready(void* held_tile);
     void ready(HeldTile& held);
     void begin_admitted(Channel& channel);
@@ -80,21 +94,17 @@ private:
     void begin(Shipment& shipment);
     void sent(Shipment& shipment);
     void received(Shipment& shipment, Index bytes);
-    void one_less_missing(Shipment& shipment);
     [[nodiscard]] std::size_t first_window(Role role) const;
     void submit(Shipment& shipment);
     void trace_task(Shipment& shipment) const;
     [[nodiscard]] static const Kernel& kernel_of(const Shipment& shipment);
-    void release(const std::vector<HeldTile*>& tiles);
+    static void release(const std::vector<HeldTile*>& tiles);
     void ended(Shipment& shipment);
     void trace_message(const Shipment& shipment) const;
     /// Whether the parcel stands in one piece in its tile, and where.
     [[nodiscard]] bool contiguous(const Shipment& shipment) const;
     [[nodiscard]] void* in_tile(const Shipment& shipment) const;
-    [[nodiscard]] SegmentArguments arguments(const Segment& segment) const {
-        return segment_arguments(segment, exchange_.overlay->problem().orientation, element_bytes_);
-    }
-    [[nodiscard]] const HeldTile& held(const std::vector<HeldTile*>& tiles, TileIndex index) const;
+    [[nodiscard]] static std::vector<Tile> tiles_of(const std::vector<HeldTile*>& held);
 
     static KernelResult run_pack(const KernelCall& call) noexcept;
     static KernelResult run_unpack(const KernelCall& call) noexcept;
@@ -109,7 +119,7 @@ private:
     std::uint64_t first_task_ = 0;
     std::int64_t first_datum_ = 0;
     std::unique_ptr<StarpuAttachment> traced_parcels_;  // names parcels in traces
-    Tiles sources_, targets_;
+    HeldTiles sources_, targets_;
     std::vector<std::unique_ptr<Shipment>> shipments_;
     std::map<std::pair<Role, Index>, Channel> channels_;
     std::mutex mutex_;

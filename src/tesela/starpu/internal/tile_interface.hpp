@@ -32,7 +32,8 @@ struct TileInterface {
     /// Tokens have no bytes but occupy one, so that they have an address and a message.
     [[nodiscard]] std::size_t allocated_bytes() const { return std::max<std::size_t>(1, bytes()); }
     [[nodiscard]] net::Columns columns() const {
-        if (bytes() == 0) return {reinterpret_cast<const void*>(pointer), 1, 1, 1};  // NOLINT(performance-no-int-to-ptr)
+        if (bytes() == 0)
+            return {reinterpret_cast<const void*>(pointer), 1, 1, 1};  // NOLINT(performance-no-int-to-ptr)
         const auto column = static_cast<Index>(rows) * element_bytes;
         // NOLINTNEXTLINE(performance-no-int-to-ptr)
         return {reinterpret_cast<const void*>(pointer), column, cols, static_cast<Index>(ld) * element_bytes};

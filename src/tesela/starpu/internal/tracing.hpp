@@ -81,7 +81,6 @@ private:
     std::unordered_map<const Kernel*, std::uint16_t> kernels_;
     std::map<std::pair<std::uint16_t, PhaseId>, std::uint16_t> phases_;
     std::map<std::uint64_t, std::uint16_t> matrices_;
-
 };
 
 /// The trace that is being written, or null. Safe while tasks or messages of a stream are pending.
