@@ -37,11 +37,11 @@ int largest_tag_of(MPI_Comm comm) {
 }
 
 /// Room for the identity of a message, where it travels along (see Message::identity).
-using Trailer = std::unique_ptr<std::uint64_t>;
+using Header = std::unique_ptr<std::uint64_t>;
 #ifdef NDEBUG
-Trailer trailer_of(const Message*) { return nullptr; }
+Header header_of(const Message*) { return nullptr; }
 #else
-Trailer trailer_of(const Message* sent) {
+Header header_of(const Message* sent) {
     return std::make_unique<std::uint64_t>(sent == nullptr ? 0 : sent->identity());
 }
 #endif
@@ -53,7 +53,7 @@ struct UnderWay {
     Index bytes = 0;
     Message* message = nullptr;
     std::unique_ptr<Notice> notice{};
-    Trailer trailer{};
+    Header header{};
 };
 
 /// A message of unknown size that is waited for, or whose room is.
@@ -62,7 +62,7 @@ struct Expected {
     Message* message = nullptr;
     MPI_Message matched = MPI_MESSAGE_NULL;
     Index bytes = 0;
-    Trailer trailer{};
+    Header header{};
 };
 
 Index bytes_of(const MPI_Status& status) {
@@ -109,8 +109,8 @@ public:
     }
 
     void send(const Label& label, const Columns& memory, Ends ends, Message& message) {
-        Trailer trailer = trailer_of(&message);
-        const SendType type(memory, trailer.get());
+        Header header = header_of(&message);
+        const SendType type(memory, header.get());
         MPI_Request request = MPI_REQUEST_NULL;
         check_or_end((ends == Ends::when_matched ? MPI_Issend : MPI_Isend)(
                          type.base(), type.count(), type.get(), label.peer, tag(label), comm_.get(), &request),
@@ -123,18 +123,18 @@ public:
             add(request, {.kind = UnderWay::Kind::send,
                           .bytes = memory.bytes(),
                           .message = &message,
-                          .trailer = std::move(trailer)});
+                          .header = std::move(header)});
     }
 
     void receive(const Label& label, void* memory, Index bytes, Message& message) {
-        Trailer trailer = trailer_of(nullptr);
-        const SendType type({memory, bytes, 1, bytes}, trailer.get());
+        Header header = header_of(nullptr);
+        const SendType type({memory, bytes, 1, bytes}, header.get());
         MPI_Request request = MPI_REQUEST_NULL;
         check_or_end(
             MPI_Irecv(type.writable_base(), type.count(), type.get(), label.peer, tag(label), comm_.get(), &request),
             "MPI_Irecv");
         add(request,
-            {.kind = UnderWay::Kind::receive, .bytes = bytes, .message = &message, .trailer = std::move(trailer)});
+            {.kind = UnderWay::Kind::receive, .bytes = bytes, .message = &message, .header = std::move(header)});
     }
 
     void expect(const Label& label, Message& message) {
@@ -284,12 +284,12 @@ private:
                                          &expected.matched, &status),
                              "MPI_Improbe");
                 if (come == 0) return false;
-                expected.trailer = trailer_of(nullptr);
-                expected.bytes = bytes_of(status) - (expected.trailer ? Index{sizeof(std::uint64_t)} : 0);
+                expected.header = header_of(nullptr);
+                expected.bytes = bytes_of(status) - (expected.header ? Index{sizeof(std::uint64_t)} : 0);
             }
             void* room = expected.bytes == 0 ? nullptr : expected.message->room(expected.bytes);
             if (room == nullptr && expected.bytes > 0) return false;
-            const SendType type({room, expected.bytes, 1, expected.bytes}, expected.trailer.get());
+            const SendType type({room, expected.bytes, 1, expected.bytes}, expected.header.get());
             MPI_Request request = MPI_REQUEST_NULL;
             check_or_end(MPI_Imrecv(type.writable_base(), type.count(), type.get(), &expected.matched, &request),
                          "MPI_Imrecv");
@@ -297,7 +297,7 @@ private:
             under_way_.push_back({.kind = UnderWay::Kind::receive,
                                   .bytes = expected.bytes,
                                   .message = expected.message,
-                                  .trailer = std::move(expected.trailer)});
+                                  .header = std::move(expected.header)});
             ++count;
             return true;
         });
@@ -331,11 +331,11 @@ private:
 
     /// What arrives is what is expected, or nothing (of a stream that failed).
     static Index checked_bytes(const MPI_Status& status, const UnderWay& what) {
-        const Index bytes = bytes_of(status) - (what.trailer ? Index{sizeof(std::uint64_t)} : 0);
-        if (what.trailer && *what.trailer != what.message->identity())
+        const Index bytes = bytes_of(status) - (what.header ? Index{sizeof(std::uint64_t)} : 0);
+        if (what.header && *what.header != what.message->identity())
             end_job(
                 fmt::format("node {} sent {:#x} where {:#x} was expected ({}): the nodes do not submit the same stream",
-                            status.MPI_SOURCE, *what.trailer, what.message->identity(), what.message->describe()));
+                            status.MPI_SOURCE, *what.header, what.message->identity(), what.message->describe()));
         if (bytes != what.bytes && bytes != 0)
             end_job(
                 fmt::format("a message of {} bytes came from node {} where {} bytes were expected ({}): the nodes do "

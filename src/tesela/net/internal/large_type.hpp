@@ -11,8 +11,8 @@ namespace tesela::net {
 /// more or they are apart.
 class SendType {
 public:
-    /// With a trailer the 8 bytes there follow; MPI is then told absolute addresses.
-    explicit SendType(const Columns& memory, const std::uint64_t* trailer = nullptr) : base_(memory.data) {
+    /// With a header the 8 bytes there go before; MPI is then told absolute addresses.
+    explicit SendType(const Columns& memory, const std::uint64_t* header = nullptr) : base_(memory.data) {
         constexpr Index most = std::numeric_limits<int>::max();
         if (memory.contiguous() && memory.bytes() <= most) {
             count_ = static_cast<int>(memory.bytes());
@@ -24,7 +24,7 @@ public:
             count_ = 1;
             own_ = true;
         }
-        if (trailer != nullptr) append(*trailer);
+        if (header != nullptr) precede(*header);
         if (own_) check_or_end(MPI_Type_commit(&type_), "MPI_Type_commit");
     }
     ~SendType() {
@@ -69,12 +69,12 @@ private:
         if (long_column) MPI_Type_free(&column);
     }
 
-    void append(const std::uint64_t& trailer) {
+    void precede(const std::uint64_t& header) {
         MPI_Aint places[2]{};
-        if (base_ != nullptr) check_or_end(MPI_Get_address(base_, &places[0]), "MPI_Get_address");
-        check_or_end(MPI_Get_address(&trailer, &places[1]), "MPI_Get_address");
-        const int lengths[]{base_ == nullptr ? 0 : count_, static_cast<int>(sizeof trailer)};
-        const MPI_Datatype types[]{type_, MPI_BYTE};
+        check_or_end(MPI_Get_address(&header, &places[0]), "MPI_Get_address");
+        if (base_ != nullptr) check_or_end(MPI_Get_address(base_, &places[1]), "MPI_Get_address");
+        const int lengths[]{static_cast<int>(sizeof header), base_ == nullptr ? 0 : count_};
+        const MPI_Datatype types[]{MPI_BYTE, type_};
         MPI_Datatype both = MPI_DATATYPE_NULL;
         check_or_end(MPI_Type_create_struct(2, lengths, places, types, &both), "MPI_Type_create_struct");
         if (own_) MPI_Type_free(&type_);
