@@ -282,6 +282,8 @@ void StarpuEngine::submit(StreamState& stream, const Task& task) {
     };
     if (task.node == self.me().number()) self.throttle(mine);
     if (self.alone()) return run_here();
+    for (const Access& access : task.used())
+        if (writes(access.mode)) attachment_of(access.tile).note_written(access.tile.index, mine.era());
     struct Place {
         Directory& directory;
         std::size_t datum;
@@ -339,6 +341,7 @@ void StarpuEngine::exchange(StreamState& stream, const Exchange& exchange) {
         for (Index j = tiles.first.j; j < tiles.last.j; ++j)
             if (exchange.overlay->touches({i, j})) {
                 const std::size_t datum = to.position({i, j});
+                to.note_written({i, j}, mine.era());
                 to.directory().written(datum, to.directory().owner(datum), Effects{self, mine, to, position});
             }
     run->start();

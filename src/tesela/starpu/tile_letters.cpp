@@ -2,6 +2,7 @@
 
 #include "tesela/base/error.hpp"
 #include "tesela/starpu/internal/attachment.hpp"
+#include "tesela/starpu/internal/execution.hpp"
 #include "tesela/starpu/internal/tracing.hpp"
 
 #include <atomic>
@@ -86,12 +87,18 @@ private:
                                 .peer = to,
                                 .bytes = bytes_of(what.tile),
                                 .priority = what.priority}),
-              sends_(sends) {}
+              sends_(sends),
+              lost_if_failed_(attachment_of(what.tile).written_in(what.tile.index, what.stream.era())) {}
 
+        /// What a failed stream was to write has no value that counts, so it need not travel; all else must arrive.
         void start(net::Transport& transport) override {
             note_start();
-            const TileInterface& tile = in_main_memory(sends_.handle_);
-            const bool empty = stream().failed() || tile.pointer == 0;
+            TileInterface& tile = in_main_memory(sends_.handle_);
+            bool empty = lost_if_failed_ && stream().failed();
+            if (!empty && !give_memory(tile, Contents::zeros)) {  // none: what an earlier round did not write
+                raise_failure(owner_, {Failure::out_of_memory, owner_.me.number()});
+                empty = true;
+            }
             transport.send(label(), empty ? net::Columns{} : tile.columns(), ends(), *this);
         }
         void ended(Index) override {
@@ -105,6 +112,7 @@ private:
 
     private:
         TileSends& sends_;
+        bool lost_if_failed_;
     };
 
     void next() {
