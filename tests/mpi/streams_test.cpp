@@ -1,9 +1,8 @@
 #include "support/random_stream.hpp"
 #include "support/shared_engine.hpp"
+#include "support/stream_messages.hpp"
 #include "tesela/base/environment.hpp"
 #include "tesela/flow/inline_engine.hpp"
-#include "tesela/flow/recording.hpp"
-#include "tesela/sim/simulated_engine.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -31,55 +30,6 @@ std::string on_any_node(const std::string& wrong) {
         ++node;
     }
     return all;
-}
-
-Platform plain_platform(Index nodes) {
-    std::vector<KernelTime> kernels;
-    for (const std::string& name : testing::StepKernels::names())
-        kernels.push_back(
-            {.kernel = name, .time = RatedKernel{.rate = 1e9, .unit = RateUnit::elements, .efficiency = {}}});
-    return {.name = "plain",
-            .node_types = {{.name = "node",
-                            .count = nodes,
-                            .memory = 1e12,
-                            .memory_bandwidth = 1e11,
-                            .nic = {1e9, 1e-5},
-                            .workers = {{.name = "cores", .count = 2, .kernels = kernels}}}},
-            .subnets = {}};
-}
-
-std::multiset<Transfer> recorded(const RandomStream& stream, Index nodes) {
-    RecordingEngine recorder(nodes);
-    (void)testing::play(recorder, stream);
-    const std::vector<Transfer> list = list_transfers(recorder.recording());
-    return {list.begin(), list.end()};
-}
-
-std::multiset<Transfer> simulated(const RandomStream& stream, Index nodes) {
-    Schedule schedule;
-    {
-        SimulationOptions options;
-        options.observers.push_back(&schedule);
-        SimulatedEngine simulator(plain_platform(nodes), options);
-        (void)testing::play(simulator, stream);
-    }
-    std::multiset<Transfer> all;
-    for (const ScheduledMessage& m : schedule.messages)
-        all.insert({.datum = m.carries == ScheduledMessage::Carries::parcel ? Transfer::parcel : m.datum,
-                    .version = m.version,
-                    .from = m.from,
-                    .to = m.to,
-                    .bytes = m.bytes});
-    return all;
-}
-
-std::string difference(const std::multiset<Transfer>& a, const std::multiset<Transfer>& b) {
-    std::vector<Transfer> only;
-    std::set_symmetric_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(only));
-    if (only.empty()) return {};
-    const Transfer& first = only.front();
-    return fmt::format("{} of {} and {} messages differ, such as datum {} version {} from {} to {}, {} bytes; ",
-                       only.size(), a.size(), b.size(), first.datum, first.version, first.from, first.to, first.bytes);
 }
 
 /// Messages and bytes from this node to each: a token travels as one byte.
@@ -139,8 +89,8 @@ std::string compare_statuses(const Seen& here, const Seen& oracle) {
 /// Plays a stream on all engines; what differs.
 std::string compare_engines(const RandomStream& stream) {
     const Index nodes = engine().node_count();
-    const std::multiset<Transfer> messages = recorded(stream, nodes);
-    std::string wrong = difference(messages, simulated(stream, nodes));
+    const std::multiset<Transfer> messages = testing::recorded_messages(stream, nodes);
+    std::string wrong = testing::difference(messages, testing::simulated_messages(stream, nodes));
     InlineEngine inline_engine(nodes);
     const Seen oracle = testing::play(inline_engine, stream);
     const std::vector<StarpuEngine::Sent> before = engine().sent();
