@@ -308,6 +308,7 @@ void StarpuEngine::move(StreamState& stream, TileRef tile, NodeId to) {
     self.move_reservation(tile, to);
     if (to == self.me() && matrix.directory().holds(matrix.position(tile.index), static_cast<std::int32_t>(to.number())))
         self.copies -= static_cast<Index>(matrix.bytes(tile.index));  // reserved from here on
+    if (to == self.me()) self.check_copies(mine, 0);
     matrix.directory().move(matrix.position(tile.index), static_cast<std::int32_t>(to.number()),
                             Effects{self, mine, matrix, position});
 }
