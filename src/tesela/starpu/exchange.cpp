@@ -51,7 +51,10 @@ public:
     bool take_memory(Claim claim) override {
         shipment_.buffer =
             static_cast<std::byte*>(tile_pool().take(buffer_bytes(shipment_.parcel.bytes), claim));
-        return shipment_.buffer != nullptr;
+        if (shipment_.buffer == nullptr) return false;
+        // It is given back soon: others that are to be received wait for that rather than take more than there is.
+        if (!outgoing()) stream().promises()->promise(shipment_.run->position_ - 1);
+        return true;
     }
     void start(net::Transport& transport) override {
         if (tracing() != nullptr) started = trace::Collector::now();
@@ -401,7 +404,10 @@ void ExchangeRun::release(const std::vector<HeldTile*>& tiles) {
 }
 
 void ExchangeRun::ended(Shipment& shipment) {
-    if (shipment.buffer != nullptr) tile_pool().give(shipment.buffer, buffer_bytes(shipment.parcel.bytes));
+    if (shipment.buffer != nullptr) {
+        tile_pool().give(shipment.buffer, buffer_bytes(shipment.parcel.bytes));
+        if (shipment.role == Role::incoming) stream_.mail->promises()->kept(position_ - 1);
+    }
     shipment.buffer = nullptr;
     std::shared_ptr<ExchangeRun> last;
     {
