@@ -118,5 +118,152 @@ TEST(Budget, ARedistributionInPlaceNeedsAQuarterMoreThanTheLargerShareAndAMessag
     }
 }
 
+/// After a stream has failed for want of memory, a small one does what it should.
+std::string works_again(StarpuEngine& engine) {
+    Stream s(engine);
+    Matrix<double> A(s, Tiling::square(8, 4), squarest_block_cyclic({2, 2}, engine.node_count()), {.name = "small"});
+    generate(s, A.view(), {element});
+    const auto values = gather(s, A.view());
+    return values[9] == element(nullptr, {1, 1}) && s.wait().ok() ? "" : "nothing works any more; ";
+}
+
+std::string not_out_of_memory(const Status& status) {
+    return status.failure == Failure::out_of_memory ? ""
+                                                    : fmt::format("the stream ends with \"{}\"; ", status.describe());
+}
+
+/// Memory for some tiles on each node, in a run where the matrix has an equal share on each.
+StarpuOptions memory_for_tiles(double tiles) { return with_memory(tiles * tile_bytes); }
+
+Distribution cyclic(Index nodes) {
+    return distribute(nodes, [&](Index k) { return k % nodes; });
+}
+
+TEST(Budget, TooSmallForTilesThatMoveIsAStatusOnAllNodes) {
+    const Index nodes = node_count();
+    const auto count = static_cast<double>(tiling.grid().count());
+    StarpuEngine engine(memory_for_tiles(count / 2));
+    std::string wrong;
+    {
+        Stream s(engine);
+        Matrix<double> A(s, tiling, cyclic(nodes));
+        generate(s, A.view(), {element});
+        redistribute(s, A.view(), distribute(nodes, [&](Index) { return nodes - 1; }));
+        wrong = not_out_of_memory(s.wait());
+    }
+    EXPECT_EQ(on_any_node(engine, wrong + works_again(engine)), "");
+}
+
+TEST(Budget, TooSmallForCopiesIsAStatusOnAllNodes) {
+    const Index nodes = node_count();
+    const auto count = static_cast<double>(tiling.grid().count());
+    StarpuEngine engine(memory_for_tiles(count / 2));
+    std::string wrong;
+    {
+        Stream s(engine);
+        Matrix<double> A(s, tiling, cyclic(nodes));
+        generate(s, A.view(), {element});
+        for (Index i = 0; i < tiling.grid().rows; ++i)
+            for (Index j = 0; j < tiling.grid().cols; ++j)
+                s.submit(Task(use_tile, {{A(i, j), AccessMode::read}}).on(NodeId{nodes - 1}));
+        wrong = not_out_of_memory(s.wait());
+    }
+    EXPECT_EQ(on_any_node(engine, wrong + works_again(engine)), "");
+}
+
+TEST(Budget, TooSmallForWhatIsSharedIsAStatusOnAllNodes) {
+    const Index nodes = node_count();
+    const auto count = static_cast<double>(tiling.grid().count());
+    StarpuEngine engine(memory_for_tiles(count / 2));
+    std::vector<NodeId> all;
+    for (Index node = 0; node < nodes; ++node) all.emplace_back(node);
+    std::string wrong;
+    {
+        Stream s(engine);
+        Matrix<double> A(s, tiling, cyclic(nodes));
+        generate(s, A.view(), {element});
+        for (Index i = 0; i < tiling.grid().rows; ++i)
+            for (Index j = 0; j < tiling.grid().cols; ++j) s.share(A(i, j), all);
+        wrong = not_out_of_memory(s.wait());
+    }
+    EXPECT_EQ(on_any_node(engine, wrong + works_again(engine)), "");
+}
+
+TEST(Budget, CopiesThatAreRetiredNeedRoomForFew) {
+    const Index nodes = node_count();
+    const double tiles = share_of(cyclic(nodes), 0) / tile_bytes + 4;
+    StarpuEngine engine(memory_for_tiles(tiles));
+    std::string wrong;
+    {
+        Stream s(engine);
+        Matrix<double> A(s, tiling, cyclic(nodes));
+        generate(s, A.view(), {element});
+        for (Index i = 0; i < tiling.grid().rows; ++i)
+            for (Index j = 0; j < tiling.grid().cols; ++j) {
+                s.submit(Task(use_tile, {{A(i, j), AccessMode::read}}).on(NodeId{(i + j) % nodes}));
+                s.retire(A(i, j));
+            }
+        const auto last = s.fetch(A(11, 11));
+        last->wait();
+        if (const Status status = s.wait(); !status.ok()) wrong = status.describe();
+    }
+    const double peak = engine.memory_use().peak;
+    if (peak > tiles * tile_bytes)
+        wrong += fmt::format("{} tiles where there is room for {}", peak / tile_bytes, tiles);
+    EXPECT_EQ(on_any_node(engine, wrong + works_again(engine)), "");
+}
+
+TEST(Budget, ARedistributionIntoAnotherMatrixNeedsBothAndAFewMessages) {
+    const Index nodes = node_count();
+    const Tiling other = Tiling::square(12 * tile, 80);
+    const Distribution to = random_distribution(other.grid(), nodes, 3);
+    double largest = 0;
+    for (Index node = 0; node < nodes; ++node) {
+        double bytes = 0;
+        for (Index i = 0; i < other.grid().rows; ++i)
+            for (Index j = 0; j < other.grid().cols; ++j)
+                if (to.owner({i, j}) == NodeId{node}) bytes += static_cast<double>(8 * other.rows(i) * other.cols(j));
+        largest = std::max(largest, bytes);
+    }
+    // Beyond what the tiles take, and one that is fetched, no more than it cannot do without: messages of 16 to 32 KiB
+    // to and from each node.
+    const double for_tiles = share_of(cyclic(nodes), 0) + largest + 8.0 * 80 * 80;
+    const double allowed = for_tiles + 2 * static_cast<double>(nodes - 1) * 32768;
+    StarpuEngine engine(with_memory(for_tiles));
+    std::string wrong;
+    {
+        Stream s(engine);
+        Matrix<double> A(s, tiling, cyclic(nodes));
+        Matrix<double> B(s, other, to, {.name = "B"});
+        generate(s, A.view(), {element});
+        redistribute(s, A.view(), B.view(), {.message_bytes = 16384});
+        const auto tile_of_b = s.fetch(B(0, 0));
+        tile_of_b->wait();
+        if (const Status status = s.wait(); !status.ok()) wrong = status.describe();
+    }
+    const double peak = engine.memory_use().peak;
+    if (peak > allowed) wrong += fmt::format("{} bytes where {} are allowed", peak, allowed);
+    EXPECT_EQ(on_any_node(engine, wrong + works_again(engine)), "");
+}
+
+TEST(Budget, AMatrixThatDoesNotFitOnOneNodeIsRefusedOnAll) {
+    const Index nodes = node_count();
+    // Only the last node has too little.
+    StarpuEngine engine(memory_for_tiles(this_node() == nodes - 1 ? 5 : 1000));
+    std::string wrong;
+    {
+        Stream s(engine);
+        try {
+            const Matrix<double> A(s, tiling, cyclic(nodes));
+            wrong = "it was not refused; ";
+        } catch (const Error& error) {
+            if (std::string(error.what()).find(fmt::format("node {} needs", nodes - 1)) == std::string::npos)
+                wrong = error.what();
+        }
+        if (!s.wait().ok()) wrong += "the stream failed; ";
+    }
+    EXPECT_EQ(on_any_node(engine, wrong + works_again(engine)), "");
+}
+
 }  // namespace
 }  // namespace tesela
