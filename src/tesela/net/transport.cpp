@@ -111,11 +111,15 @@ public:
     }
 
     void receive(const Label& label, void* memory, Index bytes, Message& message) {
-        const SendType type({memory, bytes, 1, bytes});
+        if (memory == nullptr && bytes > 0)
+            receive(label, bin.data(), SendType(IntoBin{bytes}), bytes, message);
+        else
+            receive(label, memory, SendType({memory, bytes, 1, bytes}), bytes, message);
+    }
+    void receive(const Label& label, void* memory, const SendType& type, Index bytes, Message& message) {
         MPI_Request request = MPI_REQUEST_NULL;
-        check_or_end(
-            MPI_Irecv(memory, type.count(), type.get(), label.peer, tag(label), comm_.get(), &request),
-            "MPI_Irecv");
+        check_or_end(MPI_Irecv(memory, type.count(), type.get(), label.peer, tag(label), comm_.get(), &request),
+                     "MPI_Irecv");
         add(request, {.kind = UnderWay::Kind::receive, .bytes = bytes, .message = &message});
     }
 

@@ -56,6 +56,10 @@ public:
         if (!outgoing()) stream().promises()->promise(shipment_.run->position_ - 1);
         return true;
     }
+    void go_without_memory() override {
+        StarpuStream& stream = shipment_.run->stream_;
+        raise_failure(stream, {Failure::out_of_memory, stream.me.number()});
+    }
     void start(net::Transport& transport) override {
         if (tracing() != nullptr) started = trace::Collector::now();
         void* memory = shipment_.direct ? shipment_.run->in_tile(shipment_) : shipment_.buffer;
@@ -220,10 +224,10 @@ bool ExchangeRun::may_start(Shipment& shipment) {
     const auto sequence = static_cast<std::size_t>(shipment.parcel.sequence);
     if (shipment.channel != nullptr && sequence >= shipment.channel->end()) return false;
     if (shipment.role == Role::outgoing && !shipment.direct) {
-        const bool first = sequence == shipment.channel->first_open;
-        if (!shipment.letter->take_memory(Claim::within_limit) &&
-            !(first && shipment.letter->take_memory(Claim::needed)))
-            return false;
+        if (!shipment.letter->take_memory(Claim::within_limit)) {
+            if (sequence != shipment.channel->first_open) return false;
+            if (!shipment.letter->take_memory(Claim::needed)) shipment.letter->go_without_memory();
+        }
     }
     shipment.started = true;
     return true;
@@ -257,6 +261,7 @@ void* ExchangeRun::in_tile(const Shipment& shipment) const {
     const bool leaves = shipment.role == Role::outgoing;
     const Tile& tile = (leaves ? shipment.sources : shipment.targets).front()->tile;
     const ElementIndex at = leaves ? segment.from_at : segment.to_at;
+    if (tile.data == nullptr) return nullptr;  // the stream has failed
     return static_cast<std::byte*>(tile.data) + static_cast<std::size_t>(at.i + at.j * tile.ld) * element_bytes_;
 }
 

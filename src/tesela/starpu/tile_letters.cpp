@@ -152,14 +152,15 @@ public:
         memory_ = tile_pool().take(static_cast<std::size_t>(address().bytes), claim);
         return memory_ != nullptr;
     }
+    void go_without_memory() override { raise_failure(owner_, {Failure::out_of_memory, owner_.me.number()}); }
     void start(net::Transport& transport) override {
         note_start();
         transport.receive(label(), memory_, address().bytes, *this);
     }
     void ended(Index bytes) override {
         note_end();
-        if (bytes == 0) {
-            tile_pool().give(memory_, static_cast<std::size_t>(address().bytes));
+        if (bytes == 0 || memory_ == nullptr) {
+            if (memory_ != nullptr) tile_pool().give(memory_, static_cast<std::size_t>(address().bytes));
             memory_ = nullptr;
             owner_.failure.raise({Failure::elsewhere, std::numeric_limits<Index>::max()});
         }
