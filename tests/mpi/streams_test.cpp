@@ -3,14 +3,17 @@
 #include "support/stream_messages.hpp"
 #include "tesela/base/environment.hpp"
 #include "tesela/flow/inline_engine.hpp"
+#include "tesela/starpu/internal/tile_pool.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace tesela {
@@ -86,6 +89,19 @@ std::string compare_statuses(const Seen& here, const Seen& oracle) {
     return {};
 }
 
+/// Whether all memory that tiles took, or that was held back for them, is free again. It goes when the last task that
+/// uses it has ended, which may be a moment after the stream's end.
+std::string compare_memory(const starpu::TilePool::Use& before) {
+    starpu::TilePool::Use now;
+    for (int attempt = 0; attempt < 2000; ++attempt) {
+        now = starpu::tile_pool().use();
+        if (now.in_use == before.in_use && now.held_back == before.held_back) return {};
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return fmt::format("{} bytes in use and {} held back where it was {} and {}; ", now.in_use, now.held_back,
+                       before.in_use, before.held_back);
+}
+
 /// Plays a stream on all engines; what differs.
 std::string compare_engines(const RandomStream& stream) {
     const Index nodes = engine().node_count();
@@ -94,10 +110,15 @@ std::string compare_engines(const RandomStream& stream) {
     InlineEngine inline_engine(nodes);
     const Seen oracle = testing::play(inline_engine, stream);
     const std::vector<StarpuEngine::Sent> before = engine().sent();
+    constexpr std::size_t held_back = 16U << 20U;  // so that what is released twice shows
+    starpu::tile_pool().hold_back(held_back);
+    const starpu::TilePool::Use memory = starpu::tile_pool().use();
     const Seen here = testing::play(engine(), stream);
     wrong += compare_sent(before, engine().sent(), sent_by(engine().this_node(), messages));
     wrong += compare_statuses(here, oracle);
     wrong += compare_values(here, oracle);
+    wrong += compare_memory(memory);
+    starpu::tile_pool().release_held_back(held_back);
     return wrong;
 }
 
