@@ -1,4 +1,5 @@
 #include "limits/limited.hpp"
+#include "support/random_stream.hpp"
 #include "tesela/algs/elementwise.hpp"
 #include "tesela/algs/redistribute.hpp"
 #include "tesela/base/error.hpp"
@@ -263,6 +264,17 @@ TEST(Budget, AMatrixThatDoesNotFitOnOneNodeIsRefusedOnAll) {
         if (!s.wait().ok()) wrong += "the stream failed; ";
     }
     EXPECT_EQ(on_any_node(engine, wrong + works_again(engine)), "");
+}
+
+TEST(Budget, ManyStreamsOneAfterTheOtherNeedNoMoreThanTheLargest) {
+    // Enough for any of them; what they would leave uncounted adds up.
+    StarpuEngine engine(with_memory(20e3));
+    std::string wrong;
+    for (std::uint64_t seed = 1; seed <= 150 && wrong.empty(); ++seed)
+        for (const auto& statuses : testing::play(engine, {.seed = seed}).statuses)
+            for (const Status& status : statuses)
+                if (!status.ok()) wrong = fmt::format("seed {}: {}", seed, status.describe());
+    EXPECT_EQ(on_any_node(engine, wrong), "");
 }
 
 }  // namespace
