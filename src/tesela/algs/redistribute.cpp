@@ -3,9 +3,12 @@
 #include "tesela/base/error.hpp"
 #include "tesela/distribution/redistribution.hpp"
 
+#include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
+#include <vector>
 
 namespace tesela {
 namespace {
@@ -65,6 +68,65 @@ void check_switches(const RedistributeOptions& options) {
     if (options.path == RedistributionPath::tasks || (options.isolate_segments && options.dynamic_volume)) return;
     throw Error("segments can only be left together, or whole tiles sent, where a redistribution is made of tasks");
 }
+
+/// Tiles that get other owners, in the order in which they are added as far as there is room: no node ever has more
+/// than the larger of what it has before and after, and one tile. There is always one that may go: if every node that
+/// still gets tiles had more than in the end, these nodes would have more to give each other than they get.
+class OrderedMoves {
+public:
+    explicit OrderedMoves(std::size_t nodes) : nodes_(nodes) {}
+
+    void add(const TileRef& tile, NodeId to) {
+        const std::size_t bytes = tile.matrix->bytes(tile.index);
+        node(tile.owner()).now += bytes;
+        node(tile.owner()).before += bytes;
+        node(to).after += bytes;
+        largest_ = std::max(largest_, bytes);
+        if (tile.owner() == to) return;
+        node(to).coming.push_back(moves_.size());
+        moves_.push_back({tile, to, bytes});
+    }
+
+    template <class Function>
+    void for_each(const Function& move) {
+        for (Node& node : nodes_) look_at(node);
+        while (!may_go_.empty()) {
+            const Move& next = moves_[*may_go_.begin()];
+            may_go_.erase(may_go_.begin());
+            Node& from = node(next.tile.owner());
+            Node& to = node(next.to);
+            move(next.tile, next.to);
+            from.now -= next.bytes;
+            to.now += next.bytes;
+            ++to.come;
+            look_at(from);
+            look_at(to);
+        }
+    }
+
+private:
+    struct Move {
+        TileRef tile;
+        NodeId to;
+        std::size_t bytes = 0;
+    };
+    struct Node {
+        std::size_t now = 0, before = 0, after = 0;  // bytes
+        std::vector<std::size_t> coming;             // moves
+        std::size_t come = 0;
+    };
+    [[nodiscard]] Node& node(NodeId id) { return nodes_[static_cast<std::size_t>(id.number())]; }
+    void look_at(const Node& node) {
+        if (node.come == node.coming.size()) return;
+        const std::size_t next = node.coming[node.come];
+        if (node.now + moves_[next].bytes <= std::max(node.before, node.after) + largest_) may_go_.insert(next);
+    }
+
+    std::vector<Node> nodes_;
+    std::vector<Move> moves_;
+    std::set<std::size_t> may_go_;
+    std::size_t largest_ = 0;
+};
 
 /// The redistribution as tasks, 002 figure 4: pack where the source is, unpack where the target is.
 template <class T>
@@ -254,9 +316,11 @@ void redistribute(Stream& stream, const MatrixView<T>& matrix, const Distributio
                     to.nodes(), stream.engine().node_count());
     const auto phase = stream.phase("redistribution");
     // Column by column, which is the order in which a factorisation needs them.
+    OrderedMoves moves(static_cast<std::size_t>(stream.engine().node_count()));
     for (Index j = 0; j < grid.cols; ++j)
         for (Index i = 0; i < grid.rows; ++i)
-            if (matrix.matrix().has(matrix(i, j).index)) stream.move(matrix(i, j), to.owner({i, j}));
+            if (matrix.matrix().has(matrix(i, j).index)) moves.add(matrix(i, j), to.owner({i, j}));
+    moves.for_each([&](const TileRef& tile, NodeId node) { stream.move(tile, node); });
 }
 
 template void redistribute(Stream&, const MatrixView<float>&, const MatrixView<float>&, const RedistributeOptions&);
