@@ -4,9 +4,9 @@
 #include "tesela/distribution/redistribution.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -68,6 +68,65 @@ void check_switches(const RedistributeOptions& options) {
     if (options.path == RedistributionPath::tasks || (options.isolate_segments && options.dynamic_volume)) return;
     throw Error("segments can only be left together, or whole tiles sent, where a redistribution is made of tasks");
 }
+
+/// Tiles that get other owners, in the order in which they are added as far as there is room: no node ever has more
+/// than the larger of what it has before and after, and one tile. There is always one that may go: if every node that
+/// still gets tiles had more than in the end, these nodes would have more to give each other than they get.
+class OrderedMoves {
+public:
+    explicit OrderedMoves(std::size_t nodes) : nodes_(nodes) {}
+
+    void add(const TileRef& tile, NodeId to) {
+        const std::size_t bytes = tile.matrix->bytes(tile.index);
+        node(tile.owner()).now += bytes;
+        node(tile.owner()).before += bytes;
+        node(to).after += bytes;
+        largest_ = std::max(largest_, bytes);
+        if (tile.owner() == to) return;
+        node(to).coming.push_back(moves_.size());
+        moves_.push_back({tile, to, bytes});
+    }
+
+    template <class Function>
+    void for_each(const Function& move) {
+        for (Node& node : nodes_) look_at(node);
+        while (!may_go_.empty()) {
+            const Move& next = moves_[*may_go_.begin()];
+            may_go_.erase(may_go_.begin());
+            Node& from = node(next.tile.owner());
+            Node& to = node(next.to);
+            move(next.tile, next.to);
+            from.now -= next.bytes;
+            to.now += next.bytes;
+            ++to.come;
+            look_at(from);
+            look_at(to);
+        }
+    }
+
+private:
+    struct Move {
+        TileRef tile;
+        NodeId to;
+        std::size_t bytes = 0;
+    };
+    struct Node {
+        std::size_t now = 0, before = 0, after = 0;  // bytes
+        std::vector<std::size_t> coming;             // moves
+        std::size_t come = 0;
+    };
+    [[nodiscard]] Node& node(NodeId id) { return nodes_[static_cast<std::size_t>(id.number())]; }
+    void look_at(const Node& node) {
+        if (node.come == node.coming.size()) return;
+        const std::size_t next = node.coming[node.come];
+        if (node.now + moves_[next].bytes <= std::max(node.before, node.after) + largest_) may_go_.insert(next);
+    }
+
+    std::vector<Node> nodes_;
+    std::vector<Move> moves_;
+    std::set<std::size_t> may_go_;
+    std::size_t largest_ = 0;
+};
 
 /// The redistribution as tasks, 002 figure 4: pack where the source is, unpack where the target is.
 template <class T>
@@ -201,68 +260,6 @@ private:
     std::map<std::pair<Index, Index>, std::vector<Piece>> acknowledgements_;
 };
 
-/// Moves of tiles, put off while the node they go to has more than it will have in the end and had at the beginning,
-/// and an eighth: so that tiles leave it first, and it never needs much more memory than for its share.
-class MovesInRoom {
-public:
-    explicit MovesInRoom(Index nodes) : nodes_(static_cast<std::size_t>(nodes)) {}
-
-    void add(TileRef tile, NodeId to) {
-        const auto bytes = static_cast<double>(tile.matrix->bytes(tile.index));
-        const auto from = static_cast<std::size_t>(tile.owner().number());
-        if (from >= nodes_.size()) nodes_.resize(from + 1);
-        nodes_[from].holds += bytes;
-        node(to).will_hold += bytes;
-        if (tile.owner() != to) moves_.push_back({tile, to, bytes});
-    }
-
-    void submit(Stream& stream) {
-        for (Node& node : nodes_) node.room = std::max(node.holds, node.will_hold) * 9 / 8;
-        for (const Move& move : moves_) {
-            if (node(move.to).holds + move.bytes > node(move.to).room)
-                node(move.to).waiting.push_back(move);
-            else
-                make(stream, move);
-        }
-        // What is left would not fit in any order: nodes that wait for each other in a circle.
-        for (std::size_t n = 0; n < nodes_.size(); ++n)
-            while (!nodes_[n].waiting.empty()) make(stream, take_first(nodes_[n]));
-    }
-
-private:
-    struct Move {
-        TileRef tile;
-        NodeId to;
-        double bytes = 0;
-    };
-    struct Node {
-        double holds = 0;
-        double will_hold = 0;
-        double room = 0;
-        std::deque<Move> waiting{};
-    };
-    Node& node(NodeId id) { return nodes_[static_cast<std::size_t>(id.number())]; }
-    static Move take_first(Node& node) {
-        const Move move = node.waiting.front();
-        node.waiting.pop_front();
-        return move;
-    }
-    /// Makes a move, and those that wait for the room it leaves.
-    void make(Stream& stream, Move move) {
-        while (true) {
-            Node& left = node(move.tile.owner());
-            left.holds -= move.bytes;
-            node(move.to).holds += move.bytes;
-            stream.move(move.tile, move.to);
-            if (left.waiting.empty() || left.holds + left.waiting.front().bytes > left.room) return;
-            move = take_first(left);
-        }
-    }
-
-    std::vector<Node> nodes_;
-    std::vector<Move> moves_;
-};
-
 }  // namespace
 
 template <class T>
@@ -317,12 +314,12 @@ void redistribute(Stream& stream, const MatrixView<T>& matrix, const Distributio
         throw Error("the new distribution of matrix {} has {} nodes; this run has {}", matrix.matrix().name(),
                     to.nodes(), stream.engine().node_count());
     const auto phase = stream.phase("redistribution");
-    MovesInRoom moves(to.nodes());
     // Column by column, which is the order in which a factorisation needs them.
+    OrderedMoves moves(static_cast<std::size_t>(stream.engine().node_count()));
     for (Index j = 0; j < grid.cols; ++j)
         for (Index i = 0; i < grid.rows; ++i)
             if (matrix.matrix().has(matrix(i, j).index)) moves.add(matrix(i, j), to.owner({i, j}));
-    moves.submit(stream);
+    moves.for_each([&](const TileRef& tile, NodeId node) { stream.move(tile, node); });
 }
 
 template void redistribute(Stream&, const MatrixView<float>&, const MatrixView<float>&, const RedistributeOptions&);

@@ -62,8 +62,8 @@ public:
         const std::int32_t from = entry.owner;
         if (from == to) return;
         if (entry.version > 0 && !holds(datum, to)) effects.send(datum, from, std::span<const std::int32_t>{&to, 1});
-        entry.owner = to;
         drop_others(datum, to, effects);
+        entry.owner = to;
         clear(datum, from);
         set(datum, to);
         effects.drop(datum, from);

@@ -128,7 +128,8 @@ public:
 
     void receive(const Label& label, void* memory, Index bytes, Message& message) {
         Header header = header_of(nullptr);
-        const SendType type({memory, bytes, 1, bytes}, header.get());
+        const SendType type = memory == nullptr && bytes > 0 ? SendType(IntoBin{bytes}, header.get())
+                                                             : SendType({memory, bytes, 1, bytes}, header.get());
         MPI_Request request = MPI_REQUEST_NULL;
         check_or_end(
             MPI_Irecv(type.writable_base(), type.count(), type.get(), label.peer, tag(label), comm_.get(), &request),

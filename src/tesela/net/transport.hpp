@@ -91,7 +91,7 @@ public:
     /// Whether a send ends when its memory is free, or only when the other node has begun to receive it.
     enum class Ends : std::uint8_t { when_free, when_matched };
     void send(const Label& label, const Columns& memory, Ends ends, Message& message);
-    /// Exactly so many bytes, or none at all.
+    /// Exactly so many bytes, or none at all. Without memory they are thrown away.
     void receive(const Label& label, void* memory, Index bytes, Message& message);
     /// As many as there are (see Message::room).
     void receive_any_size(const Label& label, Message& message);

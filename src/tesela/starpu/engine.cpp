@@ -288,6 +288,8 @@ void StarpuEngine::submit(StreamState& stream, const Task& task) {
     };
     if (task.node == self.me().number()) self.throttle(mine);
     if (self.alone()) return run_here();
+    for (const Access& access : task.used())
+        if (writes(access.mode)) attachment_of(access.tile).note_written(access.tile.index, mine.era());
     struct Place {
         Directory& directory;
         std::size_t datum;
@@ -313,6 +315,7 @@ void StarpuEngine::move(StreamState& stream, TileRef tile, NodeId to) {
     if (to == self.me() &&
         matrix.directory().holds(matrix.position(tile.index), static_cast<std::int32_t>(to.number())))
         self.copies -= static_cast<Index>(matrix.bytes(tile.index));  // reserved from here on
+    if (to == self.me()) self.check_copies(mine, 0);
     matrix.directory().move(matrix.position(tile.index), static_cast<std::int32_t>(to.number()),
                             Effects{self, mine, matrix, position});
 }
@@ -346,6 +349,7 @@ void StarpuEngine::exchange(StreamState& stream, const Exchange& exchange) {
         for (Index j = tiles.first.j; j < tiles.last.j; ++j)
             if (exchange.overlay->touches({i, j})) {
                 const std::size_t datum = to.position({i, j});
+                to.note_written({i, j}, mine.era());
                 to.directory().written(datum, to.directory().owner(datum), Effects{self, mine, to, position});
             }
     run->start();

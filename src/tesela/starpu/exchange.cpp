@@ -49,7 +49,14 @@ public:
 
     bool take_memory(Claim claim) override {
         shipment_.buffer = static_cast<std::byte*>(tile_pool().take(buffer_bytes(shipment_.parcel.bytes), claim));
-        return shipment_.buffer != nullptr;
+        if (shipment_.buffer == nullptr) return false;
+        // It is given back soon: others that are to be received wait for that rather than take more than there is.
+        if (!outgoing()) stream().promises()->promise(shipment_.run->position_ - 1);
+        return true;
+    }
+    void go_without_memory() override {
+        StarpuStream& stream = shipment_.run->stream_;
+        raise_failure(stream, {Failure::out_of_memory, stream.me.number()});
     }
     void start(net::Transport& transport) override {
         if (tracing() != nullptr) started = trace::Collector::now();
@@ -241,10 +248,10 @@ bool ExchangeRun::may_start(Shipment& shipment) {
     const auto sequence = static_cast<std::size_t>(shipment.parcel.sequence);
     if (shipment.channel != nullptr && sequence >= shipment.channel->end()) return false;
     if (shipment.role == Role::outgoing && !shipment.direct) {
-        const bool first = sequence == shipment.channel->first_open;
-        if (!shipment.letter->take_memory(Claim::within_limit) &&
-            !(first && shipment.letter->take_memory(Claim::needed)))
-            return false;
+        if (!shipment.letter->take_memory(Claim::within_limit)) {
+            if (sequence != shipment.channel->first_open) return false;
+            if (!shipment.letter->take_memory(Claim::needed)) shipment.letter->go_without_memory();
+        }
     }
     shipment.started = true;
     return true;
@@ -272,6 +279,7 @@ void* ExchangeRun::in_tile(const Shipment& shipment) const {
     const SegmentArguments& segment = shipment.segments.front().args;
     const bool leaves = shipment.role == Role::outgoing;
     const Tile& tile = (leaves ? shipment.sources : shipment.targets).front()->tile;
+    if (tile.data == nullptr) return nullptr;  // the stream has failed
     const Index at = leaves ? segment.from_i + segment.from_j * tile.ld : segment.to_i + segment.to_j * tile.ld;
     return static_cast<std::byte*>(tile.data) + static_cast<std::size_t>(at) * element_bytes_;
 }
@@ -410,7 +418,10 @@ void ExchangeRun::release(const std::vector<HeldTile*>& tiles) {
 }
 
 void ExchangeRun::ended(Shipment& shipment) {
-    if (shipment.buffer != nullptr) tile_pool().give(shipment.buffer, buffer_bytes(shipment.parcel.bytes));
+    if (shipment.buffer != nullptr) {
+        tile_pool().give(shipment.buffer, buffer_bytes(shipment.parcel.bytes));
+        if (shipment.role == Role::incoming) stream_.mail->promises()->kept(position_ - 1);
+    }
     shipment.buffer = nullptr;
     std::shared_ptr<ExchangeRun> last;
     {

@@ -9,6 +9,7 @@ using Ends = net::Transport::Ends;
 net::Label Letter::label() const { return {.peer = address_.peer, .slot = stream_->slot(), .number = number_}; }
 
 bool Letter::take_memory(Claim) { return true; }
+void Letter::go_without_memory() {}
 
 StreamMail::StreamMail(Mail& mail, int slot, const FailureFlag& failure) : mail_(mail), slot_(slot), failure_(failure) {
     const Window window({.bytes = mail.limits_.window_bytes, .messages = Index{net::Transport::numbers}});
@@ -148,9 +149,10 @@ bool Mail::give_memory(StreamMail& stream, Letter& letter) {
     const Index bytes = letter.address_.memory;
     const bool first = stream.without_memory_.begin()->second == &letter;
     if (!first && !stream.failed() && std::cmp_less(tile_pool().room(), bytes_without_memory_)) return false;
-    bool taken = letter.take_memory(Claim::within_limit);
-    if (!taken && may_exceed_limit(stream, letter)) taken = letter.take_memory(Claim::needed);
-    if (!taken) return false;
+    if (!letter.take_memory(Claim::within_limit)) {
+        if (!may_exceed_limit(stream, letter)) return false;
+        if (!letter.take_memory(Claim::needed)) letter.go_without_memory();
+    }
     letter.has_memory_ = true;
     stream.without_memory_.erase(letter.order_);
     bytes_without_memory_ -= bytes;

@@ -5,9 +5,11 @@
 #include <starpu_hash.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 
 namespace tesela::starpu {
 namespace {
@@ -165,12 +167,17 @@ starpu_data_handle_t register_tile(const Attachment& matrix, TileIndex tile, con
 TileInterface& in_main_memory(starpu_data_handle_t handle) { return of(handle, STARPU_MAIN_RAM); }
 
 bool give_memory(TileInterface& tile, Contents contents) {
+    // Readers of a tile that a failed stream never wrote may come here at the same time.
+    static std::mutex mutex;
+    const std::atomic_ref<uintptr_t> pointer(tile.pointer);
+    if (pointer.load(std::memory_order_acquire) != 0) return true;
+    const std::lock_guard lock(mutex);
     if (tile.pointer != 0) return true;
     void* memory = tile_pool().take(tile.allocated_bytes(), tile.claim);
     if (memory == nullptr) return false;
     tile.claim = Claim::needed;  // what was held back has been used
     if (contents == Contents::zeros) std::memset(memory, 0, tile.allocated_bytes());
-    tile.pointer = reinterpret_cast<uintptr_t>(memory);
+    pointer.store(reinterpret_cast<uintptr_t>(memory), std::memory_order_release);
     note_memory(STARPU_MAIN_RAM, static_cast<std::int64_t>(tile.allocated_bytes()));
     return true;
 }

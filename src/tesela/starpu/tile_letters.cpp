@@ -2,6 +2,7 @@
 
 #include "tesela/base/error.hpp"
 #include "tesela/starpu/internal/attachment.hpp"
+#include "tesela/starpu/internal/execution.hpp"
 #include "tesela/starpu/internal/tracing.hpp"
 
 #include <atomic>
@@ -85,12 +86,18 @@ private:
             : TileLetter(
                   what,
                   {.direction = Direction::out, .peer = to, .bytes = bytes_of(what.tile), .priority = what.priority}),
-              sends_(sends) {}
+              sends_(sends),
+              lost_if_failed_(attachment_of(what.tile).written_in(what.tile.index, what.stream.era())) {}
 
+        /// What a failed stream was to write has no value that counts, so it need not travel; all else must arrive.
         void start(net::Transport& transport) override {
             note_start();
-            const TileInterface& tile = in_main_memory(sends_.handle_);
-            const bool empty = stream().failed() || tile.pointer == 0;
+            TileInterface& tile = in_main_memory(sends_.handle_);
+            bool empty = lost_if_failed_ && stream().failed();
+            if (!empty && !give_memory(tile, Contents::zeros)) {  // none: what an earlier round did not write
+                raise_failure(owner_, {Failure::out_of_memory, owner_.me.number()});
+                empty = true;
+            }
             transport.send(label(), empty ? net::Columns{} : tile.columns(), ends(), *this);
         }
         void ended(Index) override {
@@ -104,6 +111,7 @@ private:
 
     private:
         TileSends& sends_;
+        bool lost_if_failed_;
     };
 
     void next() {
@@ -142,14 +150,15 @@ public:
         memory_ = tile_pool().take(static_cast<std::size_t>(address().bytes), claim);
         return memory_ != nullptr;
     }
+    void go_without_memory() override { raise_failure(owner_, {Failure::out_of_memory, owner_.me.number()}); }
     void start(net::Transport& transport) override {
         note_start();
         transport.receive(label(), memory_, address().bytes, *this);
     }
     void ended(Index bytes) override {
         note_end();
-        if (bytes == 0) {
-            tile_pool().give(memory_, static_cast<std::size_t>(address().bytes));
+        if (bytes == 0 || memory_ == nullptr) {
+            if (memory_ != nullptr) tile_pool().give(memory_, static_cast<std::size_t>(address().bytes));
             memory_ = nullptr;
             owner_.failure.raise({Failure::elsewhere, std::numeric_limits<Index>::max()});
         }

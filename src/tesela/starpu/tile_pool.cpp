@@ -1,5 +1,7 @@
 #include "tesela/starpu/internal/tile_pool.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdlib>
 
@@ -7,12 +9,14 @@ namespace tesela::starpu {
 namespace {
 
 constexpr std::size_t alignment = 64;
+constexpr std::size_t reserve_bytes = std::size_t{4} << 20U;
 
 std::size_t rounded(std::size_t bytes) { return std::max(alignment, (bytes + alignment - 1) / alignment * alignment); }
 
 }  // namespace
 
 TilePool::~TilePool() {
+    free_reserve();
     for (auto& [size, list] : free_)
         for (void* memory : list) std::free(memory);
 }
@@ -23,6 +27,28 @@ void TilePool::free_kept() noexcept {
         list.clear();
     }
     use_.kept = 0;
+}
+
+bool TilePool::keep_reserve() noexcept {
+    if (reserve_ != nullptr) return true;
+    void* memory = mmap(nullptr, reserve_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return false;
+    reserve_ = memory;
+    return true;
+}
+
+void TilePool::free_reserve() noexcept {
+    if (reserve_ != nullptr) munmap(reserve_, reserve_bytes);
+    reserve_ = nullptr;
+}
+
+void* TilePool::allocate(std::size_t size) noexcept {
+    void* memory = keep_reserve() ? std::aligned_alloc(alignment, size) : nullptr;
+    if (memory != nullptr) return memory;
+    free_kept();
+    memory = keep_reserve() ? std::aligned_alloc(alignment, size) : nullptr;
+    if (memory == nullptr) free_reserve();
+    return memory;
 }
 
 void* TilePool::take(std::size_t bytes, Claim claim) noexcept {
@@ -39,11 +65,7 @@ void* TilePool::take(std::size_t bytes, Claim claim) noexcept {
     } else {
         // What is kept counts too, and may be what the system lacks.
         if (use_.in_use + use_.kept + size > use_.limit) free_kept();
-        memory = std::aligned_alloc(alignment, size);
-        if (memory == nullptr) {
-            free_kept();
-            memory = std::aligned_alloc(alignment, size);
-        }
+        memory = allocate(size);
     }
     if (memory == nullptr) return nullptr;
     if (claim == Claim::held_back) use_.held_back -= std::min(use_.held_back, size);

@@ -40,8 +40,8 @@ RC_GTEST_PROP(Redistribute, RecordedHasTheTransfersOfTheSchedule, ()) {
     const RedistributionVolume volume =
         redistribution_volume(overlay, {A.distribution(), B.distribution()}, dense_bytes(8));
     RC_ASSERT(transfers.bytes - before.bytes == static_cast<double>(volume.remote.bytes));
-    const Parcels parcels = exchange_parcels(overlay, {A.distribution(), B.distribution()}, 8,
-                                             {.message_bytes = r.options.message_bytes});
+    const Parcels parcels =
+        exchange_parcels(overlay, {A.distribution(), B.distribution()}, 8, {.message_bytes = r.options.message_bytes});
     RC_ASSERT(transfers.messages - before.messages ==
               std::ranges::count_if(parcels.parcels, [](const Parcel& p) { return p.from != p.to; }));
     for (const auto& [nodes, v] : volume.pairs)
@@ -120,6 +120,46 @@ TEST(Redistribute, RefusesSwitchesThatThePathDoesNotHave) {
         EXPECT_THROW(redistribute(s, A.view(), B.view(), {.path = path, .message_bytes = 0}), Error);
         EXPECT_THROW(redistribute(s, A.view(), B.view(), {.path = path, .batch = -1}), Error);
     }
+}
+
+/// Bytes of the tiles that each node has.
+std::vector<double> shares(const Matrix<double>& A, Index nodes) { return A(0, 0).matrix->bytes_per_node(nodes); }
+
+RC_GTEST_PROP(Redistribute, InPlaceNoNodeEverHasMoreThanItsLargerShareAndOneTile, ()) {
+    const Index nodes = *rc::gen::inRange<Index>(1, 9);
+    RecordingEngine engine(nodes);
+    Stream s(engine);
+    const Index order = *rc::gen::inRange<Index>(1, 60);
+    const Tiling tiling = testing::any_tiling({order, *rc::gen::inRange<Index>(1, 60)});
+    const GridSize grid = tiling.grid();
+    // Some nodes have nothing before, and some nothing afterwards.
+    const auto any_owners = [&] {
+        const Index first = *rc::gen::inRange<Index>(0, nodes);
+        const Index last = *rc::gen::inRange<Index>(first, nodes);
+        std::vector<std::int32_t> list;
+        for (Index k = 0; k < grid.count(); ++k)
+            list.push_back(static_cast<std::int32_t>(first + k * *rc::gen::inRange<Index>(0, 3) % (last - first + 1)));
+        return Distribution(grid, nodes, list);
+    };
+    const Matrix<double> A(s, tiling, any_owners());
+    const Distribution to = any_owners();
+    std::vector<double> now = shares(A, nodes);
+    const std::vector<double> before = now;
+    redistribute(s, A.view(), to);
+    RC_ASSERT(A.distribution() == to);
+    const std::vector<double> after = shares(A, nodes);
+    const Recording& recording = engine.recording();
+    double largest = 0;
+    for (const RecordedDatum& datum : recording.data) largest = std::max(largest, static_cast<double>(datum.bytes));
+    for (const RecordedItem& item : recording.items) {
+        const RecordedDatum& datum =
+            recording.data[static_cast<std::size_t>(recording.accesses_of(item).front().datum)];
+        const auto node = static_cast<std::size_t>(item.node);
+        now[static_cast<std::size_t>(datum.owner)] -= static_cast<double>(datum.bytes);
+        now[node] += static_cast<double>(datum.bytes);
+        RC_ASSERT(now[node] <= std::max(before[node], after[node]) + largest);
+    }
+    RC_ASSERT(now == after);
 }
 
 }  // namespace

@@ -3,9 +3,17 @@
 #include "tesela/net/internal/communicator.hpp"
 #include "tesela/net/transport.hpp"
 
+#include <array>
+#include <cstddef>
 #include <limits>
 
 namespace tesela::net {
+
+/// Where bytes go that nobody has room for.
+inline std::array<std::byte, 1U << 16U> bin;
+struct IntoBin {
+    Index bytes = 0;
+};
 
 /// MPI's description of columns of bytes: MPI_BYTE while their number fits an int, a type of its own where there are
 /// more or they are apart.
@@ -26,6 +34,23 @@ public:
         }
         if (header != nullptr) precede(*header);
         if (own_) check_or_end(MPI_Type_commit(&type_), "MPI_Type_commit");
+    }
+    /// One piece after the other over the last.
+    explicit SendType(const IntoBin& what, const std::uint64_t* header = nullptr) : base_(bin.data()) {
+        constexpr Index piece = bin.size();
+        MPI_Datatype pieces = MPI_DATATYPE_NULL;
+        check_or_end(MPI_Type_create_hvector(static_cast<int>(what.bytes / piece), static_cast<int>(piece), 0, MPI_BYTE,
+                                             &pieces),
+                     "MPI_Type_create_hvector");
+        const int lengths[]{1, static_cast<int>(what.bytes % piece)};
+        const MPI_Aint places[]{0, 0};
+        const MPI_Datatype types[]{pieces, MPI_BYTE};
+        check_or_end(MPI_Type_create_struct(2, lengths, places, types, &type_), "MPI_Type_create_struct");
+        MPI_Type_free(&pieces);
+        count_ = 1;
+        own_ = true;
+        if (header != nullptr) precede(*header);
+        check_or_end(MPI_Type_commit(&type_), "MPI_Type_commit");
     }
     ~SendType() {
         if (own_) MPI_Type_free(&type_);

@@ -45,6 +45,12 @@ public:
         return {static_cast<Index>(position) / cols, static_cast<Index>(position) % cols};
     }
 
+    /// A step writes a tile, between two waits of its stream (see StarpuStream::era).
+    void note_written(TileIndex tile, std::uint64_t era) { slots_[position(tile)].written = era; }
+    [[nodiscard]] bool written_in(TileIndex tile, std::uint64_t era) const {
+        return slots_[position(tile)].written == era;
+    }
+
     /// This node does not hold a tile any more: its memory goes, by a promise, when the tasks that use it have ended.
     void drop(TileIndex tile, Promise promise);
 
@@ -57,7 +63,8 @@ public:
 private:
     struct Slot {
         starpu_data_handle_t handle = nullptr;
-        bool home = false;  // its memory is the caller's
+        std::uint64_t written = 0;  // when a step last did
+        bool home = false;          // its memory is the caller's
     };
     [[nodiscard]] bool holds_back(std::size_t position) const;
 

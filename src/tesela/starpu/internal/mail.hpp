@@ -38,6 +38,8 @@ public:
 
     /// Takes the memory that it needs; false if there is none by this claim. Called before `start`, with Mail locked.
     [[nodiscard]] virtual bool take_memory(Claim claim);
+    /// The system has none: the stream has failed, and what arrives is thrown away.
+    virtual void go_without_memory();
     /// Hands itself to the transport.
     virtual void start(net::Transport& transport) = 0;
 

@@ -58,6 +58,8 @@ public:
     /// Counts all that was submitted since it was opened, and how often it was waited for; alike on every node.
     std::atomic<std::uint64_t> steps{0};
     std::atomic<std::uint64_t> round{0};
+    /// Names the time between two waits, among those of all streams.
+    [[nodiscard]] std::uint64_t era() const { return ((number + 1) << 32U) + round.load(std::memory_order_relaxed); }
     /// Another node waits, or has left, after so many steps of this round: going further cannot end well.
     std::atomic<std::uint64_t> last_step{~std::uint64_t{0}};
     std::atomic<int> last_step_of{0};

@@ -48,11 +48,17 @@ public:
 
 private:
     void free_kept() noexcept;
+    [[nodiscard]] void* allocate(std::size_t size) noexcept;
+    [[nodiscard]] bool keep_reserve() noexcept;
+    void free_reserve() noexcept;
 
     mutable std::mutex mutex_;
     std::unordered_map<std::size_t, std::vector<void*>> free_;
     Use use_{.limit = ~std::size_t{0}};
     std::size_t keep_limit_ = std::size_t{1} << 30U;
+    /// Never touched, and given up when the system has no memory for a tile: what everybody else needs to go on and
+    /// report that must not fail too.
+    void* reserve_ = nullptr;
 };
 
 /// The pool of this process.
