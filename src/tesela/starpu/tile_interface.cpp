@@ -5,6 +5,7 @@
 #include <starpu_hash.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -168,10 +169,10 @@ TileInterface& in_main_memory(starpu_data_handle_t handle) { return of(handle, S
 
 bool give_memory(TileInterface& tile, Contents contents) {
     // Readers of a tile that a failed stream never wrote may come here at the same time.
-    static std::mutex mutex;
+    static std::array<std::mutex, 64> mutexes;
     const std::atomic_ref<uintptr_t> pointer(tile.pointer);
     if (pointer.load(std::memory_order_acquire) != 0) return true;
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(mutexes[reinterpret_cast<uintptr_t>(&tile) / sizeof(TileInterface) % mutexes.size()]);
     if (tile.pointer != 0) return true;
     void* memory = tile_pool().take(tile.allocated_bytes(), tile.claim);
     if (memory == nullptr) return false;
