@@ -13,8 +13,9 @@ namespace tesela {
 void Detach::operator()(Attachment* attachment) const noexcept {
     const std::unique_ptr<Attachment> owned(attachment);
     if (!owned->add_partial_sums) return;
+    const auto add = std::move(owned->add_partial_sums);  // which clears it
     try {
-        owned->add_partial_sums(*owned);
+        add(*owned);
     } catch (const std::exception& error) {
         fmt::print(stderr, "tesela: sums for matrix {} are lost: {}\n", owned->name(), error.what());
     }

@@ -37,12 +37,22 @@ public:
         message.state = State::ready;
         if (number < end_) startable_.push({message.priority, number});
     }
-    [[nodiscard]] bool can_start() const { return !startable_.empty(); }
+    [[nodiscard]] bool can_start() {
+        while (!startable_.empty() && !waits(startable_.top().number)) startable_.pop();
+        return !startable_.empty();
+    }
     /// The most urgent message that may start now, and its priority; only if there is one.
     [[nodiscard]] What next() { return entry(startable_.top().number).what; }
     [[nodiscard]] std::int32_t next_priority() const { return startable_.top().priority; }
     /// That message is under way.
-    void start() { startable_.pop(); }
+    void start() {
+        entry(startable_.top().number).state = State::started;
+        startable_.pop();
+    }
+    /// Whether the oldest could start, however urgent others are; then it, and that it is under way.
+    [[nodiscard]] bool oldest_can_start() const { return !entries_.empty() && entries_.front().state == State::ready; }
+    [[nodiscard]] What oldest() const { return entries_.front().what; }
+    void start_oldest() { entries_.front().state = State::started; }
     void ended(std::uint64_t number) {
         Entry& message = entry(number);
         message.state = State::ended;
@@ -54,10 +64,8 @@ public:
         widen();
     }
 
-    [[nodiscard]] bool is_oldest(std::uint64_t number) const { return number == first_; }
-
 private:
-    enum class State : std::uint8_t { waiting, ready, ended };
+    enum class State : std::uint8_t { waiting, ready, started, ended };
     struct Entry {
         What what{};
         Index bytes = 0;
@@ -72,6 +80,8 @@ private:
         }
     };
     [[nodiscard]] Entry& entry(std::uint64_t number) { return entries_[static_cast<std::size_t>(number - first_)]; }
+
+    [[nodiscard]] bool waits(std::uint64_t number) { return number >= first_ && entry(number).state == State::ready; }
 
     /// Lets in what has room.
     void widen() {

@@ -31,8 +31,9 @@ void check_has_value(const TileRef& tile) {
 
 }  // namespace
 
-Stream::Stream(Engine& engine, const StreamOptions& options) : engine_(engine), state_(engine.open(options)) {
+Stream::Stream(Engine& engine, const StreamOptions& options) : engine_(engine) {
     if (options.max_pending < 1) throw Error("a stream must be allowed at least one pending task");
+    state_ = engine.open(options);
 }
 
 Stream::~Stream() {

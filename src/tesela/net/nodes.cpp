@@ -44,11 +44,13 @@ void check_thread_level() {
             "MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level) in place of MPI_Init");
 }
 
-/// What happens when the program ends: MPI ends too, unless other nodes still count on this one.
-void at_exit() {
-    if (ending) return;
+/// When the program ends while other nodes count on this one.
+void end_if_in_use() {
     if (in_use)
         end_job("the program ended while its engine was still in use (exit, or an engine that is never destroyed)");
+}
+
+void finish_mpi() {
     int finished = 0;
     MPI_Finalized(&finished);
     if (finished == 0) MPI_Finalize();
@@ -66,7 +68,7 @@ void start_mpi() {
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level), "MPI_Init_thread");
     if (level < MPI_THREAD_MULTIPLE)
         throw Error("this MPI does not allow calls from several threads (MPI_THREAD_MULTIPLE)");
-    std::atexit(at_exit);
+    std::atexit(finish_mpi);
 }
 
 /// The nodes on this machine, while it lives; every node makes one.
@@ -126,11 +128,19 @@ void end_job(const std::string& why) {
         fmt::print(stderr, "tesela: node {}: {}; the job ends\n", node, why);
         std::fflush(stderr);
         if (started != 0) MPI_Abort(MPI_COMM_WORLD, 1);
+    } else {
+        const timespec moment{.tv_sec = 5, .tv_nsec = 0};  // another thread is at it
+        nanosleep(&moment, nullptr);
     }
     std::_Exit(1);
 }
 
-NoExit::NoExit() { in_use = true; }
+NoExit::NoExit() {
+    // Also where the program has started MPI itself; called before what was registered earlier.
+    static const int registered = std::atexit(end_if_in_use);
+    (void)registered;
+    in_use = true;
+}
 NoExit::~NoExit() { in_use = false; }
 
 Nodes::Communicator::Communicator(MPI_Comm of) {

@@ -174,6 +174,7 @@ public:
     }
 
     void set_chore(std::function<void()> chore) {
+        const std::lock_guard looking(looking_);  // nobody is in the old one when this returns
         const std::lock_guard lock(mutex_);
         chore_ = std::move(chore);
     }

@@ -125,7 +125,8 @@ private:
             const double taken = seconds_since(start);
             const double processor = thread_seconds() - processor_start;
             if (result.failure != Failure::none) failed_ = specimen.kernel;
-            return std::min(taken, processor);  // less than the time taken where another process had the core meanwhile
+            // Less than the time taken where another process had the core meanwhile; 0 where that clock ticks rarely.
+            return processor > 0 ? std::min(taken, processor) : taken;
         };
         for (std::size_t n = 0; n < warm_up_calls; ++n) call();
         double used = 0;

@@ -52,6 +52,7 @@ Agreement::~Agreement() {
                     .text = std::uncaught_exceptions() > 0 ? "after an error" : ""},
                    [] { return std::int64_t{0}; });
         nodes_.meet();
+        transport_.reset();  // before what its notices touch
     } catch (const std::exception& error) {
         net::end_job(error.what());
     }

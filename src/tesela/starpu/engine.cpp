@@ -182,7 +182,7 @@ void StarpuEngine::Implementation::move_reservation(const TileRef& tile, NodeId 
         change(tile.owner(), -bytes);
         change(to, bytes);
     }
-    if (to == me() && !matrix.written(tile.index)) tile_pool().hold_back(matrix.bytes(tile.index));
+    if (to == me() && !matrix.written(tile.index) && bytes > 0) tile_pool().hold_back(matrix.bytes(tile.index));
 }
 
 /// In the order of the stream, what this node holds must have room: what later steps give back would come too late.
@@ -286,7 +286,7 @@ void StarpuEngine::submit(StreamState& stream, const Task& task) {
         if (Tracing* trace = tracing()) job.traced = trace->created(mine, task, number, TaskPurpose::task);
         run(job);
     };
-    if (task.node == self.me().number()) self.throttle(mine);
+    self.throttle(mine);
     if (self.alone()) return run_here();
     for (const Access& access : task.used())
         if (writes(access.mode)) attachment_of(access.tile).note_written(access.tile.index, mine.era());

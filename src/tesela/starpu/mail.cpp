@@ -92,26 +92,42 @@ Letter* Mail::next() {
     return next_receive();
 }
 
-/// The most urgent send that may start.
+/// The most urgent send that may start. Where enough are under way, the oldest between two nodes, which nothing holds
+/// back.
 Letter* Mail::next_send() {
+    if (sends_ >= limits_.sends) return next_oldest_send();
     StreamMail::Window* best = nullptr;
     StreamMail* best_stream = nullptr;
     for (StreamMail* stream : streams_)
         for (StreamMail::Window& window : stream->out_) {
             if (!window.can_start() || (best != nullptr && window.next_priority() <= best->next_priority())) continue;
-            if (sends_ >= limits_.sends && !window.is_oldest(window.next()->number_)) continue;
             best = &window;
             best_stream = stream;
         }
     if (best == nullptr) return nullptr;
     Letter* letter = best->next();
     best->start();
+    return note_sent(*best_stream, *letter);
+}
+
+Letter* Mail::next_oldest_send() {
+    for (StreamMail* stream : streams_)
+        for (StreamMail::Window& window : stream->out_) {
+            if (!window.oldest_can_start()) continue;
+            Letter* letter = window.oldest();
+            window.start_oldest();
+            return note_sent(*stream, *letter);
+        }
+    return nullptr;
+}
+
+Letter* Mail::note_sent(StreamMail& stream, Letter& letter) {
     ++sends_;
-    letter->ends_ = end_of(*best_stream, *letter);
-    Sent& sent = sent_[static_cast<std::size_t>(letter->address_.peer)];
+    letter.ends_ = end_of(stream, letter);
+    Sent& sent = sent_[static_cast<std::size_t>(letter.address_.peer)];
     ++sent.messages;
-    sent.bytes += static_cast<std::uint64_t>(letter->address_.bytes);
-    return letter;
+    sent.bytes += static_cast<std::uint64_t>(letter.address_.bytes);
+    return &letter;
 }
 
 /// MPI keeps small messages at the other node until somebody asks for them. So that they cannot pile up there, a send

@@ -110,7 +110,7 @@ std::string any_step(Window& window, Model& model) {
     if (next && window.next() != *next) return "not the most urgent comes next";
     if (next && window.next_priority() != model.messages[*next].priority) return "the wrong priority";
     const std::size_t oldest = model.oldest();
-    if (oldest < model.messages.size() && !window.is_oldest(oldest)) return "the wrong one is the oldest";
+    if (oldest < model.messages.size() && window.oldest() != oldest) return "the wrong one is the oldest";
     if (oldest < model.messages.size() && model.messages[oldest].state == State::ready && !next)
         return "the oldest is ready and cannot start";
     return {};

@@ -75,7 +75,6 @@ public:
 
     [[nodiscard]] int slot() const { return slot_; }
     [[nodiscard]] bool failed() const { return failure_.raised(); }
-    [[nodiscard]] Mail& mail() const { return mail_; }
     [[nodiscard]] const std::shared_ptr<PromisedMemory>& promises() const { return promises_; }
 
 private:
@@ -135,6 +134,8 @@ private:
     void pump();
     [[nodiscard]] Letter* next();
     [[nodiscard]] Letter* next_send();
+    [[nodiscard]] Letter* next_oldest_send();
+    [[nodiscard]] Letter* note_sent(StreamMail& stream, Letter& letter);
     [[nodiscard]] Letter* next_receive();
     [[nodiscard]] net::Transport::Ends end_of(StreamMail& stream, const Letter& letter) const;
     [[nodiscard]] bool give_memory(StreamMail& stream, Letter& letter);
