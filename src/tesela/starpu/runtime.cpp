@@ -156,9 +156,9 @@ void Runtime::start(const StarpuOptions& options) {
     find_models_in_silence();
     // They have been looked at: StarPU would let its scheduler win over ours, and ends the program where one is no
     // number.
-    const Hidden variables[]{Hidden("STARPU_SCHED"),        Hidden("STARPU_NCPU"),  Hidden("STARPU_NCPUS"),
-                             Hidden("STARPU_RESERVE_NCPU"), Hidden("STARPU_NCUDA"), Hidden("STARPU_NOPENCL"),
-                             Hidden("STARPU_NHIP")};
+    const Hidden variables[]{Hidden("STARPU_SCHED"),        Hidden("STARPU_NCPU"),    Hidden("STARPU_NCPUS"),
+                             Hidden("STARPU_RESERVE_NCPU"), Hidden("STARPU_NCUDA"),   Hidden("STARPU_NOPENCL"),
+                             Hidden("STARPU_NHIP"),         Hidden("STARPU_USE_NUMA")};
     starpu_conf conf;
     starpu_conf_init(&conf);
     conf.ncpus = choice.core_workers();

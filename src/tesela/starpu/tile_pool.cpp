@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <new>
 
 namespace tesela::starpu {
 namespace {
@@ -56,11 +57,11 @@ void* TilePool::take(std::size_t bytes, Claim claim) noexcept {
     const std::lock_guard lock(mutex_);
     const std::size_t spoken_for = use_.in_use + use_.held_back;
     if (claim == Claim::within_limit && spoken_for + size > use_.limit) return nullptr;
-    auto& list = free_[size];
+    const auto kept = free_.find(size);
     void* memory = nullptr;
-    if (!list.empty()) {
-        memory = list.back();
-        list.pop_back();
+    if (kept != free_.end() && !kept->second.empty()) {
+        memory = kept->second.back();
+        kept->second.pop_back();
         use_.kept -= size;
     } else {
         // What is kept counts too, and may be what the system lacks.
@@ -82,8 +83,12 @@ void TilePool::give(void* memory, std::size_t bytes) noexcept {
         std::free(memory);
         return;
     }
-    free_[size].push_back(memory);
-    use_.kept += size;
+    try {
+        free_[size].push_back(memory);
+        use_.kept += size;
+    } catch (const std::bad_alloc&) {
+        std::free(memory);
+    }
 }
 
 void TilePool::hold_back(std::size_t bytes) noexcept {
