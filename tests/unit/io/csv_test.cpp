@@ -29,7 +29,7 @@ std::vector<std::string> row(const CsvTable& table, Index r) {
 }
 
 std::string repository_file(const std::string& name) {
-    return (std::filesystem::path(__FILE__).parent_path() / "../../.." / name).string();
+    return (std::filesystem::path(TESELA_DATA_DIR).parent_path() / name).string();
 }
 
 TEST(Csv, ReadsNumbersByColumnName) {
