@@ -33,7 +33,11 @@ public:
 /// When and where the fault happens: alike on every node.
 class Strike {
 public:
-    Strike(const FaultOptions& options, const Engine& engine) : options_(options), me_(engine.this_node()) {
+    Strike(const FaultOptions& options, StarpuEngine& engine)
+        : options_(options),
+          engine_(engine),
+          other_(engine, {.name = "other"}),
+          me_(engine.this_node()) {
         const Random random(options.seed);
         const auto steps = static_cast<std::uint64_t>(std::min(options.rounds, first_rounds) * steps_per_round);
         node_ = NodeId{static_cast<Index>(random.below(static_cast<std::uint64_t>(engine.node_count()), {0, 0}))};
@@ -41,7 +45,7 @@ public:
     }
 
     /// Does to this node what is to be done before this step; true if the caller must return.
-    [[nodiscard]] bool happens_before(Index step) const {
+    [[nodiscard]] bool happens_before(Index step) {
         if (step != step_) return false;
         if (me_ == node_) write_stamp();
         if (options_.fault == Fault::error) throw Error("an error at step {} that all nodes meet", step);
@@ -49,11 +53,18 @@ public:
         if (options_.fault == Fault::thrown) throw ThrownFault();
         if (options_.fault == Fault::exited) std::exit(4);  // NOLINT(concurrency-mt-unsafe): as a program may do
         if (options_.fault == Fault::killed) std::raise(SIGKILL);
+        go_another_way();
         return options_.fault == Fault::returned;
     }
 
 private:
     static constexpr Index first_rounds = 5;
+
+    void go_another_way() {
+        if (options_.fault == Fault::opens) (void)Stream(engine_, {.name = "mine"}).wait();
+        if (options_.fault == Fault::waits) (void)other_.wait();
+        if (options_.fault == Fault::meets) (void)engine_.max_over_nodes(1);
+    }
 
     /// It appears whole, since somebody may be looking.
     void write_stamp() const {
@@ -66,6 +77,8 @@ private:
     }
 
     const FaultOptions& options_;
+    StarpuEngine& engine_;
+    Stream other_;
     NodeId me_;
     NodeId node_{0};
     Index step_ = 0;
@@ -120,8 +133,8 @@ private:
 };
 
 /// Owns the stream, as a function of a user's program would.
-void work(Engine& engine, const FaultOptions& options) {
-    const Strike strike(options, engine);
+void work(StarpuEngine& engine, const FaultOptions& options) {
+    Strike strike(options, engine);
     Workload workload(engine);
     for (Index step = 0; step < options.rounds * steps_per_round; ++step) {
         if (strike.happens_before(step)) return;
@@ -135,12 +148,14 @@ void work(Engine& engine, const FaultOptions& options) {
 const std::map<std::string, Fault>& faults_by_name() {
     static const std::map<std::string, Fault> names{{"none", Fault::none},   {"throw", Fault::thrown},
                                                     {"exit", Fault::exited}, {"return", Fault::returned},
-                                                    {"kill", Fault::killed}, {"error", Fault::error}};
+                                                    {"kill", Fault::killed}, {"opens", Fault::opens},
+                                                    {"waits", Fault::waits}, {"meets", Fault::meets},
+                                                    {"error", Fault::error}};
     return names;
 }
 
 void add_fault_options(CLI::App& command, FaultOptions& options) {
-    command.add_option("--fault", options.fault, "none, throw, exit, return, kill: one node; error: all nodes alike")
+    command.add_option("--fault", options.fault, "none; throw, exit, return, kill, opens, waits, meets: one node; error: all nodes alike")
         ->transform(CLI::CheckedTransformer(faults_by_name()));
     command.add_option("--seed", options.seed, "Chooses the node and the step");
     command.add_option("--stamp", options.stamp, "File for node, step and time of the fault");

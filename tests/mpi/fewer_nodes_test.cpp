@@ -74,7 +74,7 @@ TEST(FewerNodes, TasksOfNodesThatADistributionDoesNotKnowReadAndWriteItsTiles) {
     EXPECT_TRUE(s.wait().ok());
 }
 
-TEST(FewerNodes, TilesMoveAmongTheNodesThatADistributionKnows) {
+TEST(FewerNodes, TilesMoveAmongTheNodesThatADistributionKnowsAndToOthers) {
     for (const Index nodes : node_counts()) {
         Stream s(engine());
         const Tiling tiling = Tiling::square(30, 7);
@@ -83,8 +83,13 @@ TEST(FewerNodes, TilesMoveAmongTheNodesThatADistributionKnows) {
         for (std::uint64_t seed = 2; seed < 5; ++seed) redistribute(s, A.view(), over(nodes, tiling.grid(), seed));
         EXPECT_EQ(A.distribution(), over(nodes, tiling.grid(), 4));
         EXPECT_EQ(gather(s, A.view()), testing::dense<double>({30, 30}, {testing::source_element}));
-        // To a node that it does not know: refused alike on all nodes, and the stream goes on.
-        EXPECT_THROW(s.move(A(0, 0), NodeId{nodes}), Error);
+        const NodeId last{engine().node_count() - 1};  // which it may not know
+        s.move(A(0, 0), last);
+        EXPECT_EQ(A(0, 0).owner(), last);
+        redistribute(s, A.view(), over(engine().node_count(), tiling.grid(), 9));
+        EXPECT_EQ(A.distribution(), over(engine().node_count(), tiling.grid(), 9));
+        // To a node that does not exist: refused alike on all nodes, and the stream goes on.
+        EXPECT_THROW(s.move(A(0, 0), NodeId{engine().node_count()}), Error);
         EXPECT_THROW(s.move(A(0, 0), NodeId{-1}), Error);
         EXPECT_EQ(gather(s, A.view()), testing::dense<double>({30, 30}, {testing::source_element}));
         EXPECT_TRUE(s.wait().ok());

@@ -57,6 +57,41 @@ inline std::multiset<Transfer> simulated_messages(const RandomStream& stream, In
     return all;
 }
 
+/// A message by what people call it: what a trace can say of it too.
+struct NamedMessage {
+    std::string matrix;  ///< "parcels" for those of an exchange
+    TileIndex tile{};    ///< of a parcel: its number, and 0
+    std::uint32_t version = 0;
+    std::int32_t from = 0;
+    std::int32_t to = 0;
+    std::uint64_t bytes = 0;
+    friend auto operator<=>(const NamedMessage&, const NamedMessage&) = default;
+};
+
+inline std::multiset<NamedMessage> named_messages(const RandomStream& stream, Index nodes) {
+    constexpr std::uint32_t versions = 1U << 15U;  // that a trace tells apart
+    RecordingEngine recorder(nodes);
+    (void)play(recorder, stream);
+    const Recording& recording = recorder.recording();
+    std::multiset<NamedMessage> all;
+    for (const Transfer& message : list_transfers(recording)) {
+        NamedMessage named{.from = message.from,
+                           .to = message.to,
+                           .bytes = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(message.bytes))};
+        if (message.datum == Transfer::parcel) {
+            named.matrix = "parcels";
+            named.tile = {static_cast<Index>(message.version), 0};
+        } else {
+            const RecordedDatum& datum = recording.data[static_cast<std::size_t>(message.datum)];
+            named.matrix = recording.matrices[static_cast<std::size_t>(datum.matrix)];
+            named.tile = datum.index;
+            named.version = message.version % versions;
+        }
+        all.insert(named);
+    }
+    return all;
+}
+
 inline std::string difference(const std::multiset<Transfer>& a, const std::multiset<Transfer>& b) {
     std::vector<Transfer> only;
     std::set_symmetric_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(only));

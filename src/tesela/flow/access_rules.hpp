@@ -4,6 +4,7 @@
 #include "tesela/kernels/kernel.hpp"
 
 #include <cstdint>
+#include <vector>
 
 namespace tesela {
 
@@ -36,6 +37,19 @@ void follow_task(const Accesses& accesses, std::int32_t node, At&& at, Run&& run
         auto&& place = at(access);
         place.directory.written(place.datum, node, place.effects);
     }
+}
+
+/// The nodes that a share is for: some that are named, then the owners of blocks of tiles; they may repeat.
+template <class Blocks, class OwnerOf>
+[[nodiscard]] std::vector<std::int32_t> list_readers(std::vector<std::int32_t> named, const Blocks& blocks,
+                                                     const OwnerOf& owner_of) {
+    for (const auto& block : blocks)
+        for (Index i = block.first.i; i < block.last.i; ++i)
+            for (Index j = block.first.j; j < block.last.j; ++j) {
+                const std::int32_t owner = owner_of(block, TileIndex{i, j});
+                if (named.empty() || named.back() != owner) named.push_back(owner);
+            }
+    return named;
 }
 
 }  // namespace tesela

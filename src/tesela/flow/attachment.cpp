@@ -33,6 +33,13 @@ Attachment::Attachment(MatrixSpec spec) : spec_(std::move(spec)) {
     written_.assign(static_cast<std::size_t>(tiles.count()), spec_.memory ? 1 : 0);
 }
 
+void Attachment::set_owner(TileIndex tile, NodeId node) {
+    Distribution& owners = spec_.distribution;
+    if (node.number() >= owners.nodes())
+        owners = Distribution(owners.grid(), node.number() + 1, {owners.owners().begin(), owners.owners().end()});
+    owners.set_owner(tile, node);
+}
+
 std::size_t Attachment::bytes(TileIndex tile) const {
     const TileShape size = shape(tile);
     return static_cast<std::size_t>(size.rows) * static_cast<std::size_t>(size.cols) * element_bytes(spec_.type);

@@ -61,7 +61,8 @@ public:
     /// Who owns the tiles at this point of the stream (`move` changes it).
     [[nodiscard]] const Distribution& distribution() const { return spec_.distribution; }
     [[nodiscard]] NodeId owner(TileIndex tile) const { return spec_.distribution.owner(tile); }
-    void set_owner(TileIndex tile, NodeId node) { spec_.distribution.set_owner(tile, node); }
+    /// Also to a node that had no part in the distribution.
+    void set_owner(TileIndex tile, NodeId node);
     [[nodiscard]] TileShape shape(TileIndex tile) const {
         return {spec_.tiling.rows(tile.i), spec_.tiling.cols(tile.j)};
     }

@@ -55,6 +55,12 @@ public:
         if (node != entry.owner) effects.send(datum, node, std::span<const std::int32_t>{&entry.owner, 1});
     }
 
+    /// Its owner has written the datum, or a part of it.
+    template <class Effects>
+    void written(std::size_t datum, Effects&& effects) {
+        written(datum, owner(datum), effects);
+    }
+
     /// Another node owns the datum from here on, with its value if there is one.
     template <class Effects>
     void move(std::size_t datum, std::int32_t to, Effects&& effects) {

@@ -41,6 +41,15 @@ void check_exchange(const Exchange& exchange);
 [[nodiscard]] Parcels exchange_parcels(const Overlay& overlay, const Owners& owners, std::size_t element_bytes,
                                        const ExchangeOptions& options, std::optional<NodeId> concerning = {});
 
+/// The tiles that get something, column by column.
+template <class Function>
+void for_each_target(const Overlay& overlay, const Function& function) {
+    const Overlay::TileRange tiles = overlay.target_tiles();
+    for (Index j = tiles.first.j; j < tiles.last.j; ++j)
+        for (Index i = tiles.first.i; i < tiles.last.i; ++i)
+            if (overlay.touches({i, j})) function(TileIndex{i, j});
+}
+
 /// What a kernel needs to know of a segment between two matrices with elements of this size.
 [[nodiscard]] SegmentArguments segment_arguments(const Segment& segment, Orientation orientation,
                                                  std::size_t element_bytes);

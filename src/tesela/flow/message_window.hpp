@@ -2,27 +2,40 @@
 
 #include "tesela/base/index.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <queue>
 
 namespace tesela {
 
+/// How much of a stream may be under way between two nodes at a time.
+struct MessageLimits {
+    Index bytes = Index{64} << 20U;
+    Index messages = 256;
+
+    /// With all the others, what waits to be received takes an eighth of a node's memory at most; of the two nodes' the
+    /// smaller counts, so that both have the same.
+    [[nodiscard]] static MessageLimits between(double memory, double memory_of_other, Index nodes) {
+        constexpr auto most = static_cast<double>(Index{64} << 20U);
+        const double share = std::min(memory, memory_of_other) / 8 / static_cast<double>(nodes);
+        return {.bytes = static_cast<Index>(std::clamp(share, 1.0, most))};
+    }
+};
+
 /// The messages of one stream from one node to another, on one of the two sides: which of them may be under way. Both
 /// sides number them alike, by the order of the stream. From the oldest that has not ended on, those are inside the
-/// window that have less than so many bytes before them: one starts only inside, the most urgent first. The oldest is
+/// window that have less than so many bytes before them, ended or not: one starts only inside, the most urgent first. The oldest is
 /// always inside; since all that it waits for is earlier in a stream that is the same everywhere, the nodes never wait
 /// for each other in a circle.
 /// `What` is what the caller knows a message by.
 template <class What>
 class MessageWindow {
 public:
-    struct Limits {
-        Index bytes = Index{64} << 20U;
-        Index messages = 256;
-    };
-    MessageWindow() : MessageWindow(Limits{}) {}
-    explicit MessageWindow(const Limits& limits) : limits_(limits) {}
+    explicit MessageWindow(const MessageLimits& limits) : limits_(limits) {}
+
+    [[nodiscard]] const MessageLimits& limits() const { return limits_; }
 
     /// The next message of the stream; returns its number.
     std::uint64_t add(What what, Index bytes, std::int32_t priority) {
@@ -56,8 +69,8 @@ public:
     void ended(std::uint64_t number) {
         Entry& message = entry(number);
         message.state = State::ended;
-        bytes_inside_ -= message.bytes;
         while (!entries_.empty() && entries_.front().state == State::ended) {
+            bytes_inside_ -= entries_.front().bytes;
             entries_.pop_front();
             ++first_;
         }
@@ -95,12 +108,41 @@ private:
         }
     }
 
-    Limits limits_;
+    MessageLimits limits_;
     std::uint64_t first_ = 0;  // the oldest that has not ended
     std::uint64_t end_ = 0;    // those before it are inside
-    Index bytes_inside_ = 0;   // of those that have not ended
+    Index bytes_inside_ = 0;   // from the oldest on
     std::deque<Entry> entries_;
     std::priority_queue<Startable> startable_;
 };
+
+/// Sends of a node that are under way; few at a time, so that urgent ones need not queue behind others in the network.
+struct SendsUnderWay {
+    int now = 0;
+    int most = 20;  ///< the oldest between two nodes may be one more
+
+    [[nodiscard]] bool enough() const { return now >= most; }
+};
+
+/// Starts the next send of a node, if one may go now, and returns it: of all its windows (`for_each_window` calls what it
+/// is given with each) the most urgent that can start; where enough are under way, the oldest of some window, which
+/// nothing holds back.
+template <class What, class ForEachWindow>
+[[nodiscard]] std::optional<What> start_next_send(SendsUnderWay& sends, const ForEachWindow& for_each_window) {
+    const bool enough = sends.enough();
+    MessageWindow<What>* best = nullptr;
+    for_each_window([&](MessageWindow<What>& window) {
+        if (enough ? best != nullptr || !window.oldest_can_start() : !window.can_start()) return;
+        if (best == nullptr || window.next_priority() > best->next_priority()) best = &window;
+    });
+    if (best == nullptr) return {};
+    const What chosen = enough ? best->oldest() : best->next();
+    if (enough)
+        best->start_oldest();
+    else
+        best->start();
+    ++sends.now;
+    return chosen;
+}
 
 }  // namespace tesela

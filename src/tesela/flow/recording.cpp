@@ -94,8 +94,7 @@ private:
                                       .from = static_cast<std::int32_t>(parcel.from.number()),
                                       .to = static_cast<std::int32_t>(parcel.to.number()),
                                       .bytes = static_cast<double>(parcel.bytes)});
-        const auto target = static_cast<std::size_t>(recording_.accesses_of(item).back().datum);
-        directory_.written(target, directory_.owner(target), *this);
+        directory_.written(static_cast<std::size_t>(recording_.accesses_of(item).back().datum), *this);
     }
 
     const Recording& recording_;
@@ -188,12 +187,9 @@ std::int32_t node_of(const Recording& recording, const RecordedItem& item, const
 
 std::vector<std::int32_t> readers_of(const Recording& recording, const RecordedItem& item, const Directory& directory) {
     const RecordedReaders& wanted = recording.shares[item.first_part];
-    std::vector<std::int32_t> readers = wanted.nodes;
-    for (const RecordedBlock& block : wanted.owners_of)
-        for (Index i = block.first.i; i < block.last.i; ++i)
-            for (Index j = block.first.j; j < block.last.j; ++j)
-                readers.push_back(directory.owner(recording.datum(block.matrix, {i, j})));
-    return readers;
+    return list_readers(wanted.nodes, wanted.owners_of, [&](const RecordedBlock& block, TileIndex tile) {
+        return directory.owner(recording.datum(block.matrix, tile));
+    });
 }
 
 Parcels parcels_of(const Recording& recording, const RecordedExchange& exchange, const Directory& directory) {
@@ -280,10 +276,7 @@ void RecordingEngine::exchange(StreamState& stream, const Exchange& exchange) {
                                     .element_bytes = element_bytes(exchange.from->type()),
                                     .options = exchange.options,
                                     .first_item = first_item});
-    const Overlay::TileRange tiles = exchange.overlay->target_tiles();
-    for (Index j = tiles.first.j; j < tiles.last.j; ++j)
-        for (Index i = tiles.first.i; i < tiles.last.i; ++i)
-            if (exchange.overlay->touches({i, j})) add_target(exchange, {i, j});
+    for_each_target(*exchange.overlay, [&](TileIndex tile) { add_target(exchange, tile); });
     recording_.exchanges.back().items = static_cast<std::uint32_t>(recording_.items.size()) - first_item;
 }
 

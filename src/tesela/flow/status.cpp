@@ -25,6 +25,9 @@ std::string Status::describe() const {
 Status earlier_failure(const Status& a, const Status& b) {
     if (a.ok()) return b;
     if (b.ok()) return a;
+    const bool memory_a = a.failure == Failure::out_of_memory;
+    const bool memory_b = b.failure == Failure::out_of_memory;
+    if (memory_a != memory_b) return memory_a ? a : b;
     return b.index < a.index ? b : a;
 }
 

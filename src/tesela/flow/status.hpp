@@ -21,7 +21,7 @@ struct Status {
     friend bool operator==(const Status&, const Status&) = default;
 };
 
-/// Collects the failures of one stream from any thread; the smallest pivot wins, so the result does not depend on the
+/// Collects the failures of one stream from any thread; see earlier_failure for which wins, so the result does not depend on the
 /// order in which workers report.
 class FailureFlag {
 public:
@@ -38,7 +38,8 @@ private:
     Status status_;
 };
 
-/// Of two outcomes, the failed one; of two failures, the one with the smaller pivot.
+/// Of two outcomes, the failed one; of two failures, the want of memory (what comes after it on its node may follow from
+/// it), otherwise the one with the smaller pivot.
 [[nodiscard]] Status earlier_failure(const Status& a, const Status& b);
 
 }  // namespace tesela

@@ -133,9 +133,9 @@ void Stream::add_all_partials(Attachment& matrix) {
 }
 
 void Stream::move(TileRef tile, NodeId to) {
-    if (to.number() < 0 || to.number() >= tile.matrix->distribution().nodes())
+    if (to.number() < 0 || to.number() >= engine_.node_count())
         throw Error("tile ({}, {}) of matrix {} cannot move to node {}: there are {} nodes", tile.index.i, tile.index.j,
-                    tile.matrix->name(), to.number(), tile.matrix->distribution().nodes());
+                    tile.matrix->name(), to.number(), engine_.node_count());
     if (tile.owner() == to) return;
     Task mover;
     mover.phase = phase_;
@@ -156,10 +156,7 @@ void Stream::exchange(Exchange exchange) {
             for (Index j = tiles.first.j; j < tiles.last.j; ++j)
                 add_partials({{exchange.from, {i, j}}, AccessMode::read}, reader);
     }
-    const Overlay::TileRange tiles = exchange.overlay->target_tiles();
-    for (Index j = tiles.first.j; j < tiles.last.j; ++j)
-        for (Index i = tiles.first.i; i < tiles.last.i; ++i)
-            if (exchange.overlay->touches({i, j})) prepare_target(exchange, {i, j});
+    for_each_target(*exchange.overlay, [&](TileIndex tile) { prepare_target(exchange, tile); });
     engine_.exchange(*state_, exchange);
 }
 

@@ -12,7 +12,8 @@ Notice Meetings::notice(Kind kind, const Arrival& arrival) {
                   .detail = arrival.kind,
                   .topic = arrival.topic,
                   .round = arrival.round,
-                  .position = arrival.position};
+                  .position = arrival.position,
+                  .value = static_cast<std::int64_t>(arrival.count)};
     notice.set_text(arrival.text);
     return notice;
 }
@@ -22,7 +23,8 @@ Arrival Meetings::arrival_of(const Notice& notice) {
             .round = notice.round,
             .kind = notice.detail,
             .position = notice.position,
-            .text = notice.text.data()};
+            .text = notice.text.data(),
+            .count = static_cast<std::uint64_t>(notice.value)};
 }
 
 void Meetings::tell_all(const Notice& notice) const {
@@ -76,10 +78,15 @@ void Meetings::hear_arrival(int from, const Arrival& arrival) {
         tell_all(first);
         return;
     }
-    if (before.first.kind == arrival.kind && before.first.position == arrival.position) return;
-    hooks_.diverged(fmt::format("node {} {} after {} steps, where node {} {} after {}: all nodes must do the same",
-                                before.first_node, hooks_.describe(before.first), before.first.position, from,
-                                hooks_.describe(arrival), arrival.position));
+    const Arrival& first = before.first;
+    if (first.kind != arrival.kind || first.position != arrival.position)
+        hooks_.diverged(fmt::format("node {} {} after {} steps, where node {} {} after {}: all nodes must do the same",
+                                    before.first_node, hooks_.describe(first), first.position, from,
+                                    hooks_.describe(arrival), arrival.position));
+    else if (first.count != arrival.count && first.count != 0 && arrival.count != 0)
+        hooks_.diverged(fmt::format("node {} {} as number {} of all that it does, and node {} as its number {}: all "
+                                    "nodes must do the same",
+                                    before.first_node, hooks_.describe(first), first.count, from, arrival.count));
 }
 
 void Meetings::hear_value(const Arrival& arrival, std::int64_t value) {

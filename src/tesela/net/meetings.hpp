@@ -19,6 +19,7 @@ struct Arrival {
     std::uint32_t kind = 0;      ///< what it wants to do there
     std::uint64_t position = 0;  ///< how many steps it has made
     std::string text{};          ///< the name of it, for people
+    std::uint64_t count = 0;     ///< how many things the node has done before, in all; 0: not counted (see Itinerary)
 };
 
 /// Lets all nodes agree on a number, each in its own time, by notices through node 0: a node says where it has arrived

@@ -53,7 +53,7 @@ void end_if_in_use() {
 void finish_mpi() {
     int finished = 0;
     MPI_Finalized(&finished);
-    if (finished == 0) MPI_Finalize();
+    if (finished == 0) check_or_end(MPI_Finalize(), "MPI_Finalize");
 }
 
 /// MPI can be started once in a process, so it ends with the process and not with the engine.
@@ -77,7 +77,7 @@ public:
     explicit NodesHere(MPI_Comm all) {
         check(MPI_Comm_split_type(all, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &comm_), "MPI_Comm_split_type");
     }
-    ~NodesHere() { MPI_Comm_free(&comm_); }
+    ~NodesHere() { check_or_end(MPI_Comm_free(&comm_), "MPI_Comm_free"); }
     NodesHere(const NodesHere&) = delete;
     NodesHere& operator=(const NodesHere&) = delete;
     NodesHere(NodesHere&&) = delete;
@@ -147,7 +147,7 @@ Nodes::Communicator::Communicator(MPI_Comm of) {
     check(MPI_Comm_dup(of, &comm_), "MPI_Comm_dup");
     check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
 }
-Nodes::Communicator::~Communicator() { MPI_Comm_free(&comm_); }
+Nodes::Communicator::~Communicator() { check_or_end(MPI_Comm_free(&comm_), "MPI_Comm_free"); }
 
 Nodes::Nodes() {
     if (!started_in_parallel()) return;

@@ -177,7 +177,7 @@ void Executor::schedule_submission(std::int32_t node) {
                          pack({.kind = TimerKind::submission, .node = node}));
 }
 
-/// As the StarPU engine: a task is held back while too many are pending, until a quarter of them has ended.
+/// As the StarPU engine: a step is held back while too much is pending, until a quarter of that has ended.
 void Executor::submit_next(std::int32_t node) {
     NodeState& state = nodes_[static_cast<std::size_t>(node)];
     const auto [item, v] = section_->submissions[static_cast<std::size_t>(node)][state.next];
@@ -190,7 +190,9 @@ void Executor::submit_next(std::int32_t node) {
     }
     const Vertex& vertex = section_->vertices[v];
     const std::size_t stream = stream_of(item);
-    if (!vertex.message() && state.pending[stream] >= submission_->limit[stream]) {
+    const auto& list = section_->submissions[static_cast<std::size_t>(node)];
+    const bool begins_step = state.next == 0 || list[state.next - 1].item != item;
+    if (begins_step && state.pending[stream] >= submission_->limit[stream]) {
         state.held_back = true;
         state.held_since = now();
         return;
@@ -246,21 +248,41 @@ void Executor::become_ready(std::uint32_t v) {
 void Executor::message_ready(std::uint32_t v) {
     Channel& channel = channel_of(v);
     channel.ready(progress_[v].number);
-    start_messages(channel);
+    start_messages(section_->vertices[v].node, channel);
 }
 
-void Executor::start_messages(Channel& channel) {
-    while (channel.can_start()) {
-        const std::uint32_t v = channel.next();
-        channel.start();
-        const Vertex& vertex = section_->vertices[v];
-        timeline_->send({v, vertex.node, vertex.to, vertex.priority, vertex.bytes});
-    }
+/// Nothing but this channel has changed: no other send of the node could go before, or all wait for others to end.
+void Executor::start_messages(std::int32_t node, Channel& changed) {
+    NodeState& state = nodes_[static_cast<std::size_t>(node)];
+    while (const auto v =
+               start_next_send<std::uint32_t>(state.sends, [&](const auto& consider) { consider(changed); }))
+        start_message(*v);
+    state.sends_wait |= state.sends.enough();
+}
+
+void Executor::start_messages(std::int32_t node) {
+    NodeState& state = nodes_[static_cast<std::size_t>(node)];
+    while (const auto v = start_next_send<std::uint32_t>(state.sends, [&](const auto& consider) {
+               for (auto at = channels_.lower_bound({node, 0, 0}); at != channels_.lower_bound({node + 1, 0, 0}); ++at)
+                   consider(at->second);
+           }))
+        start_message(*v);
+    state.sends_wait = state.sends.enough();
+}
+
+void Executor::start_message(std::uint32_t v) {
+    const Vertex& vertex = section_->vertices[v];
+    timeline_->send({v, vertex.node, vertex.to, vertex.priority, vertex.bytes});
 }
 
 Executor::Channel& Executor::channel_of(std::uint32_t v) {
     const Vertex& vertex = section_->vertices[v];
-    return channels_.try_emplace({stream_of(vertex.item), vertex.node, vertex.to}).first->second;
+    const std::tuple key{vertex.node, stream_of(vertex.item), vertex.to};
+    const auto found = channels_.find(key);
+    if (found != channels_.end()) return found->second;
+    const auto limits = MessageLimits::between(cluster_.type(vertex.node).memory, cluster_.type(vertex.to).memory,
+                                               static_cast<Index>(nodes_.size()));
+    return channels_.try_emplace(key, limits).first->second;
 }
 
 /// Numbers the messages of the section as the nodes do that submit them.
@@ -284,7 +306,12 @@ void Executor::message_arrived(std::uint32_t id, const MessageTimes& times) {
     bytes_ += vertex.bytes;
     Channel& channel = channel_of(id);
     channel.ended(progress_[id].number);
-    start_messages(channel);
+    NodeState& sender = nodes_[static_cast<std::size_t>(vertex.node)];
+    --sender.sends.now;
+    if (sender.sends_wait)
+        start_messages(vertex.node);
+    else
+        start_messages(vertex.node, channel);
     using Carries = ScheduledMessage::Carries;
     tell(&ScheduleObserver::message,
          ScheduledMessage{.carries = vertex.datum == Vertex::parcel ? Carries::parcel : Carries::datum,

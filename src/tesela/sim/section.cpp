@@ -111,7 +111,7 @@ private:
         if (reads(target.mode)) know_initial(target.datum, node);
         use(v, target.datum, node, target.mode);
         end_vertex(v);
-        directory().written(static_cast<std::size_t>(target.datum), node, *this);
+        directory().written(static_cast<std::size_t>(target.datum), *this);
     }
 
     /// The messages of an exchange; each fills a buffer that its target tiles are filled from.

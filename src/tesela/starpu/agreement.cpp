@@ -13,18 +13,22 @@ namespace {
 constexpr std::uint64_t engine_topic = 0;
 std::uint64_t topic_of(const StarpuStream& stream) { return stream.number + 1; }
 
-/// One number for a status, so that the least is the first failure: a node without one brings the largest.
+/// One number for a status, so that the least is the first failure (see earlier_failure): a node without one brings the
+/// largest.
 constexpr std::int64_t no_failure = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kinds = 16;
 constexpr std::int64_t elsewhere = no_failure - 1;
+constexpr std::int64_t no_memory = std::numeric_limits<std::int64_t>::min();
 std::int64_t encode(const Status& status) {
     if (status.ok()) return no_failure;
     if (status.failure == Failure::elsewhere) return elsewhere;
+    if (status.failure == Failure::out_of_memory) return no_memory + status.index;
     return status.index * kinds + static_cast<std::int64_t>(status.failure);
 }
 Status decode(std::int64_t value) {
     if (value == no_failure) return {};
     if (value == elsewhere) return {Failure::elsewhere, std::numeric_limits<Index>::max()};
+    if (value < 0) return {Failure::out_of_memory, value - no_memory};
     return {static_cast<Failure>(value % kinds), value / kinds};
 }
 
@@ -45,11 +49,7 @@ Agreement::Agreement(const net::Nodes& nodes, net::Transport::Options options)
 
 Agreement::~Agreement() {
     try {
-        (void)meet({.topic = engine_topic,
-                    .round = meetings_of_engine_++,
-                    .kind = static_cast<std::uint32_t>(Kind::finish),
-                    .position = steps_.load(),
-                    .text = std::uncaught_exceptions() > 0 ? "after an error" : ""},
+        (void)meet(Kind::finish, 0, std::uncaught_exceptions() > 0 ? "after an error" : "",
                    [] { return std::int64_t{0}; });
         nodes_.meet();
         transport_.reset();  // before what its notices touch
@@ -63,6 +63,7 @@ std::string Agreement::describe(const net::Arrival& arrival) {
         case Kind::open: return fmt::format("opens stream {}", arrival.text);
         case Kind::wait: return fmt::format("waits for stream {}", arrival.text);
         case Kind::end: return fmt::format("leaves stream {}", arrival.text);
+        case Kind::together: return "does something together with the others outside of streams";
         case Kind::finish: break;
     }
     return arrival.text.empty() ? "ends its engine" : fmt::format("ends its engine ({})", arrival.text);
@@ -77,29 +78,31 @@ void Agreement::hear(int from, const net::Notice& notice) {
 
 /// The first node has come to a meeting: nobody may be further than it is.
 void Agreement::arrived(int node, const net::Arrival& arrival) {
-    std::uint64_t here = 0;
+    if (const auto wrong = compare(node, arrival)) net::end_job_for_all(*wrong);
+}
+
+/// What is wrong with where another node has arrived, if anything.
+std::optional<std::string> Agreement::compare(int node, const net::Arrival& arrival) {
+    const std::lock_guard lock(mutex_);
     if (arrival.topic == engine_topic) {
-        if (arrival.kind != static_cast<std::uint32_t>(Kind::finish)) return;
-        last_step_ = arrival.position;
-        here = steps_.load();
-    } else {
-        const std::lock_guard lock(mutex_);
-        if (Early* early = early_of(arrival.topic - 1, arrival.round)) {
-            early->last_step = arrival.position;
-            early->last_step_of = node;
-            return;
-        }
-        const auto found = streams_.find(arrival.topic - 1);
-        if (found == streams_.end() || found->second->round.load() != arrival.round) return;
-        StarpuStream& stream = *found->second;
-        stream.last_step_of = node;
-        stream.last_step = arrival.position;
-        here = stream.steps.load();
+        if (arrival.round < meetings_of_engine_) return {};
+        return itinerary_.heard(node, arrival, describe(arrival));
     }
+    if (Early* early = early_of(arrival.topic - 1, arrival.round)) {
+        early->last_step = arrival.position;
+        early->last_step_of = node;
+        return itinerary_.heard(node, arrival, describe(arrival));
+    }
+    const auto found = streams_.find(arrival.topic - 1);
+    if (found == streams_.end() || found->second->round.load() != arrival.round) return {};  // it is over
+    StarpuStream& stream = *found->second;
+    stream.last_step_of = node;
+    stream.last_step = arrival.position;
+    const std::uint64_t here = stream.steps.load();
     if (here > arrival.position)
-        net::end_job_for_all(
-            fmt::format("node {} {} after {} steps, where this node has made {}: all nodes must do the same", node,
-                        describe(arrival), arrival.position, here));
+        return fmt::format("node {} {} after {} steps, where this node has made {}: all nodes must do the same", node,
+                           describe(arrival), arrival.position, here);
+    return itinerary_.heard(node, arrival, describe(arrival));
 }
 
 void Agreement::step(StarpuStream& stream) {
@@ -109,14 +112,12 @@ void Agreement::step(StarpuStream& stream) {
             fmt::format("node {} stopped in stream {} after {} steps, where this node goes on: all nodes must do "
                         "the same",
                         stream.last_step_of.load(), stream.options().name, stream.last_step.load()));
+    if (const auto wrong = itinerary_.step()) net::end_job_for_all(*wrong);
 }
 
-void Agreement::step() {
-    const std::uint64_t now = ++steps_;
-    if (now > last_step_.load()) net::end_job_for_all("another node has ended its engine, where this node goes on");
-}
-
-std::int64_t Agreement::meet(const net::Arrival& arrival, const std::function<std::int64_t()>& value) {
+/// What follows under `mutex_` when it returns must end with `itinerary_.leave()`.
+std::int64_t Agreement::meet(net::Arrival arrival, const std::function<std::int64_t()>& value) {
+    if (const auto wrong = itinerary_.arrive(arrival, describe(arrival))) net::end_job_for_all(*wrong);
     meetings_.arrive(arrival);
     meetings_.bring(arrival, value());
     long nanoseconds = 10'000;
@@ -127,6 +128,24 @@ std::int64_t Agreement::meet(const net::Arrival& arrival, const std::function<st
         nanosleep(&moment, nullptr);
         nanoseconds = std::min(nanoseconds * 5 / 4, 400'000L);
     }
+}
+
+std::int64_t Agreement::meet(Kind kind, std::uint64_t position, const std::string& text,
+                             const std::function<std::int64_t()>& value) {
+    const std::int64_t outcome = meet({.topic = engine_topic,
+                                       .round = meetings_of_engine_,
+                                       .kind = static_cast<std::uint32_t>(kind),
+                                       .position = position,
+                                       .text = text},
+                                      value);
+    const std::lock_guard lock(mutex_);
+    ++meetings_of_engine_;
+    itinerary_.leave();
+    return outcome;
+}
+
+void Agreement::meet() {
+    (void)meet(Kind::together, 0, "", [] { return std::int64_t{0}; });
 }
 
 int Agreement::free_slot() {
@@ -159,15 +178,10 @@ void Agreement::begin_round(StarpuStream& stream) {
 }
 
 int Agreement::open(std::uint64_t number, const std::string& name) {
-    step();
-    const std::int64_t slot =
-        meet({.topic = engine_topic,
-              .round = meetings_of_engine_++,
-              .kind = static_cast<std::uint32_t>(Kind::open),
-              .position = number,
-              .text = name},
-             // Node 0 knows which are free: it has heard of the end of a stream first.
-             [&] { return nodes_.me() == 0 ? std::int64_t{free_slot()} : std::numeric_limits<std::int64_t>::max(); });
+    // Node 0 knows which are free: it has heard of the end of a stream first.
+    const std::int64_t slot = meet(Kind::open, number, name, [&] {
+        return nodes_.me() == 0 ? std::int64_t{free_slot()} : std::numeric_limits<std::int64_t>::max();
+    });
     if (slot == 0) throw Error("too many streams are open at a time: at most {}", slots_.size() - 1);
     return static_cast<int>(slot);
 }
@@ -194,6 +208,7 @@ Status Agreement::wait(StarpuStream& stream, Then then, const std::function<void
     stream.failure_told = false;
     stream.last_step = ~std::uint64_t{0};
     ++stream.round;
+    itinerary_.leave();
     begin_round(stream);
     if (then == Then::ends) {
         streams_.erase(stream.number);

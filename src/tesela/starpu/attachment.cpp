@@ -12,10 +12,10 @@ StarpuAttachment::StarpuAttachment(MatrixSpec matrix, NodeId me, Index nodes, st
       slots_(static_cast<std::size_t>(tiling().grid().count())),
       me_(me),
       first_datum_(first_datum) {
+    if (has_callers_memory()) homes_.assign(distribution().owners().begin(), distribution().owners().end());
     const auto value = has_callers_memory() ? Directory::Value::given : Directory::Value::none;
     for (std::size_t p = 0; p < slots_.size(); ++p) {
         directory_.add(static_cast<std::int32_t>(owner(tile_at(p)).number()), value);
-        slots_[p].home = has_callers_memory() && owner(tile_at(p)) == me_;
         if (holds_back(p)) tile_pool().hold_back(bytes(tile_at(p)));
     }
 }
@@ -33,7 +33,7 @@ StarpuAttachment::~StarpuAttachment() {
         if (holds_back(p)) tile_pool().release_held_back(bytes(tile_at(p)));
         if (slot.handle == nullptr) continue;
         // Memory of the caller must hold the last value before this returns; the rest goes when its tasks have ended.
-        if (!slot.home)
+        if (!at_home(tile_at(p), me_))
             handle_pool().give(slot.handle, {});
         else if (owner(tile_at(p)) == me_)
             starpu_data_unregister(slot.handle);
@@ -55,7 +55,7 @@ starpu_data_handle_t StarpuAttachment::handle(TileIndex tile) {
     Slot& slot = slots_[position(tile)];
     if (slot.handle != nullptr) return slot.handle;
     const Claim claim = holds_back(position(tile)) ? Claim::held_back : Claim::needed;
-    slot.handle = slot.home ? register_tile(*this, tile, spec().memory(tile)) : handle_pool().take(*this, tile, claim);
+    slot.handle = at_home(tile, me_) ? register_tile(*this, tile, spec().memory(tile)) : handle_pool().take(*this, tile, claim);
     return slot.handle;
 }
 
@@ -65,7 +65,7 @@ void StarpuAttachment::drop(TileIndex tile, Promise promise) {
         if (holds_back(position(tile))) tile_pool().release_held_back(bytes(tile));
         return;
     }
-    if (slot.home) {
+    if (at_home(tile, me_)) {
         starpu_data_invalidate_submit(slot.handle);
         return;
     }

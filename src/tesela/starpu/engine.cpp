@@ -61,6 +61,7 @@ public:
     [[nodiscard]] Progress& take_progress();
     void reserve(StarpuAttachment& matrix);
     void release(const StarpuAttachment& matrix);
+    void drop_copies(StarpuStream& stream);
     void move_reservation(const TileRef& tile, NodeId to);
     void check_copies(StarpuStream& stream, Index added);
     void throttle(StarpuStream& stream) const;
@@ -120,11 +121,9 @@ StarpuEngine::Implementation::Implementation(const StarpuOptions& options)
         total_workers += static_cast<Index>(workers);
     if (alone()) return;
     agreement = std::make_unique<Agreement>(runtime.nodes, net::Transport::Options{.largest_tag = options.largest_tag});
-    // What waits to be received takes an eighth of the memory at most.
-    const auto share = static_cast<Index>(limit / 8) / runtime.nodes.count();
-    constexpr Index most = Index{64} << 20U;
-    mail = std::make_unique<Mail>(agreement->transport(), runtime.nodes.count(),
-                                  Mail::Limits{.window_bytes = std::clamp<Index>(share, 1, most)});
+    std::vector<MessageLimits> limits;
+    for (const double theirs : memory) limits.push_back(MessageLimits::between(mine, theirs, runtime.nodes.count()));
+    mail = std::make_unique<Mail>(agreement->transport(), std::move(limits));
     Runtime::help_when_idle(&agreement->transport());
     set_failure_hook([this](StarpuStream& stream) { agreement->tell_failure(stream); });
 }
@@ -168,12 +167,12 @@ void StarpuEngine::Implementation::release(const StarpuAttachment& matrix) {
         reserved[node] -= matrix.reserved_bytes[node];
 }
 
-/// A tile takes its reservation along; the memory that it has on its node is the caller's until it leaves.
+/// A tile takes its reservation along; where the caller has memory for it none is needed.
 void StarpuEngine::Implementation::move_reservation(const TileRef& tile, NodeId to) {
     StarpuAttachment& matrix = attachment_of(tile);
-    if (matrix.reserved_bytes.empty()) return;
     const auto bytes = static_cast<double>(matrix.bytes(tile.index));
     const auto change = [&](NodeId node, double by) {
+        if (matrix.at_home(tile.index, node)) return;
         matrix.reserved_bytes[static_cast<std::size_t>(node.number())] += by;
         reserved[static_cast<std::size_t>(node.number())] += by;
     };
@@ -198,6 +197,14 @@ void StarpuEngine::Implementation::check_copies(StarpuStream& stream, Index adde
         raise_failure(stream, {Failure::out_of_memory, me().number()});
 }
 
+/// A node that had no memory threw copies away which the others take it to have: all nodes drop all of them.
+void StarpuEngine::Implementation::drop_copies(StarpuStream& stream) {
+    const std::uint64_t position = stream.steps.load();
+    for (StarpuAttachment* matrix : *stream.matrices)
+        for (std::size_t datum = 0; datum < matrix->directory().size(); ++datum)
+            matrix->directory().retire(datum, Effects{*this, stream, *matrix, position});
+}
+
 void StarpuEngine::Implementation::throttle(StarpuStream& stream) const {
     const Index limit = stream.options().max_pending;
     if (stream.progress.pending() < limit) return;
@@ -206,13 +213,18 @@ void StarpuEngine::Implementation::throttle(StarpuStream& stream) const {
 }
 
 std::uint64_t StarpuEngine::Implementation::step(StarpuStream& stream) const {
-    Agreement::step(stream);
+    if (!agreement) return stream.steps.fetch_add(1) + 1;
+    agreement->step(stream);
     return stream.steps.load(std::memory_order_relaxed);
 }
 
 Status StarpuEngine::Implementation::wait(StarpuStream& stream, Agreement::Then then) {
     const TracedWait waiting(stream, trace::WaitReason::completion);
-    if (agreement) return agreement->wait(stream, then, [&] { stream.progress.wait_until_at_most(0); });
+    if (agreement) {
+        const Status status = agreement->wait(stream, then, [&] { stream.progress.wait_until_at_most(0); });
+        if (status.failure == Failure::out_of_memory && then == Agreement::Then::goes_on) drop_copies(stream);
+        return status;
+    }
     stream.progress.wait_until_at_most(0);
     return stream.failure.take();
 }
@@ -227,7 +239,7 @@ Index StarpuEngine::total_workers() const { return implementation_->total_worker
 const NodeDescription& StarpuEngine::description() const { return implementation_->runtime.description; }
 
 const net::Nodes& StarpuEngine::together() {
-    if (implementation_->agreement) implementation_->agreement->step();
+    if (implementation_->agreement) implementation_->agreement->meet();
     return implementation_->runtime.nodes;
 }
 
@@ -267,10 +279,16 @@ std::unique_ptr<Attachment> StarpuEngine::attach(StreamState& stream, MatrixSpec
         throw Error("matrix {} is distributed over {} nodes; this run has {}", spec.name, spec.distribution.nodes(),
                     node_count());
     StarpuStream& mine = stream_of(stream);
-    const bool callers_memory = static_cast<bool>(spec.memory);
     auto matrix = std::make_unique<StarpuAttachment>(std::move(spec), this_node(), node_count(), mine.next_datum);
-    if (!callers_memory) implementation_->reserve(*matrix);
-    matrix->goes = [this](const StarpuAttachment& gone) { implementation_->release(gone); };
+    if (matrix->has_callers_memory())
+        matrix->reserved_bytes.assign(static_cast<std::size_t>(node_count()), 0);
+    else
+        implementation_->reserve(*matrix);
+    matrix->goes = [this, matrices = mine.matrices](StarpuAttachment& gone) {
+        std::erase(*matrices, &gone);
+        implementation_->release(gone);
+    };
+    mine.matrices->push_back(matrix.get());
     mine.next_datum += matrix->tiling().grid().count();
     return matrix;
 }
@@ -326,14 +344,11 @@ void StarpuEngine::share(StreamState& stream, TileRef tile, const Readers& reade
     StarpuAttachment& matrix = attachment_of(tile);
     const std::uint64_t position = self.step(mine);
     self.throttle(mine);
-    std::vector<std::int32_t> nodes;
-    for (const NodeId node : readers.nodes) nodes.push_back(static_cast<std::int32_t>(node.number()));
-    for (const TileBlock& block : readers.owners_of)
-        for (Index i = block.first.i; i < block.last.i; ++i)
-            for (Index j = block.first.j; j < block.last.j; ++j) {
-                const auto owner = static_cast<std::int32_t>(block.matrix->owner({i, j}).number());
-                if (nodes.empty() || nodes.back() != owner) nodes.push_back(owner);
-            }
+    std::vector<std::int32_t> named;
+    for (const NodeId node : readers.nodes) named.push_back(static_cast<std::int32_t>(node.number()));
+    const auto nodes = list_readers(std::move(named), readers.owners_of, [](const TileBlock& block, TileIndex of) {
+        return static_cast<std::int32_t>(block.matrix->owner(of).number());
+    });
     matrix.directory().share(matrix.position(tile.index), nodes, Effects{self, mine, matrix, position, priority});
 }
 
@@ -344,14 +359,11 @@ void StarpuEngine::exchange(StreamState& stream, const Exchange& exchange) {
     self.throttle(mine);
     const auto run = std::make_shared<ExchangeRun>(exchange, mine, position);
     auto& to = static_cast<StarpuAttachment&>(*exchange.to);
-    const Overlay::TileRange tiles = exchange.overlay->target_tiles();
-    for (Index i = tiles.first.i; i < tiles.last.i && !self.alone(); ++i)
-        for (Index j = tiles.first.j; j < tiles.last.j; ++j)
-            if (exchange.overlay->touches({i, j})) {
-                const std::size_t datum = to.position({i, j});
-                to.note_written({i, j}, mine.era());
-                to.directory().written(datum, to.directory().owner(datum), Effects{self, mine, to, position});
-            }
+    if (!self.alone())
+        for_each_target(*exchange.overlay, [&](TileIndex tile) {
+            to.note_written(tile, mine.era());
+            to.directory().written(to.position(tile), Effects{self, mine, to, position});
+        });
     run->start();
 }
 

@@ -204,7 +204,7 @@ void ExchangeRun::start() {
 
 void ExchangeRun::ask(HeldTile& held, starpu_data_access_mode mode) {
     if (!std::exchange(held.asked, true))
-        starpu_data_acquire_on_node_cb(held.handle, STARPU_MAIN_RAM, mode, tile_ready, &held);
+        acquire(held.handle, mode, tile_ready, &held);
 }
 
 void ExchangeRun::tile_ready(void* held_tile) {
@@ -360,6 +360,7 @@ void ExchangeRun::submit(Shipment& shipment) {
 
 /// The task as traces show it: with tiles it reads and writes, as many as a task can have, and the parcel between them.
 void ExchangeRun::trace_task(Shipment& shipment) const {
+    tracing()->will_travel({traced_parcels_.get(), {shipment.parcel.number, 0}});
     if (shipment.direct) return;
     const Kernel& kernel = kernel_of(shipment);
     Task task(kernel, {});

@@ -16,6 +16,7 @@ starpu_data_handle_t HandlePool::take(const Attachment& matrix, TileIndex tile, 
         if (!free.empty()) {
             handle = free.back();
             free.pop_back();
+            --kept_;
         }
     }
     if (handle == nullptr) return register_tile(matrix, tile, claim);
@@ -24,10 +25,11 @@ starpu_data_handle_t HandlePool::take(const Attachment& matrix, TileIndex tile, 
 }
 
 void HandlePool::give(starpu_data_handle_t handle, Promise promise) {
+    unregister_surplus();
     ++leaving_;
     auto leaving = std::make_unique<Leaving>(Leaving{this, handle, std::move(promise)});
-    starpu_data_acquire_on_node_cb(
-        handle, STARPU_MAIN_RAM, STARPU_W,
+    acquire(
+        handle, STARPU_W,
         [](void* argument) {
             const std::unique_ptr<Leaving> mine(static_cast<Leaving*>(argument));
             mine->pool->left(*mine);
@@ -43,17 +45,34 @@ void HandlePool::left(Leaving& leaving) {
     if (leaving.promise.of) leaving.promise.of->kept(leaving.promise.position);
     {
         const std::lock_guard lock(mutex_);
-        free_[key].push_back(leaving.handle);
+        if (kept_ < most_kept) {
+            free_[key].push_back(leaving.handle);
+            ++kept_;
+        } else {
+            surplus_.push_back(leaving.handle);
+        }
     }
     --leaving_;
 }
 
+/// Not where a handle comes free: StarPU does not allow it in its callbacks.
+void HandlePool::unregister_surplus() {
+    std::vector<starpu_data_handle_t> surplus;
+    {
+        const std::lock_guard lock(mutex_);
+        surplus.swap(surplus_);
+    }
+    for (starpu_data_handle_t handle : surplus) starpu_data_unregister_no_coherency(handle);
+}
+
 void HandlePool::clear() {
     while (leaving_ > 0) std::this_thread::yield();
+    unregister_surplus();
     const std::lock_guard lock(mutex_);
     for (auto& [shape, handles] : free_)
         for (starpu_data_handle_t handle : handles) starpu_data_unregister_no_coherency(handle);
     free_.clear();
+    kept_ = 0;
 }
 
 HandlePool& handle_pool() {

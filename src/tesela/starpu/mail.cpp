@@ -1,6 +1,7 @@
 #include "tesela/starpu/internal/mail.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace tesela::starpu {
 
@@ -12,8 +13,8 @@ bool Letter::take_memory(Claim) { return true; }
 void Letter::go_without_memory() {}
 
 StreamMail::StreamMail(Mail& mail, int slot, const FailureFlag& failure) : mail_(mail), slot_(slot), failure_(failure) {
-    const Window window({.bytes = mail.limits_.window_bytes, .messages = Index{net::Transport::numbers}});
-    out_.assign(static_cast<std::size_t>(mail.nodes()), window);
+    static_assert(MessageLimits{}.messages <= Index{net::Transport::numbers});
+    for (const MessageLimits& limits : mail.limits_) out_.emplace_back(limits);
     in_ = out_;
     unmatched_.resize(out_.size());
     const std::lock_guard lock(mail_.mutex_);
@@ -29,11 +30,10 @@ void StreamMail::add(Letter& letter, std::uint64_t position) { mail_.add(*this, 
 void StreamMail::ready(Letter& letter, Sending sending) { mail_.ready(*this, letter, sending); }
 void StreamMail::ended(Letter& letter) { mail_.ended(*this, letter); }
 
-Mail::Mail(net::Transport& transport, int nodes, const Limits& limits)
+Mail::Mail(net::Transport& transport, std::vector<MessageLimits> limits)
     : transport_(transport),
-      nodes_(nodes),
-      limits_(limits),
-      sent_(static_cast<std::size_t>(nodes)) {
+      limits_(std::move(limits)),
+      sent_(limits_.size()) {
     transport_.set_chore([this] {
         if (left_to_thread_.exchange(false) || starved_) pump();
     });
@@ -73,7 +73,7 @@ void Mail::ended(StreamMail& stream, Letter& letter) {
     {
         const std::lock_guard lock(mutex_);
         stream.window(letter).ended(letter.number_);
-        if (letter.outgoing()) --sends_;
+        if (letter.outgoing()) --sends_.now;
     }
     pump();
 }
@@ -92,38 +92,14 @@ Letter* Mail::next() {
     return next_receive();
 }
 
-/// The most urgent send that may start. Where enough are under way, the oldest between two nodes, which nothing holds
-/// back.
 Letter* Mail::next_send() {
-    if (sends_ >= limits_.sends) return next_oldest_send();
-    StreamMail::Window* best = nullptr;
-    StreamMail* best_stream = nullptr;
-    for (StreamMail* stream : streams_)
-        for (StreamMail::Window& window : stream->out_) {
-            if (!window.can_start() || (best != nullptr && window.next_priority() <= best->next_priority())) continue;
-            best = &window;
-            best_stream = stream;
-        }
-    if (best == nullptr) return nullptr;
-    Letter* letter = best->next();
-    best->start();
-    return note_sent(*best_stream, *letter);
-}
-
-Letter* Mail::next_oldest_send() {
-    for (StreamMail* stream : streams_)
-        for (StreamMail::Window& window : stream->out_) {
-            if (!window.oldest_can_start()) continue;
-            Letter* letter = window.oldest();
-            window.start_oldest();
-            return note_sent(*stream, *letter);
-        }
-    return nullptr;
-}
-
-Letter* Mail::note_sent(StreamMail& stream, Letter& letter) {
-    ++sends_;
-    letter.ends_ = end_of(stream, letter);
+    const auto chosen = start_next_send<Letter*>(sends_, [this](const auto& consider) {
+        for (StreamMail* stream : streams_)
+            for (StreamMail::Window& window : stream->out_) consider(window);
+    });
+    if (!chosen) return nullptr;
+    Letter& letter = **chosen;
+    letter.ends_ = end_of(letter);
     Sent& sent = sent_[static_cast<std::size_t>(letter.address_.peer)];
     ++sent.messages;
     sent.bytes += static_cast<std::uint64_t>(letter.address_.bytes);
@@ -132,11 +108,11 @@ Letter* Mail::note_sent(StreamMail& stream, Letter& letter) {
 
 /// MPI keeps small messages at the other node until somebody asks for them. So that they cannot pile up there, a send
 /// waits for its receiver now and then, and with it the window.
-Ends Mail::end_of(StreamMail& stream, const Letter& letter) const {
-    constexpr int most_messages = static_cast<int>(net::Transport::numbers) / 4;
-    auto& unmatched = stream.unmatched_[static_cast<std::size_t>(letter.address_.peer)];
+Ends Mail::end_of(const Letter& letter) {
+    const MessageLimits& window = letter.stream_->window(letter).limits();
+    auto& unmatched = letter.stream_->unmatched_[static_cast<std::size_t>(letter.address_.peer)];
     unmatched.bytes += letter.address_.bytes;
-    if (++unmatched.messages < most_messages && unmatched.bytes < limits_.window_bytes / 4) return Ends::when_free;
+    if (++unmatched.messages < window.messages / 4 && unmatched.bytes < window.bytes / 4) return Ends::when_free;
     unmatched = {};
     return Ends::when_matched;
 }

@@ -1,7 +1,9 @@
 #include "tesela/starpu/internal/tile_interface.hpp"
 
+#include "tesela/net/nodes.hpp"
 #include "tesela/starpu/internal/tracing.hpp"
 
+#include <fmt/format.h>
 #include <starpu_hash.h>
 
 #include <algorithm>
@@ -136,7 +138,8 @@ TileInterface describe_tile(const Attachment& matrix, TileIndex tile) {
             .cols = shape.cols,
             .ld = shape.rows,
             .element_bytes = static_cast<std::uint32_t>(element_bytes(matrix.type())),
-            .claim = Claim::needed};
+            .claim = Claim::needed,
+            .lost = false};
 }
 
 void copy_columns(const void* from, const TileInterface& to) {
@@ -165,6 +168,11 @@ starpu_data_handle_t register_tile(const Attachment& matrix, TileIndex tile, con
     return handle;
 }
 
+void acquire(starpu_data_handle_t handle, starpu_data_access_mode mode, void (*ready)(void*), void* argument) {
+    const int code = starpu_data_acquire_on_node_cb(handle, STARPU_MAIN_RAM, mode, ready, argument);
+    if (code != 0) net::end_job(fmt::format("StarPU does not give out a tile: {}", std::strerror(-code)));
+}
+
 TileInterface& in_main_memory(starpu_data_handle_t handle) { return of(handle, STARPU_MAIN_RAM); }
 
 bool give_memory(TileInterface& tile, Contents contents) {
@@ -174,9 +182,11 @@ bool give_memory(TileInterface& tile, Contents contents) {
     if (pointer.load(std::memory_order_acquire) != 0) return true;
     const std::lock_guard lock(mutexes[reinterpret_cast<uintptr_t>(&tile) / sizeof(TileInterface) % mutexes.size()]);
     if (tile.pointer != 0) return true;
+    if (tile.lost && contents == Contents::zeros) return false;
     void* memory = tile_pool().take(tile.allocated_bytes(), tile.claim);
     if (memory == nullptr) return false;
     tile.claim = Claim::needed;  // what was held back has been used
+    tile.lost = false;
     if (contents == Contents::zeros) std::memset(memory, 0, tile.allocated_bytes());
     pointer.store(reinterpret_cast<uintptr_t>(memory), std::memory_order_release);
     note_memory(STARPU_MAIN_RAM, static_cast<std::int64_t>(tile.allocated_bytes()));
@@ -193,6 +203,7 @@ void free_memory(TileInterface& tile) {
     }
     tile.pointer = 0;
     tile.claim = Claim::needed;
+    tile.lost = false;
 }
 
 void install(TileInterface& tile, void* value, Home home) {
@@ -208,6 +219,7 @@ void install(TileInterface& tile, void* value, Home home) {
         note_memory(STARPU_MAIN_RAM, static_cast<std::int64_t>(bytes));
     if (tile.claim == Claim::held_back && tile.pointer == 0) tile_pool().release_held_back(bytes);
     tile.claim = Claim::needed;
+    tile.lost = false;
     tile.pointer = reinterpret_cast<uintptr_t>(value);
 }
 

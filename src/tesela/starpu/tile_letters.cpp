@@ -27,7 +27,9 @@ public:
           tag_(attachment_of(what.tile).tag(what.tile.index)),
           posted_(tracing() != nullptr ? trace::Collector::now() : 0),
           version_(attachment_of(what.tile).directory().version(what.tile.matrix->position(what.tile.index))),
-          tile_(what.tile.index) {}
+          tile_(what.tile.index) {
+        if (Tracing* trace = tracing()) trace->will_travel(what.tile);
+    }
 
     [[nodiscard]] std::string describe() const override {
         return fmt::format("tile ({}, {}), version {}, of stream {}", tile_.i, tile_.j, version_,
@@ -75,8 +77,8 @@ public:
 
     /// Deletes itself when the last has ended.
     void begin() {
-        starpu_data_acquire_on_node_cb(
-            handle_, STARPU_MAIN_RAM, STARPU_R, [](void* sends) { static_cast<TileSends*>(sends)->next(); }, this);
+        acquire(
+            handle_, STARPU_R, [](void* sends) { static_cast<TileSends*>(sends)->next(); }, this);
     }
 
 private:
@@ -141,8 +143,8 @@ public:
 
     void begin() {
         owner_.mail->ready(*this);
-        starpu_data_acquire_on_node_cb(
-            handle_, STARPU_MAIN_RAM, STARPU_W, [](void* letter) { static_cast<TileReceived*>(letter)->one_of_two(); },
+        acquire(
+            handle_, STARPU_W, [](void* letter) { static_cast<TileReceived*>(letter)->one_of_two(); },
             this);
     }
 
@@ -158,6 +160,7 @@ public:
     void ended(Index bytes) override {
         note_end();
         if (bytes == 0 || memory_ == nullptr) {
+            lost_ = bytes > 0;
             if (memory_ != nullptr) tile_pool().give(memory_, static_cast<std::size_t>(address().bytes));
             memory_ = nullptr;
             owner_.failure.raise({Failure::elsewhere, std::numeric_limits<Index>::max()});
@@ -170,6 +173,7 @@ private:
     void one_of_two() {
         if (missing_.fetch_sub(1) > 1) return;
         if (memory_ != nullptr) install(in_main_memory(handle_), memory_, home_);
+        if (lost_) in_main_memory(handle_).lost = true;
         starpu_data_release_on_node(handle_, STARPU_MAIN_RAM);
         Progress& progress = owner_.progress;
         delete this;
@@ -179,6 +183,7 @@ private:
     starpu_data_handle_t handle_;
     Home home_;
     void* memory_ = nullptr;
+    bool lost_ = false;  // it came when there was no memory for it
     std::atomic<int> missing_{2};
 };
 

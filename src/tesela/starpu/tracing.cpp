@@ -180,6 +180,11 @@ TracedTask Tracing::created(const StarpuStream& stream, const Task& task, std::u
     return traced;
 }
 
+void Tracing::will_travel(const TileRef& tile) {
+    const std::lock_guard lock(names_mutex_);
+    (void)matrix_number(tile);
+}
+
 void Tracing::message_ended(const TracedMessage& message) {
     collector_->put(trace::Message{.kind = message.kind,
                                    .peer = message.peer,

@@ -5,6 +5,7 @@
 
 CASE: none                        nothing happens: mpirun returns 0
       throw, exit, return, kill   one node leaves the others in that way, at a node and step that the seed chooses
+      opens, waits, meets         one node does something else than the others, and waits for them there
       error                       all nodes throw the same Error: mpirun returns 2
       error-each                  the same, and mpirun lets all go on when the first has returned: each returns 2
       interrupt                   Ctrl-C: mpirun gets SIGINT
@@ -148,7 +149,7 @@ def check(run, options):
         interrupt(run)
     run.finish()
     found = run.problems()
-    if options.case in ("throw", "exit", "return"):
+    if options.case in ("throw", "exit", "return", "opens", "waits", "meets"):
         found += names_the_node(run)
     if options.case == "error-each":
         found += each_returns_2(run, options.nodes)
@@ -182,7 +183,8 @@ def try_once(options, seed):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
-    parser.add_argument("case", choices=["none", "throw", "exit", "return", "kill", "error", "error-each", "interrupt"])
+    parser.add_argument("case", choices=["none", "throw", "exit", "return", "kill", "opens", "waits", "meets", "error",
+                                         "error-each", "interrupt"])
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--nodes", type=int, default=4)

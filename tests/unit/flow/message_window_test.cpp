@@ -4,6 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,7 +18,7 @@ using Window = MessageWindow<std::uint64_t>;  // knows a message by its number
 /// One side by the definition: every message, and the rules applied to all of them each time.
 class Model {
 public:
-    explicit Model(const Window::Limits& limits) : limits_(limits) {}
+    explicit Model(const MessageLimits& limits) : limits_(limits) {}
 
     enum class State : std::uint8_t { waiting, ready, under_way, ended };
     struct Message {
@@ -33,8 +34,8 @@ public:
         while (n < messages.size() && messages[n].state == State::ended) ++n;
         return n;
     }
-    /// Once inside it stays there; one enters when it is the oldest, or has less than so many bytes before it that have
-    /// not ended and is not too far from the oldest.
+    /// Once inside it stays there; one enters when it is the oldest, or has less than so many bytes before it from
+    /// the oldest on and is not too far from that.
     void let_in() {
         const std::size_t first = oldest();
         Index before = 0;
@@ -43,7 +44,7 @@ public:
             const bool fits = n == first || (before < limits_.bytes && std::cmp_less(n - first, limits_.messages));
             if (!message.inside && !fits) return;
             message.inside = true;
-            if (message.state != State::ended) before += message.bytes;
+            before += message.bytes;
         }
     }
     /// The most urgent that is ready and inside, of these the oldest.
@@ -63,10 +64,10 @@ public:
     }
 
 private:
-    Window::Limits limits_;
+    MessageLimits limits_;
 };
 
-Window::Limits any_limits() {
+MessageLimits any_limits() {
     return {.bytes = *rc::gen::element<Index>(1, 100, 1000, Index{64} << 20U),
             .messages = *rc::gen::element<Index>(1, 2, 7, 256)};
 }
@@ -117,7 +118,7 @@ std::string any_step(Window& window, Model& model) {
 }
 
 RC_GTEST_PROP(MessageWindow, DoesWhatItsDefinitionSays, ()) {
-    const Window::Limits limits = any_limits();
+    const MessageLimits limits = any_limits();
     Window window(limits);
     Model model(limits);
     for (int step = *rc::gen::inRange(1, 300); step > 0; --step) RC_ASSERT(any_step(window, model) == "");
@@ -132,7 +133,9 @@ TEST(MessageWindow, LetsInWhatHasFewerBytesBeforeIt) {
     window.start();
     EXPECT_FALSE(window.can_start());
     window.ended(1);  // the window begins at 0 still
-    EXPECT_EQ(window.next(), 2U);
+    EXPECT_FALSE(window.can_start());
+    window.ended(0);
+    EXPECT_EQ(window.next(), 3U);
 }
 
 TEST(MessageWindow, LetsInNoMoreThanItsNumberFromTheOldestOn) {
@@ -164,11 +167,30 @@ TEST(MessageWindow, LetsTheOldestStartWhateverItsSize) {
     }
 }
 
+TEST(MessageWindow, SendsTheMostUrgentOfAllAndNeverHoldsBackTheOldestOfAPair) {
+    std::vector<Window> windows(2, Window({.bytes = 1000, .messages = 10}));
+    for (std::uint64_t k = 0; k < 4; ++k) windows[k % 2].ready(windows[k % 2].add(k, 1, static_cast<std::int32_t>(k)));
+    SendsUnderWay sends{.now = 0, .most = 1};
+    const auto next = [&] {
+        return start_next_send<std::uint64_t>(sends, [&](const auto& consider) {
+            for (Window& window : windows) consider(window);
+        });
+    };
+    EXPECT_EQ(next(), 3U);  // the most urgent; then only the oldest of each
+    EXPECT_EQ(next(), 0U);
+    EXPECT_EQ(next(), 1U);
+    EXPECT_EQ(next(), std::nullopt);
+    sends.now = 0;
+    EXPECT_EQ(next(), 2U);
+}
+
 /// Some nodes with one stream of messages. A message is ready on a side when some earlier ones have ended on that node,
 /// as tasks and memory would have it. A small one ends at its sender at once, a large one when both sides have begun.
 class Nodes {
 public:
-    Nodes(int count, const Window::Limits& limits) : count_(count) {
+    Nodes(int count, const MessageLimits& limits, int sends_at_a_time)
+        : count_(count),
+          under_way_(static_cast<std::size_t>(count), SendsUnderWay{.most = sends_at_a_time}) {
         out_.assign(static_cast<std::size_t>(count * count), Window(limits));
         in_ = out_;
     }
@@ -188,36 +210,22 @@ public:
 
     /// Does one thing that can be done, chosen at random; false if there is none.
     bool advance() {
-        std::vector<std::pair<std::size_t, bool>> ready;
+        std::vector<std::function<bool()>> things;
         for (std::size_t n = 0; n < messages_.size(); ++n)
-            for (const bool sends : {true, false})
-                if (!side(n, sends).ready && may_be_ready(n, sends)) ready.emplace_back(n, sends);
-        std::vector<std::pair<std::size_t, bool>> startable;
-        for (const bool sends : {true, false})
-            for (std::size_t p = 0; p < out_.size(); ++p)
-                if ((sends ? out_ : in_)[p].can_start()) startable.emplace_back(p, sends);
-        std::vector<std::pair<std::size_t, bool>> ending;
-        for (std::size_t n = 0; n < messages_.size(); ++n)
-            for (const bool sends : {true, false})
-                if (may_end(n, sends)) ending.emplace_back(n, sends);
-        const std::size_t all = ready.size() + startable.size() + ending.size();
-        if (all == 0) return false;
-        std::size_t choice = *rc::gen::inRange<std::size_t>(0, all);
-        if (choice < ready.size()) {
-            const auto [n, sends] = ready[choice];
-            side(n, sends).ready = true;
-            window(n, sends).ready(messages_[n].number);
-        } else if ((choice -= ready.size()) < startable.size()) {
-            const auto [p, sends] = startable[choice];
-            Window& window = (sends ? out_ : in_)[p];
-            side(window.next(), sends).started = true;
-            window.start();
-        } else {
-            const auto [n, sends] = ending[choice - startable.size()];
-            side(n, sends).ended = true;
-            window(n, sends).ended(messages_[n].number);
+            for (const bool sends : {true, false}) {
+                if (!side(n, sends).ready && may_be_ready(n, sends)) things.emplace_back([=, this] { return prepare(n, sends); });
+                if (may_end(n, sends)) things.emplace_back([=, this] { return end(n, sends); });
+            }
+        for (int node = 0; node < count_; ++node) {
+            things.emplace_back([=, this] { return send_from(node); });
+            things.emplace_back([=, this] { return receive_at(node); });
         }
-        return true;
+        while (!things.empty()) {
+            const auto choice = *rc::gen::inRange<std::ptrdiff_t>(0, std::ssize(things));
+            if (things[static_cast<std::size_t>(choice)]()) return true;
+            things.erase(things.begin() + choice);
+        }
+        return false;
     }
 
     [[nodiscard]] std::size_t left() const {
@@ -248,6 +256,35 @@ private:
     [[nodiscard]] Window& window(std::size_t n, bool sends) {
         return (sends ? out_ : in_)[pair(messages_[n].from, messages_[n].to)];
     }
+    bool prepare(std::size_t n, bool sends) {
+        side(n, sends).ready = true;
+        window(n, sends).ready(messages_[n].number);
+        return true;
+    }
+    bool end(std::size_t n, bool sends) {
+        side(n, sends).ended = true;
+        window(n, sends).ended(messages_[n].number);
+        if (sends) --under_way_[static_cast<std::size_t>(messages_[n].from)].now;
+        return true;
+    }
+    bool send_from(int node) {
+        const auto chosen =
+            start_next_send<std::uint64_t>(under_way_[static_cast<std::size_t>(node)], [&](const auto& consider) {
+                for (int to = 0; to < count_; ++to) consider(out_[pair(node, to)]);
+            });
+        if (chosen) messages_[*chosen].sending.started = true;
+        return chosen.has_value();
+    }
+    bool receive_at(int node) {
+        for (int from = 0; from < count_; ++from) {
+            Window& window = in_[pair(from, node)];
+            if (!window.can_start()) continue;
+            messages_[window.next()].receiving.started = true;
+            window.start();
+            return true;
+        }
+        return false;
+    }
     /// All that it waits for and that concerns its node has ended there.
     [[nodiscard]] bool may_be_ready(std::size_t n, bool sends) const {
         const int node = sends ? messages_[n].from : messages_[n].to;
@@ -263,12 +300,13 @@ private:
     }
 
     int count_;
+    std::vector<SendsUnderWay> under_way_;  // by node
     std::vector<Message> messages_;
     std::vector<Window> out_, in_;  // by pair of nodes
 };
 
 RC_GTEST_PROP(MessageWindow, NodesNeverWaitForEachOtherInACircle, ()) {
-    Nodes nodes(*rc::gen::inRange(2, 5), any_limits());
+    Nodes nodes(*rc::gen::inRange(2, 5), any_limits(), *rc::gen::element(0, 1, 2, 10));
     const int messages = *rc::gen::inRange(1, 50);
     for (int k = 0; k < messages; ++k) {
         nodes.add_message();

@@ -35,7 +35,9 @@ public:
         if (header != nullptr) precede(*header);
         if (own_) check_or_end(MPI_Type_commit(&type_), "MPI_Type_commit");
     }
-    /// One piece after the other over the last.
+    /// One piece after the other over the last. MPI says that what is received should not overlap, so that nobody counts
+    /// on what is there in the end; nobody looks at it here, and the only other way to get rid of a message would be to
+    /// have room for it.
     explicit SendType(const IntoBin& what, const std::uint64_t* header = nullptr) : base_(bin.data()) {
         constexpr Index piece = bin.size();
         MPI_Datatype pieces = MPI_DATATYPE_NULL;
@@ -46,14 +48,14 @@ public:
         const MPI_Aint places[]{0, 0};
         const MPI_Datatype types[]{pieces, MPI_BYTE};
         check_or_end(MPI_Type_create_struct(2, lengths, places, types, &type_), "MPI_Type_create_struct");
-        MPI_Type_free(&pieces);
+        check_or_end(MPI_Type_free(&pieces), "MPI_Type_free");
         count_ = 1;
         own_ = true;
         if (header != nullptr) precede(*header);
         check_or_end(MPI_Type_commit(&type_), "MPI_Type_commit");
     }
     ~SendType() {
-        if (own_) MPI_Type_free(&type_);
+        if (own_) check_or_end(MPI_Type_free(&type_), "MPI_Type_free");
     }
     SendType(const SendType&) = delete;
     SendType& operator=(const SendType&) = delete;
@@ -77,8 +79,8 @@ private:
         const MPI_Aint places[]{0, static_cast<MPI_Aint>(bytes / block * block)};
         const MPI_Datatype types[]{blocks, MPI_BYTE};
         check_or_end(MPI_Type_create_struct(2, lengths, places, types, &type_), "MPI_Type_create_struct");
-        MPI_Type_free(&one);
-        MPI_Type_free(&blocks);
+        check_or_end(MPI_Type_free(&one), "MPI_Type_free");
+        check_or_end(MPI_Type_free(&blocks), "MPI_Type_free");
     }
     void make_columns(const Columns& memory) {
         MPI_Datatype column = MPI_BYTE;
@@ -91,7 +93,7 @@ private:
                                              long_column ? 1 : static_cast<int>(memory.column_bytes),
                                              static_cast<MPI_Aint>(memory.stride), column, &type_),
                      "MPI_Type_create_hvector");
-        if (long_column) MPI_Type_free(&column);
+        if (long_column) check_or_end(MPI_Type_free(&column), "MPI_Type_free");
     }
 
     void precede(const std::uint64_t& header) {
@@ -102,7 +104,7 @@ private:
         const MPI_Datatype types[]{MPI_BYTE, type_};
         MPI_Datatype both = MPI_DATATYPE_NULL;
         check_or_end(MPI_Type_create_struct(2, lengths, places, types, &both), "MPI_Type_create_struct");
-        if (own_) MPI_Type_free(&type_);
+        if (own_) check_or_end(MPI_Type_free(&type_), "MPI_Type_free");
         type_ = both;
         count_ = 1;
         own_ = true;

@@ -75,7 +75,9 @@ private:
     void number_messages();
     [[nodiscard]] Channel& channel_of(std::uint32_t v);
     void message_ready(std::uint32_t v);
-    void start_messages(Channel& channel);
+    void start_messages(std::int32_t node, Channel& changed);
+    void start_messages(std::int32_t node);
+    void start_message(std::uint32_t v);
 
     // dependencies
     void release(std::uint32_t v);
@@ -154,7 +156,7 @@ private:
     std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> data_waiters_;
     std::unordered_map<std::uint32_t, VertexQueue> lock_waiters_;
 
-    std::map<std::tuple<std::size_t, std::int32_t, std::int32_t>, Channel> channels_;  // by stream, source and target
+    std::map<std::tuple<std::int32_t, std::size_t, std::int32_t>, Channel> channels_;  // by source, stream and target
 
     Index messages_ = 0;
     Index tasks_ = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tesela/flow/engine.hpp"
+#include "tesela/flow/message_window.hpp"
 #include "tesela/sim/internal/cluster.hpp"
 
 #include <cstdint>
@@ -135,6 +136,10 @@ struct NodeState {
     bool held_back = false;
     double held_since = 0;
     double submitted = 0;  ///< when the last item was
+
+    /// Sends under way, and whether more could go if there were fewer.
+    SendsUnderWay sends{};
+    bool sends_wait = false;
 
     /// Limited resources: what is free of each, and who waits.
     struct Limit {

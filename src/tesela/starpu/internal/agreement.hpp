@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tesela/net/itinerary.hpp"
 #include "tesela/net/meetings.hpp"
 #include "tesela/net/nodes.hpp"
 #include "tesela/starpu/internal/stream_state.hpp"
@@ -8,6 +9,8 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <string>
 
 namespace tesela::starpu {
 
@@ -33,14 +36,14 @@ public:
     enum class Then : std::uint8_t { goes_on, ends };
     [[nodiscard]] Status wait(StarpuStream& stream, Then then, const std::function<void()>& work);
     /// One more step of a stream; ends the job if another node has stopped before it.
-    static void step(StarpuStream& stream);
-    /// One more thing that all nodes do together outside of streams.
-    void step();
+    void step(StarpuStream& stream);
+    /// All nodes have come to something that they do together outside of streams.
+    void meet();
     /// Tells the other nodes that a stream has failed here, once per round.
     void tell_failure(StarpuStream& stream);
 
 private:
-    enum class Kind : std::uint32_t { open, wait, end, finish };
+    enum class Kind : std::uint32_t { open, wait, end, together, finish };
     static constexpr std::uint32_t failure_notice = net::Meetings::last_kind + 1;
 
     /// What was heard of a stream's round that is still to begin here.
@@ -53,8 +56,12 @@ private:
     void hear(int from, const net::Notice& notice);
     void hear_failure(const net::Notice& notice);
     void arrived(int node, const net::Arrival& arrival);
+    [[nodiscard]] std::optional<std::string> compare(int node, const net::Arrival& arrival);
     [[nodiscard]] static std::string describe(const net::Arrival& arrival);
-    [[nodiscard]] std::int64_t meet(const net::Arrival& arrival, const std::function<std::int64_t()>& value);
+    [[nodiscard]] std::int64_t meet(net::Arrival arrival, const std::function<std::int64_t()>& value);
+    /// In what all nodes do outside of streams.
+    [[nodiscard]] std::int64_t meet(Kind kind, std::uint64_t position, const std::string& text,
+                                    const std::function<std::int64_t()>& value);
     [[nodiscard]] int free_slot();
     [[nodiscard]] Early* early_of(std::uint64_t stream, std::uint64_t round);
     void begin_round(StarpuStream& stream);
@@ -67,8 +74,7 @@ private:
     std::map<std::uint64_t, Early> early_;
     std::uint64_t opened_ = 0;
     std::vector<bool> slots_;
-    std::atomic<std::uint64_t> steps_{0};
-    std::atomic<std::uint64_t> last_step_{~std::uint64_t{0}};
+    net::Itinerary itinerary_;
     std::uint64_t meetings_of_engine_ = 0;
     net::NoExit no_exit_;
 };

@@ -29,7 +29,11 @@ public:
     /// The handle of a tile, registered when it is first asked for.
     [[nodiscard]] starpu_data_handle_t handle(TileIndex tile);
     /// Whether a tile of this node's stands in memory of the caller.
-    [[nodiscard]] Home home(TileIndex tile) const { return slots_[position(tile)].home ? Home::callers : Home::none; }
+    [[nodiscard]] Home home(TileIndex tile) const { return at_home(tile, me_) ? Home::callers : Home::none; }
+    /// Whether the caller has memory for a tile on a node.
+    [[nodiscard]] bool at_home(TileIndex tile, NodeId node) const {
+        return has_callers_memory() && homes_[position(tile)] == node.number();
+    }
     /// Names the current value of a tile in traces.
     [[nodiscard]] std::int64_t tag(TileIndex tile) const {
         const std::size_t p = position(tile);
@@ -56,7 +60,7 @@ public:
 
     /// Bytes that the engine reserved for it on each node, and whom to tell when it goes.
     std::vector<double> reserved_bytes;
-    std::function<void(const StarpuAttachment&)> goes;
+    std::function<void(StarpuAttachment&)> goes;
     /// Bytes of tiles that this node holds and does not own.
     [[nodiscard]] Index copied_bytes() const;
 
@@ -64,12 +68,12 @@ private:
     struct Slot {
         starpu_data_handle_t handle = nullptr;
         std::uint64_t written = 0;  // when a step last did
-        bool home = false;          // its memory is the caller's
     };
     [[nodiscard]] bool holds_back(std::size_t position) const;
 
     Directory directory_;
     std::vector<Slot> slots_;
+    std::vector<std::int32_t> homes_;  // the nodes where the caller has memory for the tiles, if it has
     NodeId me_;
     std::int64_t first_datum_;
 };

@@ -14,7 +14,8 @@
 namespace tesela::starpu {
 
 /// StarPU's handles of tiles without memory of the caller's, used again when their tile is gone: StarPU takes longer to
-/// make one than to move a small tile, and keeps some bytes of each for ever.
+/// make one than to move a small tile, and keeps some bytes of each for ever. So many are kept, since one takes several
+/// kilobytes.
 class HandlePool {
 public:
     HandlePool() = default;
@@ -39,9 +40,13 @@ private:
         Promise promise;
     };
     void left(Leaving& leaving);
+    void unregister_surplus();
 
+    static constexpr std::size_t most_kept = 16384;
     std::mutex mutex_;
     std::map<Shape, std::vector<starpu_data_handle_t>> free_;
+    std::size_t kept_ = 0;  // in `free_`
+    std::vector<starpu_data_handle_t> surplus_;
     std::atomic<std::int64_t> leaving_{0};
 };
 

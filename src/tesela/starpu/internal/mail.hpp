@@ -91,7 +91,7 @@ private:
     /// What was sent to a node since the last send that waited for it to receive.
     struct Unmatched {
         Index bytes = 0;
-        int messages = 0;
+        Index messages = 0;
     };
     std::vector<Unmatched> unmatched_;
     std::map<std::uint64_t, Letter*> without_memory_;  // receives that have none yet, in the order of the stream
@@ -99,16 +99,11 @@ private:
 };
 
 /// What this node sends and receives: lets messages start when their window and this node's memory allow it, and keeps
-/// few sends under way, so that urgent ones need not queue behind others in the network.
+/// few sends under way (see start_next_send).
 class Mail {
 public:
-    struct Limits {
-        /// Of the messages between two nodes that may be under way, see MessageWindow.
-        Index window_bytes = Index{64} << 20U;
-        /// Sends under way at a time; the oldest between two nodes may be one more.
-        int sends = 10;
-    };
-    Mail(net::Transport& transport, int nodes, const Limits& limits);
+    /// `limits`: of the messages to and from each node.
+    Mail(net::Transport& transport, std::vector<MessageLimits> limits);
     ~Mail();
     Mail(const Mail&) = delete;
     Mail& operator=(const Mail&) = delete;
@@ -116,7 +111,6 @@ public:
     Mail& operator=(Mail&&) = delete;
 
     [[nodiscard]] net::Transport& transport() const { return transport_; }
-    [[nodiscard]] int nodes() const { return nodes_; }
 
     /// Messages and bytes that this node has sent to each node.
     struct Sent {
@@ -134,19 +128,16 @@ private:
     void pump();
     [[nodiscard]] Letter* next();
     [[nodiscard]] Letter* next_send();
-    [[nodiscard]] Letter* next_oldest_send();
-    [[nodiscard]] Letter* note_sent(StreamMail& stream, Letter& letter);
     [[nodiscard]] Letter* next_receive();
-    [[nodiscard]] net::Transport::Ends end_of(StreamMail& stream, const Letter& letter) const;
+    [[nodiscard]] static net::Transport::Ends end_of(const Letter& letter);
     [[nodiscard]] bool give_memory(StreamMail& stream, Letter& letter);
     [[nodiscard]] bool may_exceed_limit(const StreamMail& stream, const Letter& letter) const;
 
     net::Transport& transport_;
-    int nodes_;
-    Limits limits_;
+    std::vector<MessageLimits> limits_;
     mutable std::mutex mutex_;
     std::vector<StreamMail*> streams_;
-    int sends_ = 0;
+    SendsUnderWay sends_;
     Index bytes_without_memory_ = 0;  // of receives
     /// Whether a receive waits for memory, or a letter for the transport's thread.
     std::atomic<bool> starved_{false};

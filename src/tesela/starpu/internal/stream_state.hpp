@@ -9,8 +9,11 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 namespace tesela::starpu {
+
+class StarpuAttachment;
 
 /// Counts what is pending and wakes who waits for it to fall. Lives as long as the engine, since a worker may still be
 /// in `finished` when the last waiter has gone.
@@ -67,6 +70,8 @@ public:
     std::atomic<bool> failure_told{false};
     /// Null on a single node.
     std::unique_ptr<StreamMail> mail;
+    /// Its matrices, in the order in which they came; alike on every node.
+    std::shared_ptr<std::vector<StarpuAttachment*>> matrices = std::make_shared<std::vector<StarpuAttachment*>>();
 
     std::unique_ptr<StreamQueue, CloseQueue> queue;
     [[nodiscard]] Scheduler& scheduler() const { return *queue.get_deleter().scheduler; }

@@ -25,6 +25,7 @@ struct TileInterface {
     std::int64_t rows, cols, ld;
     std::uint32_t element_bytes;
     Claim claim;  ///< by what right it takes memory
+    bool lost;    ///< its value came when there was no memory for it
 
     [[nodiscard]] std::size_t bytes() const {
         return static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols) * element_bytes;
@@ -48,9 +49,14 @@ starpu_data_handle_t register_tile(const Attachment& matrix, TileIndex tile, Cla
 /// Registers a tile in memory of the caller.
 starpu_data_handle_t register_tile(const Attachment& matrix, TileIndex tile, const TileMemory& memory);
 
+/// Calls back when StarPU lets a tile be read or written in main memory, which may be at once. What StarPU refuses ends
+/// the job: nobody who waits for the tile could go on.
+void acquire(starpu_data_handle_t handle, starpu_data_access_mode mode, void (*ready)(void*), void* argument);
+
 /// A tile in this node's main memory.
 [[nodiscard]] TileInterface& in_main_memory(starpu_data_handle_t handle);
-/// Gives a tile in main memory that has no bytes some; false if there are none.
+/// Gives a tile in main memory that has no bytes some: to write all of it, or zeros to read, which nobody wrote. False if
+/// there are none, or if what is to be read was lost.
 enum class Contents : std::uint8_t { any, zeros };
 [[nodiscard]] bool give_memory(TileInterface& tile, Contents contents);
 /// Gives back what a tile in main memory has, or what is held back for it.

@@ -60,6 +60,8 @@ public:
     /// `position` in the stream counts tasks and fetches alike on every node.
     [[nodiscard]] TracedTask created(const StarpuStream& stream, const Task& task, std::uint64_t position,
                                      TaskPurpose purpose);
+    /// A message is going to carry a tile, which no task may have used.
+    void will_travel(const TileRef& tile);
     void message_ended(const TracedMessage& message);
     void memory_changed(unsigned memory, std::int64_t bytes);
     [[nodiscard]] bool wants(trace::Module module) const { return collector_->wants(module); }

@@ -1,0 +1,71 @@
+#include "tesela/net/itinerary.hpp"
+
+#include <fmt/format.h>
+
+namespace tesela::net {
+namespace {
+
+constexpr const char* rule = "all nodes must do the same";
+
+/// Its address is another in each thread.
+const void* this_thread() {
+    thread_local const char mark = 0;
+    return &mark;
+}
+
+}  // namespace
+
+bool Itinerary::count() {
+    if (several_threads_.load(std::memory_order_relaxed)) return false;
+    const void* const me = this_thread();
+    const void* known = thread_.load(std::memory_order_relaxed);
+    if (known != me && (known != nullptr || !thread_.compare_exchange_strong(known, me))) {
+        several_threads_ = true;
+        return false;
+    }
+    // One thread writes. Whoever hears of another node sets what it expects and then looks here: one of the two sees it.
+    count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
+    return true;
+}
+
+std::optional<std::string> Itinerary::step() {
+    if (!count() || count_.load(std::memory_order_relaxed) < expected_count_.load()) return {};
+    return beyond();
+}
+
+std::optional<std::string> Itinerary::beyond() {
+    const std::lock_guard lock(mutex_);
+    return fmt::format("{}, where this node goes on: {}", expected_described_, rule);
+}
+
+std::optional<std::string> Itinerary::arrive(Arrival& arrival, const std::string& described) {
+    const std::lock_guard lock(mutex_);
+    if (!count()) return {};
+    arrival.count = count_.load();
+    here_ = {arrival.topic, arrival.round};
+    here_described_ = described;
+    if (arrival.count < expected_count_.load()) return {};
+    expected_count_ = nowhere;
+    if (expected_ == here_) return {};
+    return fmt::format("{}, where this node {}: {}", expected_described_, described, rule);
+}
+
+void Itinerary::leave() {
+    const std::lock_guard lock(mutex_);
+    here_ = {};
+}
+
+std::optional<std::string> Itinerary::heard(int node, const Arrival& arrival, const std::string& described) {
+    const std::lock_guard lock(mutex_);
+    const Place there{arrival.topic, arrival.round};
+    if (arrival.count == 0 || several_threads_ || there == here_) return {};
+    expected_ = there;
+    expected_described_ = fmt::format("node {} {}", node, described);
+    expected_count_ = arrival.count;
+    if (count_.load() < arrival.count) return {};
+    const bool waits = here_ != Place{};
+    return fmt::format("{}, where this node {}: {}", expected_described_, waits ? here_described_ : "does something else",
+                       rule);
+}
+
+}  // namespace tesela::net
