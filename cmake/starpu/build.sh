@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds StarPU with MPI from its source into a folder that appears whole or not at all and may be moved.
+# Builds StarPU from its source into a folder that appears whole or not at all and may be moved; without its MPI part,
+# which Tesela does not use.
 #   build.sh SOURCE.tar.gz FOLDER CORES [NVCC CUDA_VERSION]
 set -euo pipefail
 source=$1 folder=$2 cores=$3 nvcc=${4:-} cuda_version=${5:-}
@@ -44,9 +45,8 @@ if [ -n "$nvcc" ]; then
 fi
 
 step configuring
-# The same MPI as Tesela's, where there are several.
 ./configure --prefix="$folder" --libdir="$folder/lib" --enable-maxcpus="$cores" "${accelerators[@]}" \
-    --with-mpicc="$(command -v mpicc.openmpi || command -v mpicc)" LDFLAGS="$rpath" \
+    --disable-mpi LDFLAGS="$rpath" \
     --disable-static --disable-build-doc --disable-build-tests --disable-build-examples --disable-fortran \
     --disable-starpufft --disable-starpupy --disable-socl --disable-glpk --disable-hdf5 --disable-full-gdb-information
 if [ -n "$nvcc" ] && ! grep -q '^#define STARPU_USE_CUDA 1' include/starpu_config.h; then
@@ -63,7 +63,7 @@ built=$work/installed$folder
 rm -rf "$built"/lib/*.la "$built"/share/doc
 cp COPYING.LGPL "$built/"
 series=$(basename "$built"/lib/libstarpu-1.?.so | sed 's/libstarpu-\(.*\)\.so/\1/')
-find "$built/lib/pkgconfig" -name '*.pc' ! -name "starpu-$series.pc" ! -name "starpumpi-$series.pc" -delete
+find "$built/lib/pkgconfig" -name '*.pc' ! -name "starpu-$series.pc" -delete
 sed -i "s|^prefix=.*|prefix=\${pcfiledir}/../..|; s|$folder|\${prefix}|g" "$built"/lib/pkgconfig/*.pc
 sed -i "s| *-Wl,-rpath,[^ ]*||g" "$built"/lib/pkgconfig/*.pc
 for library in "$built"/lib/*.so.*.*; do

@@ -271,8 +271,8 @@ bool ExchangeRun::contiguous(const Shipment& shipment) const {
     const bool leaves = shipment.role == Role::outgoing;
     if (segment.part != Trapezoid::Part::all || (leaves && segment.op != Op::none)) return false;
     const HeldTile& held = *(leaves ? shipment.sources : shipment.targets).front();
-    const auto* tile = static_cast<TileInterface*>(starpu_data_get_interface_on_node(held.handle, STARPU_MAIN_RAM));
-    return segment.cols == 1 || segment.rows == tile->ld;
+    const auto& matrix = static_cast<const StarpuAttachment&>(leaves ? *exchange_.from : *exchange_.to);
+    return segment.cols == 1 || segment.rows == matrix.ld(held.index);
 }
 
 void* ExchangeRun::in_tile(const Shipment& shipment) const {

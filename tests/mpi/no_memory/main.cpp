@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <fstream>
 #include <string>
 
@@ -47,8 +48,29 @@ void for_each_tile(const Matrix<double>& A, const Function& function) {
         for (Index j = 0; j < tiling.grid().cols; ++j) function(A(i, j));
 }
 
+std::atomic<Index> wrong_tiles{0};
+/// All elements are 1.
+KernelResult run_check(const KernelCall& call) noexcept {
+    const Tile& found = call.tiles[0];
+    const auto* elements = static_cast<const double*>(found.data);
+    for (Index j = 0; j < found.cols(); ++j)
+        for (Index i = 0; i < found.rows(); ++i)
+            if (elements[i + j * found.ld] != 1) {
+                ++wrong_tiles;
+                return {};
+            }
+    return {};
+}
+const Kernel check_tile{"check_tile", no_cost, run_check};
+
+struct Matrices {
+    Matrix<double>& A;
+    Matrix<double>& B;
+};
+
 /// Something that needs much more memory on one node.
-void need_memory(Stream& s, const std::string& what, Matrix<double>& A, Matrix<double>& B, NodeId where) {
+void need_memory(Stream& s, const std::string& what, const Matrices& matrices, NodeId where) {
+    auto& [A, B] = matrices;
     const Index nodes = s.engine().node_count();
     if (what == "write") return fill(s, B.view(), {});
     if (what == "move") return redistribute(s, A.view(), all_on(where, tiling.grid(), nodes));
@@ -61,6 +83,21 @@ void need_memory(Stream& s, const std::string& what, Matrix<double>& A, Matrix<d
     throw Error("{} is not something that this program knows", what);
 }
 
+/// After the failure nobody may read what is not there: copies come again, one by one there is room for them; a tile that
+/// was lost on its way to a new owner is reported. What is wrong, if anything.
+std::string read_again(Stream& s, const std::string& what, const Matrix<double>& A, NodeId where) {
+    bool lost = false;
+    for_each_tile(A, [&](const TileRef& t) {
+        s.submit(Task(check_tile, {{t, AccessMode::read}}).on(what == "copy" ? where : t.owner()));
+        s.retire(t);
+        lost |= !s.wait().ok();
+    });
+    if (wrong_tiles > 0) return fmt::format("; {} tiles have values that nobody wrote", wrong_tiles.load());
+    if (what == "copy" && lost) return "; there is no room for a single copy";
+    if (what == "move" && !lost) return "; lost tiles are not reported";
+    return {};
+}
+
 /// 0 if all nodes learn of it, by a status or an error.
 int run(const std::string& what) {
     // As if there were no end of memory: nothing is refused before it is tried.
@@ -68,6 +105,7 @@ int run(const std::string& what) {
     const Index nodes = engine.node_count();
     const NodeId poor{nodes - 1};
     std::string how = "did not fail";
+    std::string wrong;
     {
         Stream s(engine);
         Matrix<double> A(s, tiling, squarest_block_cyclic(tiling.grid(), nodes));
@@ -79,17 +117,18 @@ int run(const std::string& what) {
         if (engine.this_node() == poor) limit_memory(what == "pack" ? 4e6 : 24e6);
         (void)engine.max_over_nodes(0);
         try {
-            need_memory(s, what, A, B, poor);
+            need_memory(s, what, {A, B}, poor);
             const Status status = s.wait();
             // Messages can be few at a time, and then what the node has is enough.
             if (status.failure == Failure::out_of_memory || (status.ok() && what == "pack"))
                 how = fmt::format("status: {}", status.describe());
+            if (what == "copy" || what == "move") wrong = read_again(s, what, A, poor);
         } catch (const Error& error) {
             how = fmt::format("error: {}", error.what());
         }
     }
-    fmt::print("node {}: {}: {}\n", engine.this_node().number(), what, how);
-    return how == "did not fail" ? 1 : 0;
+    fmt::print("node {}: {}: {}{}\n", engine.this_node().number(), what, how, wrong);
+    return how == "did not fail" || !wrong.empty() ? 1 : 0;
 }
 
 }  // namespace

@@ -34,6 +34,10 @@ public:
     [[nodiscard]] bool at_home(TileIndex tile, NodeId node) const {
         return has_callers_memory() && homes_[position(tile)] == node.number();
     }
+    /// Of a tile's columns in this node's main memory; StarPU's own record of it may be changing.
+    [[nodiscard]] Index ld(TileIndex tile) const {
+        return at_home(tile, me_) ? spec().memory(tile).ld : shape(tile).rows;
+    }
     /// Names the current value of a tile in traces.
     [[nodiscard]] std::int64_t tag(TileIndex tile) const {
         const std::size_t p = position(tile);
