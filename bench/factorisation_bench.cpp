@@ -102,7 +102,7 @@ public:
             const Status status = stream_.wait();
             if (!status.ok()) throw Error("{}", status.describe());
         });
-        return engine_.max_over_nodes(seconds);
+        return engine_.max(seconds);
     }
 
     /// LAPACK and the product get the machine for themselves and all its threads.

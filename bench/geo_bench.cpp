@@ -42,7 +42,7 @@ KernelResult run_gsl(const KernelCall& call) noexcept {
 KernelCost cost_gsl(std::span<const TileShape> shapes, const void* arguments) noexcept {
     return covariance_kernel.cost(shapes, arguments);
 }
-const Kernel gsl_kernel{"dcmg_gsl", cost_gsl, run_gsl};
+const CovarianceKernel gsl_kernel{"dcmg_gsl", cost_gsl, run_gsl};
 
 /// Random points in the unit square with a value each, and the parts of a likelihood evaluation that are timed.
 class Contest {
@@ -83,10 +83,10 @@ public:
         const Tiling& tiling = sigma_->tiling();
         for (Index i = 0; i < tiling.grid().rows; ++i)
             for (Index j = 0; j <= i; ++j)
-                stream_.submit(Task(covariance_kernel, {{(*sigma_)(i, j), AccessMode::write}},
-                                    arguments({tiling.row_begin(i), tiling.col_begin(j)})));
+                stream_.submit(Task::unchecked(covariance_kernel, {{(*sigma_)(i, j), AccessMode::write}},
+                                               arguments({tiling.row_begin(i), tiling.col_begin(j)})));
         stream_.wait();
-        return engine_.max_over_nodes(seconds_of([&] {
+        return engine_.max(seconds_of([&] {
             cholesky(stream_, *sigma_);
             require(stream_.wait());
         }));
@@ -141,7 +141,7 @@ private:
             require(value.status);
             log_likelihood = value.log_likelihood;
         });
-        return engine_.max_over_nodes(seconds);
+        return engine_.max(seconds);
     }
 
     StarpuEngine& engine_;

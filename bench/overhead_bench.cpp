@@ -43,9 +43,9 @@ public:
 private:
     void submit(Index tasks) {
         for (Index t = 0; t < tasks; ++t)
-            stream_.submit(Task(empty_kernel, {{matrix_(t % 64, 0), AccessMode::read},
-                                               {matrix_((t + 17) % 64, 0), AccessMode::read},
-                                               {matrix_((t + 31) % 64, 0), AccessMode::read_write}}));
+            stream_.submit(Task::unchecked(empty_kernel, {{matrix_(t % 64, 0), AccessMode::read},
+                                                          {matrix_((t + 17) % 64, 0), AccessMode::read},
+                                                          {matrix_((t + 31) % 64, 0), AccessMode::read_write}}));
     }
     Stream stream_;
     Matrix<double> matrix_;

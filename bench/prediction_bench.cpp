@@ -76,8 +76,8 @@ double measure(StarpuEngine& engine, Index n, int repetitions) {
     Best best;
     for (int k = 0; k <= repetitions; ++k) {
         run.prepare();
-        (void)engine.max_over_nodes(0);
-        const double seconds = engine.max_over_nodes(seconds_of([&] { run.run(); }));
+        engine.barrier();
+        const double seconds = engine.max(seconds_of([&] { run.run(); }));
         if (k > 0) best.add(seconds);  // the first touches the memory
     }
     return best.seconds();

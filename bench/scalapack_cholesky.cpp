@@ -33,8 +33,8 @@ double ScalapackCholesky::seconds_of_setting(const ScalapackSetting& setting) {
     matrix.generate(me, [this](ElementIndex at) { return elements_.function(elements_.context, at); });
     engine_.pause();
     const int before = set_blas_threads(engine_.worker_count());
-    (void)engine_.max_over_nodes(0);  // all start together
-    const double seconds = engine_.max_over_nodes(seconds_of([&] { pdpotrf(matrix); }));
+    engine_.barrier();  // all start together
+    const double seconds = engine_.max(seconds_of([&] { pdpotrf(matrix); }));
     set_blas_threads(before);
     engine_.resume();
     return seconds;

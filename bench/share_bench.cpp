@@ -32,13 +32,13 @@ public:
         stream_.wait();
         std::vector<NodeId> nodes;
         for (Index node = 1; node <= others; ++node) nodes.emplace_back(node);
-        (void)engine_.max_over_nodes(0);
-        return engine_.max_over_nodes(seconds_of([&] {
+        engine_.barrier();
+        return engine_.max(seconds_of([&] {
             if (way == Way::along_a_tree) stream_.share(matrix_(0, 0), nodes);
             for (const NodeId node : nodes)
-                stream_.submit(
-                    Task(reader, {{matrix_(0, 0), AccessMode::read},
-                                  {tokens_[static_cast<std::size_t>(node.number())].ref(), AccessMode::write}}));
+                stream_.submit(Task::unchecked(
+                    reader, {{matrix_(0, 0), AccessMode::read},
+                             {tokens_[static_cast<std::size_t>(node.number())].ref(), AccessMode::write}}));
             stream_.wait();
         }));
     }

@@ -51,10 +51,10 @@ Endurance endure(StarpuEngine& engine, Amount amount, Work work) {
     const double before = resident_bytes();
     result.seconds += seconds_of([&] { work(tenth, count); });
     const double after = resident_bytes();
-    result.seconds = engine.max_over_nodes(result.seconds);
-    result.resident_after_tenth = engine.max_over_nodes(before);
-    result.resident_at_end = engine.max_over_nodes(after);
-    result.growth = engine.max_over_nodes(after - before);
+    result.seconds = engine.max(result.seconds);
+    result.resident_after_tenth = engine.max(before);
+    result.resident_at_end = engine.max(after);
+    result.growth = engine.max(after - before);
     return result;
 }
 

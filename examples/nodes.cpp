@@ -1,9 +1,7 @@
 // What a program on several nodes sees: one tile that everybody reads, a node without memory, a node that goes astray.
 // See docs/nodes.md.
 //   mpirun -n 4 example_nodes [memory MEGABYTES | astray]
-#include "tesela/algs/elementwise.hpp"
-#include "tesela/distribution/families.hpp"
-#include "tesela/starpu/engine.hpp"
+#include "tesela/tesela.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -12,9 +10,8 @@
 
 using namespace tesela;
 
-KernelCost no_cost(std::span<const TileShape>, const void*) noexcept { return {}; }
-KernelResult look(const KernelCall&) noexcept { return {}; }
-const Kernel look_kernel{"look", no_cost, look};
+KernelResult look(const NoArguments&, TileSpan<const double>) noexcept { return {}; }
+const auto look_kernel = make_kernel<look>("look");
 
 int main(int argc, char** argv) {
     const std::string what = argc > 1 ? argv[1] : "";
@@ -24,7 +21,7 @@ int main(int argc, char** argv) {
     Stream s(engine, {.name = "look"});
     const Tiling tiling = Tiling::square(2000, 500);  // 16 tiles of 2 MB
     Matrix<double> A(s, tiling, squarest_block_cyclic(tiling.grid(), engine.node_count()));
-    fill(s, A.view(), {.off_diagonal = 1, .diagonal = 2});
+    fill(s, A, {.off_diagonal = 1, .diagonal = 2});
 
     if (what == "astray" && engine.this_node() == NodeId{1}) (void)s.wait();  // the others go on
 
@@ -32,7 +29,7 @@ int main(int argc, char** argv) {
     for (Index node = 0; node < engine.node_count(); ++node) everyone.emplace_back(node);
     for (Index k = 0; k < tiling.grid().rows; ++k) {
         s.share(A(k, k), everyone);  // handed on along a tree, before it is read
-        for (const NodeId node : everyone) s.submit(Task(look_kernel, {{A(k, k), AccessMode::read}}).on(node));
+        for (const NodeId node : everyone) s.submit(Task(look_kernel, read(A(k, k))).on(node));
     }
     const Status status = s.wait();
     std::uint64_t sent = 0;

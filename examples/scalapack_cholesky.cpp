@@ -210,7 +210,7 @@ public:
         });
         expected_ = C_.elements;
         for (const double e : expected_) scale_ = std::max(scale_, std::abs(e));
-        scale_ = engine_.max_over_nodes(scale_);
+        scale_ = engine_.max(scale_);
 
         Stream stream(engine_);
         measure("Tesela on ScaLAPACK's arrays", [&](auto timed) {
@@ -253,11 +253,11 @@ private:
         for (int k = 0; k < options_.repetitions; ++k) {
             for_each_element(grid_, C_, [](int i, int j, double& e) { e = covariance(i, j); });
             work([&](auto part) {
-                (void)engine_.max_over_nodes(0);
+                engine_.barrier();
                 const auto start = std::chrono::steady_clock::now();
                 part();
                 const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-                best = std::min(best, engine_.max_over_nodes(taken.count()));
+                best = std::min(best, engine_.max(taken.count()));
             });
         }
         print(name, best, scale_ > 0 ? difference() : 0);
@@ -271,7 +271,7 @@ private:
             const double expected = expected_[at++];
             if (!lower || i >= j) largest = std::max(largest, std::abs(e - expected));
         });
-        return engine_.max_over_nodes(largest) / scale_;
+        return engine_.max(largest) / scale_;
     }
 
     void print(const char* name, double seconds, double difference) {

@@ -1,27 +1,31 @@
-#include "tesela/algs/solve.hpp"
-#include "tesela/algs/cholesky.hpp"
-#include "tesela/algs/elementwise.hpp"
-#include "tesela/distribution/families.hpp"
-#include "tesela/starpu/engine.hpp"
+#include "tesela/tesela.hpp"
 
+#include <cmath>
 #include <cstdio>
 
 using namespace tesela;
 
-double covariance(const void*, ElementIndex at) { return 1.0 / (1 + std::abs(at.i - at.j)) + (at.i == at.j); }
-double ones(const void*, ElementIndex) { return 1; }
-
 int main() {
+    const double length = 50;  // over which the covariance falls by e
     StarpuEngine engine;
     Stream s(engine);
     const Tiling tiling = Tiling::square(2000, 256);
     Matrix<double> A(s, tiling, squarest_block_cyclic(tiling.grid(), engine.node_count()), {.stored = Stored::lower});
-    Matrix<double> x(s, tiling.with_columns(1, 1), along_diagonal(A.distribution(), 1), {.name = "x"});
-    generate(s, A.view(), {covariance});
-    generate(s, x.view(), {ones});
+    Vector<double> x(s, A);
+    Scalar<double> log_det(s);
+    // Captured by value: this runs later, on every core.
+    generate(s, A, [length](Index i, Index j) {
+        return std::exp(-std::abs(static_cast<double>(i - j)) / length) + (i == j ? 0.1 : 0.0);
+    });
+    generate(s, x, [](Index, Index) { return 1.0; });
     cholesky(s, A);
-    solve_cholesky(s, A.view(), x.view());
+    log_determinant(s, A, log_det);
+    solve_cholesky(s, A, x);
+    const Future<double> determinant = log_det.value(s);  // all nodes do the same: only printing is for one
+    const std::vector<double> solution = gather(s, x);
     const Status status = s.wait();
-    if (engine.this_node() == NodeId{0}) std::printf("%s\n", status.describe().c_str());
+    if (engine.this_node() == NodeId{0})
+        std::printf("%s: log det A = %.4f, (A^-1 1)(0) = %.6f, in the middle %.6f\n", status.describe().c_str(),
+                    determinant.get(), solution.front(), solution[1000]);
     return status.ok() ? 0 : 1;
 }

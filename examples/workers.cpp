@@ -16,32 +16,30 @@ struct Counts {
     std::atomic<int> reading{0};
     std::atomic<int> most_reading{0};
 };
-struct Arguments {
+struct Reading {
     Counts* counts;
 };
 
-KernelCost no_cost(std::span<const TileShape>, const void*) noexcept { return {}; }
-
 /// Stands for reading a panel from a file.
-KernelResult read_panel(const KernelCall& call) noexcept {
-    Counts& counts = *call.args<Arguments>().counts;
+KernelResult read_panel(const Reading& reading, TileSpan<double> panel) noexcept {
+    Counts& counts = *reading.counts;
     const int now = ++counts.reading;
     for (int most = counts.most_reading; now > most && !counts.most_reading.compare_exchange_weak(most, now);) {
     }
     std::this_thread::sleep_for(std::chrono::microseconds(200));
-    *call.tiles[0].as<double>() = 1;
+    panel(0, 0) = 1;
     --counts.reading;
     return {};
 }
-const Kernel read_kernel{"read_panel", no_cost, read_panel};
+const auto read_kernel = make_kernel<read_panel>("read_panel");
 
 /// Stands for computing.
-KernelResult compute(const KernelCall& call) noexcept {
+KernelResult compute(const NoArguments&, TileSpan<double> panel) noexcept {
     std::this_thread::sleep_for(std::chrono::microseconds(200));
-    *call.tiles[0].as<double>() += 1;
+    panel(0, 0) += 1;
     return {};
 }
-const Kernel compute_kernel{"compute", no_cost, compute};
+const auto compute_kernel = make_kernel<compute>("compute");
 
 int main() {
     StarpuEngine engine({.workers = 4, .warnings = Warnings::keep});
@@ -57,9 +55,9 @@ int main() {
     Counts counts;
     const LimitedResource readers{"reader", 2};  // at most two at a time on a node, of all streams together
     for (Index i = 0; i < tasks; ++i) {
-        a.submit(Task(read_kernel, {{x(i, 0), AccessMode::write}}, Arguments{&counts}).needs(readers));
-        a.submit(Task(compute_kernel, {{x(i, 0), AccessMode::read_write}}));
-        b.submit(Task(read_kernel, {{y(i, 0), AccessMode::write}}, Arguments{&counts}).needs(readers));
+        a.submit(Task(read_kernel, {&counts}, write(x(i, 0))).needs(readers));
+        a.submit(Task(compute_kernel, read_write(x(i, 0))));
+        b.submit(Task(read_kernel, {&counts}, write(y(i, 0))).needs(readers));
     }
     b.set_workers({3});        // tasks that wait follow; those that run go on
     a.set_workers({0, 1, 2});  // now nothing of b starts there any more

@@ -49,8 +49,8 @@ public:
         generate(stream_, source_.view(), {element});
         if (way == Way::on_target) redistribute(stream_, source_.view(), target_.view());
         wait();
-        (void)engine_.max_over_nodes(0);
-        return engine_.max_over_nodes(seconds_of([&] {
+        engine_.barrier();
+        return engine_.max(seconds_of([&] {
             submit(way);
             wait();
         }));

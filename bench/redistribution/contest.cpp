@@ -85,8 +85,8 @@ Distribution Contest::owners(const std::string& family, ElementIndex tile, Eleme
 }
 
 double Contest::tesela_seconds() {
-    (void)engine_.max_over_nodes(0);
-    return engine_.max_over_nodes(seconds_of([&] {
+    engine_.barrier();
+    return engine_.max(seconds_of([&] {
         redistribute(stream_, source(), to_.view(), options_.redistribute);
         check_status(stream_.wait());
     }));
@@ -110,9 +110,8 @@ void Contest::prepare_scalapack() {
 
 double Contest::scalapack_seconds() {
     engine_.pause();
-    (void)engine_.max_over_nodes(0);
-    const double seconds =
-        engine_.max_over_nodes(seconds_of([&] { pdgemr2d(*scalapack_from_, *scalapack_to_, move_, *all_); }));
+    engine_.barrier();
+    const double seconds = engine_.max(seconds_of([&] { pdgemr2d(*scalapack_from_, *scalapack_to_, move_, *all_); }));
     engine_.resume();
     return seconds;
 }
@@ -128,7 +127,7 @@ Index Contest::wrong() {
             if (to_(i, j).owner() == engine_.this_node()) bad += wrong_in(laid, {i, j}, fetched->bytes());
         }
     check_status(stream_.wait());
-    return static_cast<Index>(engine_.max_over_nodes(static_cast<double>(bad)));
+    return static_cast<Index>(engine_.max(static_cast<double>(bad)));
 }
 
 Index Contest::wrong_in(const Overlay& laid, TileIndex tile, const std::vector<std::byte>& bytes) const {

@@ -44,7 +44,7 @@ MachineRates measure_rates(StarpuEngine& engine, int rounds) {
         if (engine.node_count() == 1) continue;
         rates.network = better(rates.network, measure_network(engine, {.largest_message = largest_message}));
     }
-    rates.memory = engine.max_over_nodes(rates.memory);
+    rates.memory = engine.max(rates.memory);
     engine.resume();
     return rates;
 }

@@ -19,6 +19,7 @@
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
+#include <vector>
 
 namespace tesela::bench {
 namespace {
@@ -37,6 +38,8 @@ public:
         : options_(options),
           engine_(engine),
           other_(engine, {.name = "other"}),
+          shared_(other_, Tiling::square(80, 40), squarest_block_cyclic({2, 2}, engine.node_count()), {.name = "C"}),
+          number_(other_),
           me_(engine.this_node()) {
         const Random random(options.seed);
         const auto steps = static_cast<std::uint64_t>(std::min(options.rounds, first_rounds) * steps_per_round);
@@ -48,6 +51,7 @@ public:
     [[nodiscard]] bool happens_before(Index step) {
         if (step != step_) return false;
         if (me_ == node_) write_stamp();
+        if (options_.fault == Fault::reads || options_.fault == Fault::swaps) without_meeting();
         if (options_.fault == Fault::error) throw Error("an error at step {} that all nodes meet", step);
         if (me_ != node_) return false;
         if (options_.fault == Fault::thrown) throw ThrownFault();
@@ -60,10 +64,25 @@ public:
 private:
     static constexpr Index first_rounds = 5;
 
+    /// All nodes, in the other stream, where they wait for a value only; the one that fails reads more, or does the
+    /// same in another order.
+    void without_meeting() {
+        const bool here = me_ == node_;
+        fill(other_, shared_, {});
+        fill(other_, number_, {});
+        std::vector<NodeId> everyone;
+        for (Index node = 0; node < engine_.node_count(); ++node) everyone.emplace_back(node);
+        const bool swapped = here && options_.fault == Fault::swaps;
+        for (const Index j : {0, 1}) other_.share(shared_(0, swapped ? 1 - j : j), everyone);
+        if (here && options_.fault == Fault::reads) (void)gather(other_, shared_);
+        for (int k = 0; k < 3; ++k) (void)number_.value(other_).get();
+        (void)other_.wait();
+    }
+
     void go_another_way() {
         if (options_.fault == Fault::opens) (void)Stream(engine_, {.name = "mine"}).wait();
         if (options_.fault == Fault::waits) (void)other_.wait();
-        if (options_.fault == Fault::meets) (void)engine_.max_over_nodes(1);
+        if (options_.fault == Fault::meets) (void)engine_.max(1);
     }
 
     /// It appears whole, since somebody may be looking.
@@ -79,6 +98,8 @@ private:
     const FaultOptions& options_;
     StarpuEngine& engine_;
     Stream other_;
+    Matrix<double> shared_;
+    Scalar<double> number_;
     NodeId me_;
     NodeId node_{0};
     Index step_ = 0;
@@ -146,16 +167,18 @@ void work(StarpuEngine& engine, const FaultOptions& options) {
 }  // namespace
 
 const std::map<std::string, Fault>& faults_by_name() {
-    static const std::map<std::string, Fault> names{{"none", Fault::none},   {"throw", Fault::thrown},
-                                                    {"exit", Fault::exited}, {"return", Fault::returned},
-                                                    {"kill", Fault::killed}, {"opens", Fault::opens},
-                                                    {"waits", Fault::waits}, {"meets", Fault::meets},
-                                                    {"error", Fault::error}};
+    static const std::map<std::string, Fault> names{
+        {"none", Fault::none},   {"throw", Fault::thrown}, {"exit", Fault::exited}, {"return", Fault::returned},
+        {"kill", Fault::killed}, {"opens", Fault::opens},  {"waits", Fault::waits}, {"meets", Fault::meets},
+        {"reads", Fault::reads}, {"swaps", Fault::swaps},  {"error", Fault::error}};
     return names;
 }
 
 void add_fault_options(CLI::App& command, FaultOptions& options) {
-    command.add_option("--fault", options.fault, "none; throw, exit, return, kill, opens, waits, meets: one node; error: all nodes alike")
+    command
+        .add_option(
+            "--fault", options.fault,
+            "none; throw, exit, return, kill, opens, waits, meets, reads, swaps: one node; error: all nodes alike")
         ->transform(CLI::CheckedTransformer(faults_by_name()));
     command.add_option("--seed", options.seed, "Chooses the node and the step");
     command.add_option("--stamp", options.stamp, "File for node, step and time of the fault");

@@ -13,10 +13,11 @@ namespace tesela::bench {
 /// How a node leaves the others in the middle of a stream. `thrown`: an exception that its main function catches;
 /// `exited`: std::exit; `returned`: out of the function that owns the stream, as if all were done; `killed`: SIGKILL.
 /// `opens`, `waits`, `meets`: it goes another way, opening a stream, waiting for another one, or asking for something
-/// that all nodes do together. `error`: all nodes throw the same Error at the same step. `none`: nothing happens.
-enum class Fault : std::uint8_t { none, thrown, exited, returned, killed, opens, waits, meets, error };
+/// that all nodes do together; `reads`: it reads a value more than the others; `swaps`: it does two steps in the other
+/// order. `error`: all nodes throw the same Error at the same step. `none`: nothing happens.
+enum class Fault : std::uint8_t { none, thrown, exited, returned, killed, opens, waits, meets, reads, swaps, error };
 
-/// "throw", "exit", "return", "kill", "opens", "waits", "meets", "error", "none".
+/// "throw", "exit", "return", "kill", "opens", "waits", "meets", "reads", "swaps", "error", "none".
 [[nodiscard]] const std::map<std::string, Fault>& faults_by_name();
 
 struct FaultOptions {

@@ -50,7 +50,9 @@ Distribution column_per_node(Index rows, Index nodes) {
 
 Distribution one_tile_per_node(Index nodes) { return {{nodes, 1}, nodes, numbered(nodes)}; }
 
-Task add_tile(TileRef from, TileRef to) { return {add, {{from, AccessMode::read}, {to, AccessMode::read_write}}}; }
+Task add_tile(TileRef from, TileRef to) {
+    return Task::unchecked(add, {{from, AccessMode::read}, {to, AccessMode::read_write}});
+}
 
 WanderingTiles::WanderingTiles(Engine& engine)
     : stream_(engine, {.name = "messages"}),
@@ -80,7 +82,7 @@ void WanderingTiles::run_round() {
 void WanderingTiles::send_on(Index tile) {
     const TileRef wanderer = tiles_(tile, 0);
     const NodeId from = wanderer.owner();
-    stream_.submit(Task(count_up, {{wanderer, AccessMode::read_write}}));
+    stream_.submit(Task::unchecked(count_up, {{wanderer, AccessMode::read_write}}));
     stream_.move(wanderer, NodeId{(from.number() + 1) % nodes_});
     stream_.submit(add_tile(wanderer, sums_(tile, from.number())));
 }

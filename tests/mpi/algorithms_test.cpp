@@ -97,8 +97,9 @@ RC_GTEST_PROP(Nodes, ValuesFollowMovesAndRemoteWrites, ()) {
         if (step == 2) s.retire(unit(0, 0));
         if (step == 3) {
             // Runs on a node that may own neither tile.
-            s.submit(Task(Dense<double>::geadd, {{unit(0, 0), AccessMode::read}, {x(0, 0), AccessMode::read_write}},
-                          GeaddArguments{})
+            s.submit(Task::unchecked(Dense<double>::geadd,
+                                     {{unit(0, 0), AccessMode::read}, {x(0, 0), AccessMode::read_write}},
+                                     GeaddArguments{})
                          .on(where));
             expected += 1;
         }
@@ -126,10 +127,10 @@ TEST(Nodes, TokensTravelBetweenNodesWithoutStoppingTheStream) {
     const Token token(s, NodeId{0});
     Matrix<double> x(s, Tiling::square(1, 1), Distribution({1, 1}, nodes, {static_cast<std::int32_t>(nodes - 1)}));
     static const Kernel nothing{"nothing", nullptr, [](const KernelCall&) noexcept -> KernelResult { return {}; }};
-    s.submit(Task(nothing, {{token.ref(), AccessMode::write}}));
+    s.submit(Task::unchecked(nothing, {{token.ref(), AccessMode::write}}));
     for (int i = 0; i < 10; ++i) {
-        s.submit(Task(nothing, {{token.ref(), AccessMode::read}, {x(0, 0), AccessMode::write}}));
-        s.submit(Task(nothing, {{token.ref(), AccessMode::read_write}}).on(NodeId{i % nodes}));
+        s.submit(Task::unchecked(nothing, {{token.ref(), AccessMode::read}, {x(0, 0), AccessMode::write}}));
+        s.submit(Task::unchecked(nothing, {{token.ref(), AccessMode::read_write}}).on(NodeId{i % nodes}));
     }
     EXPECT_TRUE(s.wait().ok());
 }

@@ -36,12 +36,12 @@ struct TwoTiles {
     }
     /// On the node that is going to send x; it should be known there by then.
     void fail() {
-        s.submit(Task(failure, {{y(0, 0), AccessMode::read_write}}).on(first));
+        s.submit(Task::unchecked(failure, {{y(0, 0), AccessMode::read_write}}).on(first));
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
     void add_x_to_y() {
-        s.submit(Task(Dense<double>::geadd, {{x(0, 0), AccessMode::read}, {y(0, 0), AccessMode::read_write}},
-                      GeaddArguments{}));
+        s.submit(Task::unchecked(Dense<double>::geadd, {{x(0, 0), AccessMode::read}, {y(0, 0), AccessMode::read_write}},
+                                 GeaddArguments{}));
     }
     void set_y() { fill(s, y.view(), {.off_diagonal = 100, .diagonal = 200}); }
 };
@@ -76,8 +76,8 @@ TEST(Failures, WhatAFailedStreamNeverWroteDoesNotFailTheNextRound) {
     t.fail();
     t.add_x_to_y();
     // The task waits for the one that fails, so it never runs: z has no memory.
-    t.s.submit(Task(Dense<double>::geadd, {{t.y(0, 0), AccessMode::read}, {z(0, 0), AccessMode::write}},
-                    GeaddArguments{.alpha = 1, .beta = 0}));
+    t.s.submit(Task::unchecked(Dense<double>::geadd, {{t.y(0, 0), AccessMode::read}, {z(0, 0), AccessMode::write}},
+                               GeaddArguments{.alpha = 1, .beta = 0}));
     EXPECT_EQ(t.s.wait().failure, Failure::not_positive_definite);
     (void)gather(t.s, z.view());
     EXPECT_TRUE(t.s.wait().ok());

@@ -66,7 +66,8 @@ TEST(FewerNodes, TasksOfNodesThatADistributionDoesNotKnowReadAndWriteItsTiles) {
     fill(s, A.view(), {.off_diagonal = 1, .diagonal = 1});
     fill(s, B.view(), {.off_diagonal = 2, .diagonal = 2});
     for (const AccessMode mode : {AccessMode::read_write, AccessMode::commute, AccessMode::reduce})
-        s.submit(Task(Dense<double>::geadd, {{A(0, 0), AccessMode::read}, {B(0, 0), mode}}, GeaddArguments{}).on(last));
+        s.submit(Task::unchecked(Dense<double>::geadd, {{A(0, 0), AccessMode::read}, {B(0, 0), mode}}, GeaddArguments{})
+                     .on(last));
     EXPECT_EQ(gather(s, B.view()), std::vector<double>(16, 5));
     const std::vector<NodeId> everyone{NodeId{0}, last};
     s.share(A(0, 0), everyone);

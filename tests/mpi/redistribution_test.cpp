@@ -272,7 +272,7 @@ bool factorisation_overlaps(const std::string& path) {
         EXPECT_TRUE(s.wait().ok());
         engine().stop_trace();
     }
-    (void)engine().max_over_nodes(0);
+    engine().barrier();
     bool overlaps = false;
     if (engine().this_node() == NodeId{0}) {
         const trace::Trace trace = trace::read_trace(path);
@@ -290,7 +290,7 @@ bool factorisation_overlaps(const std::string& path) {
         for (Index node = 0; node < nodes; ++node)
             std::filesystem::remove(node == 0 ? path : fmt::format("{}.{}", path, node));
     }
-    return engine().max_over_nodes(overlaps ? 1 : 0) > 0;
+    return engine().max(overlaps ? 1 : 0) > 0;
 }
 
 // On a machine that is busy otherwise the thread that submits may be held up until everything has arrived: so one of

@@ -14,7 +14,7 @@ using testing::engine;
 Distribution on_node(Index node) { return {{1, 1}, engine().node_count(), {static_cast<std::int32_t>(node)}}; }
 
 Task add(const Matrix<double>& x, const Matrix<double>& to) {
-    return {Dense<double>::geadd, {{x(0, 0), AccessMode::read}, {to(0, 0), AccessMode::reduce}}, GeaddArguments{}};
+    return {Dense<double>::geadd, {}, read(x(0, 0)), reduce(to(0, 0))};
 }
 
 /// A sum over an array of the caller's on one node, to which every node adds an x of 1.

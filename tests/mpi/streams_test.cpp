@@ -33,21 +33,21 @@ using testing::Seen;
 std::string on_any_node(const std::string& wrong) {
     std::string all;
     Index node = 0;
-    for (const std::string& text : engine().together().gather(wrong)) {
+    for (const std::string& text : engine().gather(wrong)) {
         if (!text.empty()) all += fmt::format("node {}: {}\n", node, text);
         ++node;
     }
     return all;
 }
 
-/// Messages and bytes from this node to each: a token travels as one byte.
+/// Messages and bytes from this node to each.
 std::vector<StarpuEngine::Sent> sent_by(NodeId me, const std::multiset<Transfer>& messages) {
     std::vector<StarpuEngine::Sent> sent(static_cast<std::size_t>(engine().node_count()));
     for (const Transfer& message : messages) {
         if (NodeId{message.from} != me) continue;
         auto& to = sent[static_cast<std::size_t>(message.to)];
         ++to.messages;
-        to.bytes += std::max<std::uint64_t>(1, static_cast<std::uint64_t>(message.bytes));
+        to.bytes += static_cast<std::uint64_t>(message.bytes);
     }
     return sent;
 }
@@ -180,11 +180,12 @@ std::string compare_messages(const std::multiset<testing::NamedMessage>& here,
 /// Plays a stream with a trace; how its messages differ from those of the recording.
 std::string compare_trace(const RandomStream& stream) {
     // All nodes are on this machine and children of one process.
-    const std::string path = (std::filesystem::temp_directory_path() / fmt::format("tesela-streams-{}", getppid())).string();
+    const std::string path =
+        (std::filesystem::temp_directory_path() / fmt::format("tesela-streams-{}", getppid())).string();
     engine().start_trace({.path = path});
     (void)testing::play(engine(), stream);
     engine().stop_trace();
-    (void)engine().max_over_nodes(0);  // everyone has written
+    engine().barrier();  // everyone has written
     std::string wrong;
     if (engine().this_node() == NodeId{0}) {
         const trace::Trace trace = trace::read_trace(path);
@@ -192,7 +193,7 @@ std::string compare_trace(const RandomStream& stream) {
         wrong += compare_messages(traced_messages(trace, trace::Direction::send), wanted);
         wrong += compare_messages(traced_messages(trace, trace::Direction::receive), wanted);
     }
-    (void)engine().max_over_nodes(0);
+    engine().barrier();
     std::remove(trace::node_path(path, static_cast<std::uint32_t>(engine().this_node().number())).c_str());
     return wrong;
 }

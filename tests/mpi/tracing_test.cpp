@@ -24,7 +24,7 @@ TEST(Tracing, OfAllNodesIsTheRecordedStreamWithItsMessages) {
     engine().start_trace({.path = path});
     EXPECT_TRUE(testing::traced_work(engine()).ok());
     engine().stop_trace();
-    (void)engine().max_over_nodes(0);  // everyone has written
+    engine().barrier();  // everyone has written
     if (engine().this_node() == NodeId{0}) {
         const trace::Trace trace = trace::read_trace(path);
         const Recording recording = testing::recorded_work(engine().node_count());
@@ -57,7 +57,7 @@ TEST(Tracing, OfAllNodesIsTheRecordedStreamWithItsMessages) {
             for (const std::uint32_t u : graph.predecessors_of(v))
                 EXPECT_GE(trace.tasks[v].start + tolerance, trace.tasks[u].end);
     }
-    (void)engine().max_over_nodes(0);
+    engine().barrier();
     std::remove(trace::node_path(path, static_cast<std::uint32_t>(engine().this_node().number())).c_str());
 }
 

@@ -29,7 +29,7 @@ void sleep_a_little() { std::this_thread::sleep_for(std::chrono::microseconds(50
 /// What is wrong on some node, on every node: all fail or none.
 std::string on_any_node(const std::string& wrong) {
     std::string all;
-    for (const std::string& text : engine().together().gather(wrong))
+    for (const std::string& text : engine().gather(wrong))
         if (!text.empty()) all += text + "\n";
     return all;
 }
@@ -332,14 +332,13 @@ private:
 TEST(Transport, CarriesAMessageBeyondTwoGigabytes) {
     if (engine().node_count() != 2) GTEST_SKIP() << "two nodes are enough";
     constexpr double wanted = 0x1p33;
-    if (engine().max_over_nodes(free_memory() < wanted ? 1 : 0) > 0)
-        GTEST_SKIP() << "less than 8 GiB of memory are free";
+    if (engine().max(free_memory() < wanted ? 1 : 0) > 0) GTEST_SKIP() << "less than 8 GiB of memory are free";
     constexpr Index bytes = (Index{1} << 31U) + (Index{3} << 20U) + 12345;
     // Around what an int can count, and where blocks of 1 MiB meet the rest.
     const std::vector<Index> places{0, (Index{1} << 31U) - 1, Index{1} << 31U, bytes - 12346, bytes - 12345, bytes - 1};
     const Nodes nodes;
     const Pages pages(bytes);
-    ASSERT_EQ(engine().max_over_nodes(pages.there() ? 0 : 1), 0);
+    ASSERT_EQ(engine().max(pages.there() ? 0 : 1), 0);
     std::string wrong;
     {
         Transport transport(nodes, [](int, const Notice&) {});

@@ -350,16 +350,17 @@ private:
         const TileRef tile = any_tile();
         note_change(tile);
         if (written(tile))
-            stream_.submit(Task(SegmentKernels::close, {{tile, AccessMode::read_write}}, SegmentArguments{}));
+            stream_.submit(
+                Task::unchecked(SegmentKernels::close, {{tile, AccessMode::read_write}}, SegmentArguments{}));
         else
-            stream_.submit(Task(SegmentKernels::open, {{tile, AccessMode::write}}, SegmentArguments{}));
+            stream_.submit(Task::unchecked(SegmentKernels::open, {{tile, AccessMode::write}}, SegmentArguments{}));
         const std::vector<Target> target{{tile, AccessMode::disjoint}};
         for (Index first = 0; first < tile.shape().cols;) {
             const Index last = first + draw_.between(1, 5);
             stream_.submit(task(any_sources(target), target, {.first_column = first, .last_column = last}));
             first = last;
         }
-        stream_.submit(Task(SegmentKernels::close, {{tile, AccessMode::read_write}}, SegmentArguments{}));
+        stream_.submit(Task::unchecked(SegmentKernels::close, {{tile, AccessMode::read_write}}, SegmentArguments{}));
     }
 
     void use_token() {
@@ -367,7 +368,7 @@ private:
         const AccessMode mode = !known            ? AccessMode::write
                                 : draw_.one_in(2) ? AccessMode::read
                                                   : AccessMode::read_write;
-        stream_.submit(Task(StepKernels::nothing, {{token_.ref(), mode}}).on(any_node()));
+        stream_.submit(Task::unchecked(StepKernels::nothing, {{token_.ref(), mode}}).on(any_node()));
     }
 
     void fail() {
@@ -376,7 +377,7 @@ private:
         fails_ = true;
         const TileRef tile = any_written_tile();
         note_change(tile);
-        submit_anywhere(Task(StepKernels::failure, {{tile, AccessMode::read_write}}, number));
+        submit_anywhere(Task::unchecked(StepKernels::failure, {{tile, AccessMode::read_write}}, number));
     }
 
     // All else.

@@ -75,9 +75,7 @@ inline std::multiset<NamedMessage> named_messages(const RandomStream& stream, In
     const Recording& recording = recorder.recording();
     std::multiset<NamedMessage> all;
     for (const Transfer& message : list_transfers(recording)) {
-        NamedMessage named{.from = message.from,
-                           .to = message.to,
-                           .bytes = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(message.bytes))};
+        NamedMessage named{.from = message.from, .to = message.to, .bytes = static_cast<std::uint64_t>(message.bytes)};
         if (message.datum == Transfer::parcel) {
             named.matrix = "parcels";
             named.tile = {static_cast<Index>(message.version), 0};

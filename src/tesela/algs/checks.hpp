@@ -21,6 +21,14 @@ void require_factorable(const MatrixView<T>& a, std::string_view what) {
                         a.rows(i), a.cols(i));
 }
 
+/// Throws Error if the view means a triangle only.
+template <class T>
+void require_whole(const MatrixView<T>& a, std::string_view what) {
+    if (a.part() != Part::all)
+        throw Error("{} takes all of {}, not its {} triangle only", what, a.matrix().name(),
+                    a.part() == Part::lower ? "lower" : "upper");
+}
+
 /// Throws Error unless the columns of A are cut as the rows of B.
 template <class T>
 void require_product(const MatrixView<T>& a, const MatrixView<T>& b, std::string_view what) {

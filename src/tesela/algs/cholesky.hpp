@@ -13,10 +13,6 @@ struct FactorOptions {
 /// status says so, with the first bad pivot. Throws Error unless A is square and cut alike in rows and columns.
 template <class T>
 void cholesky(Stream& s, const MatrixView<T>& A, const FactorOptions& options = {});
-template <class T>
-void cholesky(Stream& s, const Matrix<T>& A, const FactorOptions& options = {}) {
-    cholesky(s, A.view(), options);
-}
 
 /// Lower triangle of A⁻¹ in place of the factor L of A = L·Lᵀ.
 template <class T>

@@ -28,7 +28,7 @@ void generate(Stream& s, const MatrixView<T>& A, const Elements& elements) {
     const auto phase = s.phase("generate");
     for_each_tile(A, [&](Index i, Index j) {
         const GenerateArguments args{elements.function, elements.context, {A.row_begin(i), A.col_begin(j)}};
-        s.submit(Task(Dense<T>::generate, {{A(i, j), AccessMode::write}}, args));
+        s.submit(Task(Dense<T>::generate, args, write(A(i, j))));
     });
 }
 
@@ -45,12 +45,17 @@ void fill(Stream& s, const MatrixView<T>& A, const LasetArguments& values) {
 template <class T>
 void dot(Stream& s, const MatrixView<T>& A, const MatrixView<T>& B, const MatrixView<T>& sum) {
     require_scalar(sum);
+    require_whole(A, "a dot product");
+    require_whole(B, "a dot product");
+    if (A.op() != B.op())
+        throw Error("a dot product: {} is transposed and {} is not, or the other way round", A.matrix().name(),
+                    B.matrix().name());
     require_same_rows(A, B, "a dot product");
+    require_same_rows(A.transposed(), B.transposed(), "a dot product");
     const auto phase = s.phase("dot");
     s.submit(tasks::laset({}, sum(0, 0)));
     for_each_tile(A, [&](Index i, Index j) {
-        s.submit(Task(Dense<T>::dot,
-                      {{A(i, j), AccessMode::read}, {B(i, j), AccessMode::read}, {sum(0, 0), AccessMode::reduce}})
+        s.submit(Task(Dense<T>::dot, read(A(i, j)), read(B(i, j)), reduce(sum(0, 0)))
                      .on(A(i, j).owner())
                      .at(static_cast<std::int32_t>(i), 0));
     });
@@ -59,10 +64,11 @@ void dot(Stream& s, const MatrixView<T>& A, const MatrixView<T>& B, const Matrix
 template <class T>
 void log_determinant(Stream& s, const MatrixView<T>& L, const MatrixView<T>& sum) {
     require_scalar(sum);
+    require_same_rows(L, L.transposed(), "a log-determinant");
     const auto phase = s.phase("determinant");
     s.submit(tasks::laset({}, sum(0, 0)));
     for (Index i = 0; i < L.tile_rows(); ++i)
-        s.submit(Task(Dense<T>::logdet, {{L(i, i), AccessMode::read}, {sum(0, 0), AccessMode::reduce}})
+        s.submit(Task(Dense<T>::logdet, read(L(i, i)), reduce(sum(0, 0)))
                      .on(L(i, i).owner())
                      .at(static_cast<std::int32_t>(i), 0));
 }

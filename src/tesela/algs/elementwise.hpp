@@ -2,6 +2,10 @@
 
 #include "tesela/flow/matrix.hpp"
 
+#include <memory>
+#include <type_traits>
+#include <utility>
+
 namespace tesela {
 
 /// What generates a matrix: a pure function of the global index, and the caller's data for it, which outlives the work.
@@ -14,15 +18,31 @@ struct Elements {
 template <class T>
 void generate(Stream& s, const MatrixView<T>& A, const Elements& elements);
 
+/// The same by any function of row and column, which is copied and kept as long as it is needed. It is called later, by
+/// several threads at a time: capture by value, or what outlives the next `wait`.
+///     generate(s, A, [length](Index i, Index j) { return std::exp(-std::abs(i - j) / length); });
+template <class T, class Function>
+requires std::is_invocable_r_v<double, const Function&, Index, Index>
+void generate(Stream& s, const MatrixView<T>& A, Function function) {
+    const auto kept = std::make_shared<const Function>(std::move(function));
+    s.keep(kept);
+    const auto call = [](const void* it, ElementIndex at) -> double {
+        return (*static_cast<const Function*>(it))(at.i, at.j);
+    };
+    generate(s, A, Elements{call, kept.get()});
+}
+
 /// A := value off the diagonal, diagonal value on it, in the part that the view means.
 template <class T>
 void fill(Stream& s, const MatrixView<T>& A, const LasetArguments& values);
 
-/// sum := Σ A(i, j)·B(i, j), sum 1×1; products run where A lives.
+/// sum := Σ A(i, j)·B(i, j), sum a Scalar; products run where A lives. Throws Error unless A and B are whole, cut alike
+/// and not transposed against each other.
 template <class T>
 void dot(Stream& s, const MatrixView<T>& A, const MatrixView<T>& B, const MatrixView<T>& sum);
 
-/// sum := log det(L·Lᵀ) = 2·Σ log L(i, i), sum 1×1.
+/// sum := log det(L·Lᵀ) = 2·Σ log L(i, i), sum a Scalar. Throws Error unless L is square with rows and columns cut
+/// alike.
 template <class T>
 void log_determinant(Stream& s, const MatrixView<T>& L, const MatrixView<T>& sum);
 

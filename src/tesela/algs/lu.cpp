@@ -15,6 +15,7 @@ constexpr TriangularArguments right_upper{.side = Side::right, .triangle = Trian
 template <class T>
 void lu(Stream& s, const MatrixView<T>& A, const FactorOptions& options) {
     require_factorable(A, "LU");
+    require_whole(A, "LU");
     const auto phase = s.phase("lu");
     const Index nt = A.tile_rows();
     const PriorityRule priority(options.priorities, nt);

@@ -162,7 +162,7 @@ private:
                                .type = type});
     }
     void put(const Kernel& kernel, std::initializer_list<Access> accesses, const SegmentArguments& args = {}) {
-        stream_.submit(Task(kernel, accesses, args).at(0, options_.priority));
+        stream_.submit(Task::unchecked(kernel, accesses, args).at(0, options_.priority));
     }
     [[nodiscard]] SegmentArguments arguments(const Segment& segment) const {
         return segment_arguments(segment, exchange_.overlay->problem().orientation, sizeof(T));
@@ -178,8 +178,7 @@ private:
             if (exchange_.overlay->covers(segment.to))
                 open(target);
             else
-                stream_.submit(
-                    Task(Dense<T>::laset, {{target, AccessMode::write}}, LasetArguments{}).at(0, options_.priority));
+                stream_.submit(Task(Dense<T>::laset, {}, write(TileOf<T>{target})).at(0, options_.priority));
         } else if (first && options_.isolate_segments) {
             close(target);  // what was there before must have ended
         }

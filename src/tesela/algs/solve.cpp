@@ -17,8 +17,8 @@ Triangle stored_triangle(const MatrixView<T>& A) {
 template <class T>
 Task update(const SolveOptions& options, TileOf<T> a, TileOf<T> b, TileOf<T> c) {
     const GemmArguments minus{.alpha = -1};
-    if (options.form == SolveForm::classical) return tasks::gemm(minus, a, b, {c, AccessMode::read_write});
-    return tasks::gemm(minus, a, b, {c, AccessMode::reduce}).on(a.owner());
+    if (options.form == SolveForm::classical) return tasks::gemm(minus, a, b, read_write(c));
+    return tasks::gemm(minus, a, b, reduce(c)).on(a.owner());
 }
 
 }  // namespace
@@ -61,6 +61,7 @@ void solve_triangular(Stream& s, const MatrixView<T>& A, const MatrixView<T>& B,
 
 template <class T>
 void solve_cholesky(Stream& s, const MatrixView<T>& L, const MatrixView<T>& B, const SolveOptions& options) {
+    require_factorable(L, "a solve with a Cholesky factor");
     const MatrixView<T> lower = L.as(Part::lower);
     solve_triangular(s, lower, B, options);
     solve_triangular(s, lower.transposed(), B, options);
@@ -68,6 +69,7 @@ void solve_cholesky(Stream& s, const MatrixView<T>& L, const MatrixView<T>& B, c
 
 template <class T>
 void solve_lu(Stream& s, const MatrixView<T>& LU, const MatrixView<T>& B, const SolveOptions& options) {
+    require_factorable(LU, "a solve with the factors of LU");
     SolveOptions unit = options;
     unit.diagonal = Diagonal::unit;
     solve_triangular(s, LU.as(Part::lower), B, unit);

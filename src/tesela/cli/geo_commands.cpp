@@ -137,7 +137,7 @@ void dry_run(const GeoOptions& options, Index n, StarpuEngine& engine) {
     constexpr double usual_evaluations = 100;
     const geo::LikelihoodOptions resolved = likelihood_options(options, n, engine);
     const geo::EvaluationCost cost = geo::evaluation_cost(n, resolved.tile, *resolved.distribution);
-    const double rate = -engine.max_over_nodes(-product_rate(resolved.tile));  // of the slowest node
+    const double rate = engine.min(product_rate(resolved.tile));  // of the slowest node
     const double workers = static_cast<double>(engine.worker_count() * engine.node_count());
     const double seconds = cost.flops / (efficiency * rate * workers);
     Json results{{"n", n}, {"tile", resolved.tile}, {"nodes", engine.node_count()}, {"workers", engine.worker_count()}};

@@ -19,7 +19,7 @@ constexpr double placeholder_latency = 1e-6;
 
 NodeMeasurement measure_node(StarpuEngine& engine, plan::CalibrationOptions timing) {
     timing.workers = engine.worker_count();
-    (void)gather_texts(engine, "");  // nodes that share a machine begin together, so that they disturb each other
+    engine.barrier();  // nodes that share a machine begin together, so that they disturb each other
     engine.pause();
     NodeMeasurement measured{
         .samples = plan::time_kernels(timing),
@@ -55,7 +55,7 @@ std::vector<plan::MeasuredNode> gather(StarpuEngine& engine, const plan::Measure
     const nlohmann::json text =
         Platform{.name = mine.type.name, .node_types = {mine.type}, .subnets = {}, .description = mine.description};
     std::vector<plan::MeasuredNode> nodes;
-    for (const std::string& one : gather_texts(engine, text.dump())) {
+    for (const std::string& one : engine.gather(text.dump())) {
         const auto platform = nlohmann::json::parse(one).get<Platform>();
         nodes.push_back({platform.description, platform.node_types.front()});
     }
@@ -93,7 +93,7 @@ MeasuredPlatform measure_platform(StarpuEngine& engine, const plan::CalibrationO
     const auto nodes = gather(engine, describe(engine.description(), here, load));
     plan::NodeTypes types = plan::group_alike(nodes);
     const auto network = measure_networks(engine, types);
-    const std::string first_host = gather_texts(engine, engine.description().host).front();
+    const std::string first_host = engine.gather(engine.description().host).front();
     return {.platform = {.name = name.empty() ? first_host : name,
                          .node_types = types.types,
                          .subnets = {},

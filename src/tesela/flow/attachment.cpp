@@ -12,7 +12,7 @@ namespace tesela {
 
 void Detach::operator()(Attachment* attachment) const noexcept {
     const std::unique_ptr<Attachment> owned(attachment);
-    if (!owned->add_partial_sums) return;
+    if (!owned->add_partial_sums) return;                 // also where the stream has ended before
     const auto add = std::move(owned->add_partial_sums);  // which clears it
     try {
         add(*owned);

@@ -4,6 +4,7 @@
 #include "tesela/distribution/tiling.hpp"
 #include "tesela/kernels/tile.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -35,6 +36,7 @@ struct MatrixSpec {
 };
 
 class Attachment;
+class Engine;
 
 /// Ends an attachment, after what is still to be added to its tiles.
 struct Detach {
@@ -67,6 +69,8 @@ public:
         return {spec_.tiling.rows(tile.i), spec_.tiling.cols(tile.j)};
     }
     [[nodiscard]] std::size_t bytes(TileIndex tile) const;
+    /// As it travels: a token, which has no bytes, as one.
+    [[nodiscard]] std::size_t message_bytes(TileIndex tile) const { return std::max<std::size_t>(1, bytes(tile)); }
     /// Whether the caller brought the memory, and with it the first values.
     [[nodiscard]] bool has_callers_memory() const { return static_cast<bool>(spec_.memory); }
     [[nodiscard]] bool has(TileIndex tile) const { return spec_.stored == Stored::full || tile.i >= tile.j; }
@@ -80,6 +84,9 @@ public:
     /// Whether some task before this point of the stream wrote the tile, or the caller brought its memory.
     [[nodiscard]] bool written(TileIndex tile) const { return written_[position(tile)] != 0; }
     void set_written(TileIndex tile) { written_[position(tile)] = 1; }
+
+    /// Whose it is.
+    const Engine* engine = nullptr;
 
     /// What other nodes have summed up for a tile (see AccessMode::reduce) and is still to be added to it.
     struct PartialSum {

@@ -5,10 +5,15 @@
 #include "tesela/flow/status.hpp"
 #include "tesela/flow/task.hpp"
 
+#include <algorithm>
 #include <condition_variable>
+#include <cstring>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace tesela {
@@ -18,6 +23,9 @@ using WorkerSet = std::vector<int>;
 
 /// Throws Error for a number that is not one of `count` workers.
 void check_workers(const WorkerSet& workers, int count);
+
+/// Throws Error if a task's kernel cannot run on cores.
+void require_cpu_entry(const Task& task);
 
 struct StreamOptions {
     std::string name = "stream";
@@ -53,7 +61,9 @@ public:
     /// True unless the engine has no data.
     [[nodiscard]] bool has_value() const { return has_value_; }
     void arrive(bool with_value);
+    /// Waits for it; after a second, and every second from then on, `every_second` is called.
     void wait();
+    std::function<void()> every_second;
 
 private:
     std::vector<std::byte> bytes_;
@@ -75,12 +85,53 @@ public:
     Engine(Engine&&) = delete;
     Engine& operator=(Engine&&) = delete;
 
+    /// Expired when the engine is gone.
+    [[nodiscard]] std::weak_ptr<const void> life() const { return life_; }
+
     [[nodiscard]] virtual NodeId this_node() const = 0;
     [[nodiscard]] virtual Index node_count() const = 0;
     /// Workers of this node that compute.
     [[nodiscard]] virtual int worker_count() const = 0;
     /// Workers of all nodes: the same number on every node, for choices that all must make alike.
     [[nodiscard]] virtual Index total_workers() const { return worker_count() * node_count(); }
+
+    // What nodes tell each other outside of streams; every node calls it at the same point of its program. An engine
+    // that plays several nodes in one process has each of them bring the same.
+    /// Waits until every node has come here.
+    void barrier() { (void)gather(std::string()); }
+    /// What each node brings, by node.
+    [[nodiscard]] virtual std::vector<std::string> gather(const std::string& text) {
+        return std::vector<std::string>(static_cast<std::size_t>(node_count()), text);
+    }
+    template <class T>
+    requires std::is_trivially_copyable_v<T>
+    [[nodiscard]] std::vector<T> gather(const T& value) {
+        std::vector<T> values;
+        for (const std::string& bytes : gather(std::string(reinterpret_cast<const char*>(&value), sizeof(T)))) {
+            values.emplace_back();
+            std::memcpy(&values.back(), bytes.data(), sizeof(T));
+        }
+        return values;
+    }
+    /// The smallest and the largest of what they bring.
+    template <class T>
+    [[nodiscard]] T min(const T& value) {
+        const std::vector<T> all = gather(value);
+        return *std::min_element(all.begin(), all.end());
+    }
+    template <class T>
+    [[nodiscard]] T max(const T& value) {
+        const std::vector<T> all = gather(value);
+        return *std::max_element(all.begin(), all.end());
+    }
+    /// What one of them brings.
+    template <class T>
+    [[nodiscard]] T broadcast(const T& value, NodeId from = NodeId{0}) {
+        return gather(value)[static_cast<std::size_t>(from.number())];
+    }
+
+    /// Throws Error, on every node, unless all bring the same number: a digest of `what`, such as "the observations".
+    void require_alike(std::string_view what, std::uint64_t digest);
 
     /// Opens a stream. Under several nodes every node opens its streams in the same order.
     virtual std::unique_ptr<StreamState> open(const StreamOptions& options) = 0;
@@ -90,8 +141,9 @@ public:
     virtual std::unique_ptr<Attachment> attach(StreamState& stream, MatrixSpec spec) = 0;
     /// Precondition: accesses are not `reduce`, `task.node` is set, tiles that are read have been written.
     virtual void submit(StreamState& stream, const Task& task) = 0;
-    /// Gives a tile to another node, as a step of the stream. The attachment still names the old owner.
-    virtual void move(StreamState& stream, TileRef tile, NodeId to) = 0;
+    /// Gives a tile to another node, as a step of the stream. The attachment still names the old owner. False, on all
+    /// nodes alike, if it stays where it is, since that node has no memory for it: the stream has failed.
+    virtual bool move(StreamState& stream, TileRef tile, NodeId to) = 0;
     /// Moves parts of one matrix into another, as a step of the stream. Precondition: Stream::exchange has checked it.
     virtual void exchange(StreamState& stream, const Exchange& exchange) = 0;
     /// Nodes are going to read a tile: brings it to those that do not hold it, along a tree (see Directory::share).
@@ -106,6 +158,9 @@ public:
     /// where they are. When it returns, no task of the stream starts on another worker. Throws Error for a worker that
     /// does not exist, or if the engine's scheduler gives tasks to workers before they are free.
     virtual void set_workers(StreamState& stream, WorkerSet workers) = 0;
+
+private:
+    std::shared_ptr<const int> life_ = std::make_shared<const int>(0);
 };
 
 }  // namespace tesela

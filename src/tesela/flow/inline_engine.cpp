@@ -44,16 +44,17 @@ std::unique_ptr<Attachment> InlineEngine::attach(StreamState&, MatrixSpec spec) 
 }
 
 void InlineEngine::submit(StreamState& stream, const Task& task) {
+    require_cpu_entry(task);
     if (task.resource != nullptr) number_of(resources_, *task.resource);  // one task at a time needs no more than one
     if (stream.failure.raised()) return;
     std::array<Tile, Task::max_accesses> tiles;
     std::size_t count = 0;
     for (const Access& access : task.used()) tiles[count++] = tile_of(access.tile);
     const KernelResult result = task.kernel->cpu({{tiles.data(), count}, task.arguments.data()});
-    if (result.failure != Failure::none) stream.failure.raise({result.failure, result.index});
+    if (result.failure != Failure::none) stream.failure.raise({result.failure, result.index, result.reason});
 }
 
-void InlineEngine::move(StreamState&, TileRef, NodeId) {}
+bool InlineEngine::move(StreamState&, TileRef, NodeId) { return true; }
 
 void InlineEngine::exchange(StreamState&, const Exchange& exchange) {
     const Orientation orientation = exchange.overlay->problem().orientation;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tesela/base/error.hpp"
+#include "tesela/distribution/families.hpp"
 #include "tesela/flow/stream.hpp"
 #include "tesela/kernels/dense.hpp"
 
@@ -12,12 +13,6 @@
 #include <vector>
 
 namespace tesela {
-
-/// A tile of elements T, and whether it is meant transposed.
-template <class T>
-struct TileOf : TileRef {
-    Op op = Op::none;
-};
 
 /// Which part of a matrix a view means.
 enum class Part : std::uint8_t { all, lower, upper };
@@ -101,30 +96,55 @@ struct MatrixOptions {
 };
 
 /// A tiled, distributed matrix of float or double. Move-only; tiles are allocated when first written, on their owner.
+/// It is a view of all that it stores, so algorithms take it as they take views.
 template <class T>
-class Matrix {
+class Matrix : public MatrixView<T> {
 public:
     Matrix(Stream& stream, const Tiling& tiling, const Distribution& distribution, MatrixOptions options = {})
-        : attachment_(stream.attach({.name = std::move(options.name),
-                                     .tiling = tiling,
-                                     .distribution = distribution,
-                                     .type = element_type<T>,
-                                     .stored = options.stored,
-                                     .memory = std::move(options.memory)})) {}
+        : Matrix(stream.attach({.name = std::move(options.name),
+                                .tiling = tiling,
+                                .distribution = distribution,
+                                .type = element_type<T>,
+                                .stored = options.stored,
+                                .memory = std::move(options.memory)})) {}
 
     [[nodiscard]] const Tiling& tiling() const { return attachment_->tiling(); }
     [[nodiscard]] const Distribution& distribution() const { return attachment_->distribution(); }
-    [[nodiscard]] MatrixView<T> view() const {
-        return {*attachment_, attachment_->stored() == Stored::lower ? Part::lower : Part::all};
-    }
-    operator MatrixView<T>() const {
-        return view();
-    }  // NOLINT(google-explicit-constructor): a matrix is a view of itself
-    [[nodiscard]] MatrixView<T> lower() const { return view().as(Part::lower); }
-    [[nodiscard]] TileOf<T> operator()(Index i, Index j) const { return view()(i, j); }
+    [[nodiscard]] MatrixView<T> view() const { return *this; }
+    [[nodiscard]] MatrixView<T> lower() const { return this->as(Part::lower); }
 
 private:
+    explicit Matrix(Attached attachment)
+        : MatrixView<T>(*attachment, attachment->stored() == Stored::lower ? Part::lower : Part::all),
+          attachment_(std::move(attachment)) {}
+
     Attached attachment_;
+};
+
+/// One number, on one node: what sums go into.
+template <class T>
+class Scalar : public Matrix<T> {
+public:
+    explicit Scalar(Stream& stream, MatrixOptions options = {.name = "scalar"}, NodeId owner = NodeId{0})
+        : Matrix<T>(stream, Tiling::square(1, 1),
+                    Distribution({1, 1}, stream.engine().node_count(), {static_cast<std::int32_t>(owner.number())}),
+                    std::move(options)) {}
+
+    [[nodiscard]] TileOf<T> tile() const { return (*this)(0, 0); }
+    /// Its value at this point of the stream; `otherwise` on engines without data.
+    [[nodiscard]] Future<T> value(Stream& stream, T otherwise = {}) const { return stream.read(tile(), otherwise); }
+};
+
+/// One column that a square matrix can be multiplied with, cut as its rows; its tiles live with the diagonal's.
+template <class T>
+class Vector : public Matrix<T> {
+public:
+    Vector(Stream& stream, const Matrix<T>& beside, MatrixOptions options = {.name = "x"})
+        : Matrix<T>(stream, beside.tiling().with_columns(1, 1), along_diagonal(beside.distribution(), 1),
+                    std::move(options)) {}
+
+    using MatrixView<T>::operator();
+    [[nodiscard]] TileOf<T> operator()(Index i) const { return (*this)(i, 0); }
 };
 
 /// A matrix over one column-major array of the caller, who keeps it until the matrix is gone. Every node passes its own
@@ -141,7 +161,7 @@ template <class T>
 class Token {
 public:
     explicit Token(Stream& stream, NodeId owner = NodeId{0});
-    [[nodiscard]] TileRef ref() const { return {attachment_.get(), {0, 0}}; }
+    [[nodiscard]] TileOf<void> ref() const { return {{attachment_.get(), {0, 0}}}; }
 
 private:
     Attached attachment_;

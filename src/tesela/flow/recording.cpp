@@ -220,7 +220,7 @@ std::unique_ptr<Attachment> RecordingEngine::attach(StreamState&, MatrixSpec spe
             recording_.data.push_back({matrix,
                                        {i, j},
                                        attached->shape({i, j}),
-                                       attached->bytes({i, j}),
+                                       attached->message_bytes({i, j}),
                                        static_cast<std::int32_t>(attached->owner({i, j}).number()),
                                        value});
     return attached;
@@ -304,7 +304,10 @@ void RecordingEngine::add_target(const Exchange& exchange, TileIndex target) {
     recording_.items.push_back(item);
 }
 
-void RecordingEngine::move(StreamState&, TileRef tile, NodeId to) { add(RecordedItem::Kind::move, tile, to); }
+bool RecordingEngine::move(StreamState&, TileRef tile, NodeId to) {
+    add(RecordedItem::Kind::move, tile, to);
+    return true;
+}
 
 void RecordingEngine::share(StreamState&, TileRef tile, const Readers& readers, std::int32_t priority) {
     RecordedItem& item = add(RecordedItem::Kind::share, tile, tile.owner());

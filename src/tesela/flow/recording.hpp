@@ -174,7 +174,7 @@ public:
     std::unique_ptr<StreamState> open(const StreamOptions& options) override;
     std::unique_ptr<Attachment> attach(StreamState& stream, MatrixSpec spec) override;
     void submit(StreamState& stream, const Task& task) override;
-    void move(StreamState& stream, TileRef tile, NodeId to) override;
+    bool move(StreamState& stream, TileRef tile, NodeId to) override;
     void exchange(StreamState& stream, const Exchange& exchange) override;
     void share(StreamState& stream, TileRef tile, const Readers& readers, std::int32_t priority) override;
     void retire(StreamState& stream, TileRef tile) override;

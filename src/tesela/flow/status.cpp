@@ -17,6 +17,7 @@ std::string Status::describe() const {
             return fmt::format(
                 "node {} has no memory left: use more nodes, a smaller matrix or smaller tiles, or wait more often",
                 index);
+        case Failure::stated: return fmt::format("{} (at {})", reason, index);
         case Failure::elsewhere: return "another node failed";
     }
     return "unknown status";

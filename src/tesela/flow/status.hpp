@@ -8,12 +8,12 @@
 
 namespace tesela {
 
-/// How the work of a stream ended: well, or with the first pivot (global index, from 0) at which it could not go on, or
-/// the node (`index`) that had no memory left.
-/// The same value on every node.
+/// How the work of a stream ended: well, or with the first pivot (global index, from 0) at which it could not go on,
+/// the node (`index`) that had no memory left, or a kernel's own reason and where. The same value on every node.
 struct Status {
     Failure failure = Failure::none;
     Index index = 0;
+    std::string reason{};  ///< of Failure::stated
 
     [[nodiscard]] bool ok() const { return failure == Failure::none; }
     /// One line for a person, e.g. "the matrix is not positive definite: pivot 17 (counted from 0) is not positive".
@@ -21,8 +21,8 @@ struct Status {
     friend bool operator==(const Status&, const Status&) = default;
 };
 
-/// Collects the failures of one stream from any thread; see earlier_failure for which wins, so the result does not depend on the
-/// order in which workers report.
+/// Collects the failures of one stream from any thread; see earlier_failure for which wins, so the result does not
+/// depend on the order in which workers report.
 class FailureFlag {
 public:
     [[nodiscard]] bool raised() const noexcept { return raised_.load(std::memory_order_acquire); }
@@ -38,8 +38,8 @@ private:
     Status status_;
 };
 
-/// Of two outcomes, the failed one; of two failures, the want of memory (what comes after it on its node may follow from
-/// it), otherwise the one with the smaller pivot.
+/// Of two outcomes, the failed one; of two failures, the want of memory (what comes after it on its node may follow
+/// from it), otherwise the one with the smaller pivot.
 [[nodiscard]] Status earlier_failure(const Status& a, const Status& b);
 
 }  // namespace tesela

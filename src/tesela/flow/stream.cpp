@@ -11,10 +11,12 @@ namespace tesela {
 namespace {
 
 const Kernel& laset_kernel(ElementType type) {
-    return type == ElementType::f64 ? Dense<double>::laset : Dense<float>::laset;
+    if (type == ElementType::f64) return Dense<double>::laset;
+    return Dense<float>::laset;
 }
 const Kernel& geadd_kernel(ElementType type) {
-    return type == ElementType::f64 ? Dense<double>::geadd : Dense<float>::geadd;
+    if (type == ElementType::f64) return Dense<double>::geadd;
+    return Dense<float>::geadd;
 }
 
 /// The owner of the first tile that the task writes.
@@ -23,20 +25,19 @@ Index node_of(const Task& task) {
     throw Error("the task {} writes no tile and names no node, so it cannot be placed", task.kernel->name);
 }
 
-void check_has_value(const TileRef& tile) {
-    if (tile.matrix->written(tile.index)) return;
-    throw Error("tile ({}, {}) of matrix {} is read before anything wrote it", tile.index.i, tile.index.j,
-                tile.matrix->name());
-}
-
 }  // namespace
 
-Stream::Stream(Engine& engine, const StreamOptions& options) : engine_(engine) {
+Stream::Stream(Engine& engine, const StreamOptions& options) : engine_(engine), life_(engine.life()) {
     if (options.max_pending < 1) throw Error("a stream must be allowed at least one pending task");
     state_ = engine.open(options);
 }
 
 Stream::~Stream() {
+    if (engine_is_gone()) {
+        fmt::print(stderr, "tesela: stream {} outlives its engine: its pending work was ended with that\n",
+                   state_->options().name);
+        return;
+    }
     try {
         // An error that ends the stream leaves sums behind that nobody will read.
         if (std::uncaught_exceptions() == 0)
@@ -49,15 +50,29 @@ Stream::~Stream() {
 }
 
 Status Stream::wait() {
+    if (engine_is_gone()) throw Error("stream {} is waited for after its engine is gone", state_->options().name);
     for (Attachment* matrix : std::vector(with_partials_)) add_all_partials(*matrix);
-    return engine_.wait(*state_);
+    Status status = engine_.wait(*state_);
+    kept_.clear();
+    return status;
+}
+
+Attached Stream::attach(MatrixSpec spec) {
+    if (engine_is_gone()) throw Error("stream {} is used after its engine is gone", state_->options().name);
+    Attached attached(engine_.attach(*state_, std::move(spec)).release());
+    attached->engine = &engine_;
+    return attached;
 }
 
 void Stream::submit(Task task) {
     task.phase = phase_;
+    for (const Access& access : task.used()) {
+        check_tile(task.kernel->name, access.tile);
+        if (reads(access.mode)) check_has_value(task.kernel->name, access.tile);
+    }
     if (task.placement == Placement::automatic) task.node = node_of(task);
+    check_node(task.kernel->name, task.node);
     for (Access& access : task.used()) {
-        check_written(task, access);
         if (access.mode == AccessMode::reduce)
             lower_reduction(task, access);
         else
@@ -68,10 +83,39 @@ void Stream::submit(Task task) {
     engine_.submit(*state_, task);
 }
 
-void Stream::check_written(const Task& task, const Access& access) {
-    if (!reads(access.mode) || access.tile.matrix->written(access.tile.index)) return;
-    throw Error("{} reads tile ({}, {}) of matrix {} before anything wrote it", task.kernel->name, access.tile.index.i,
-                access.tile.index.j, access.tile.matrix->name());
+void Stream::check_node(std::string_view who, Index node) const {
+    if (node >= 0 && node < engine_.node_count()) return;
+    throw Error("{} cannot go to node {}: there are {} nodes, counted from 0", who, node, engine_.node_count());
+}
+
+void Stream::check_tile(std::string_view who, const TileRef& tile) const {
+    if (engine_is_gone()) throw Error("{}: stream {} is used after its engine is gone", who, state_->options().name);
+    if (tile.matrix == nullptr) throw Error("{} uses a tile of no matrix", who);
+    const Attachment& matrix = *tile.matrix;
+    if (matrix.engine != &engine_)
+        throw Error("{} uses matrix {}, which belongs to another engine", who, matrix.name());
+    const GridSize tiles = matrix.tiling().grid();
+    const auto [i, j] = tile.index;
+    if (i < 0 || j < 0 || i >= tiles.rows || j >= tiles.cols)
+        throw Error("{} uses tile ({}, {}) of matrix {}, which has {}x{} tiles", who, i, j, matrix.name(), tiles.rows,
+                    tiles.cols);
+    if (!matrix.has(tile.index))
+        throw Error("{} uses tile ({}, {}) of matrix {}, which stores its lower triangle only", who, i, j,
+                    matrix.name());
+}
+
+void Stream::check_single(const TileRef& tile) const {
+    check_tile("read", tile);
+    const TileShape shape = tile.shape();
+    if (shape.rows != 1 || shape.cols != 1)
+        throw Error("read takes a tile of one element; tile ({}, {}) of matrix {} has {}x{}: use fetch or gather",
+                    tile.index.i, tile.index.j, tile.matrix->name(), shape.rows, shape.cols);
+}
+
+void Stream::check_has_value(std::string_view who, const TileRef& tile) const {
+    if (tile.matrix->written(tile.index)) return;
+    throw Error("{} reads tile ({}, {}) of matrix {} before anything wrote it", who, tile.index.i, tile.index.j,
+                tile.matrix->name());
 }
 
 /// A sum from another node goes into a partial sum there; on the owner's node it goes into the tile itself.
@@ -92,7 +136,12 @@ Attachment& Stream::partial_sum(const Task& task, TileRef tile) {
                     .tiling = Tiling::uniform({shape.rows, shape.cols}, {shape.rows, shape.cols}),
                     .distribution = Distribution({1, 1}, engine_.node_count(), {static_cast<std::int32_t>(task.node)}),
                     .type = matrix.type()};
-    partials.push_back({node, attach(std::move(spec))});
+    try {
+        partials.push_back({node, attach(std::move(spec))});
+    } catch (const Error& error) {
+        throw Error("reduce into matrix {} from node {} needs memory for a sum there: {}", matrix.name(), task.node,
+                    error.what());
+    }
     if (!matrix.add_partial_sums) {
         matrix.add_partial_sums = [this](Attachment& gone) {
             if (std::uncaught_exceptions() == 0) add_all_partials(gone);
@@ -101,7 +150,7 @@ Attachment& Stream::partial_sum(const Task& task, TileRef tile) {
         with_partials_.push_back(&matrix);
     }
     Attachment& sum = *partials.back().sum;
-    submit(Task(laset_kernel(matrix.type()), {{{&sum, {0, 0}}, AccessMode::write}}, LasetArguments{})
+    submit(Task::unchecked(laset_kernel(matrix.type()), {{{&sum, {0, 0}}, AccessMode::write}}, LasetArguments{})
                .at(task.step, task.priority));
     return sum;
 }
@@ -117,8 +166,8 @@ void Stream::add_partials(const Access& access, const Task& before) {
     if (access.mode == AccessMode::write) return;  // overwritten: the sums are not wanted any more
     for (const auto& partial : partials) {
         const TileRef sum{partial.sum.get(), {0, 0}};
-        submit(Task(geadd_kernel(matrix.type()), {{sum, AccessMode::read}, {access.tile, AccessMode::commute}},
-                    GeaddArguments{})
+        submit(Task::unchecked(geadd_kernel(matrix.type()),
+                               {{sum, AccessMode::read}, {access.tile, AccessMode::commute}}, GeaddArguments{})
                    .at(before.step, before.priority));
         retire(sum);
     }
@@ -133,15 +182,13 @@ void Stream::add_all_partials(Attachment& matrix) {
 }
 
 void Stream::move(TileRef tile, NodeId to) {
-    if (to.number() < 0 || to.number() >= engine_.node_count())
-        throw Error("tile ({}, {}) of matrix {} cannot move to node {}: there are {} nodes", tile.index.i, tile.index.j,
-                    tile.matrix->name(), to.number(), engine_.node_count());
+    check_tile("move", tile);
+    check_node("a tile that moves", to.number());
     if (tile.owner() == to) return;
     Task mover;
     mover.phase = phase_;
     add_partials({tile, AccessMode::read}, mover);
-    engine_.move(*state_, tile, to);
-    tile.matrix->set_owner(tile.index, to);
+    if (engine_.move(*state_, tile, to)) tile.matrix->set_owner(tile.index, to);
 }
 
 void Stream::exchange(Exchange exchange) {
@@ -167,17 +214,14 @@ void Stream::prepare_target(const Exchange& exchange, TileIndex tile) {
     before.priority = exchange.options.priority;
     const bool filled = exchange.overlay->covers(tile);
     if (!filled && !exchange.to->written(tile))
-        submit(Task(laset_kernel(exchange.to->type()), {{target, AccessMode::write}}, LasetArguments{})
+        submit(Task::unchecked(laset_kernel(exchange.to->type()), {{target, AccessMode::write}}, LasetArguments{})
                    .at(0, before.priority));
     add_partials({target, filled ? AccessMode::write : AccessMode::read_write}, before);
     exchange.to->set_written(tile);
 }
 
 void Stream::share(TileRef tile, std::span<const NodeId> nodes, std::int32_t priority) {
-    for (const NodeId node : nodes)
-        if (node.number() < 0 || node.number() >= engine_.node_count())
-            throw Error("tile ({}, {}) of matrix {} cannot be shared with node {}: there are {} nodes", tile.index.i,
-                        tile.index.j, tile.matrix->name(), node.number(), engine_.node_count());
+    for (const NodeId node : nodes) check_node("a tile that is shared", node.number());
     share(tile, Readers{.nodes = nodes}, priority);
 }
 
@@ -186,7 +230,8 @@ void Stream::share_with_owners(TileRef tile, std::initializer_list<TileBlock> of
 }
 
 void Stream::share(TileRef tile, const Readers& readers, std::int32_t priority) {
-    check_has_value(tile);
+    check_tile("share", tile);
+    check_has_value("share", tile);
     if (engine_.node_count() == 1) return;
     Task reader;
     reader.phase = phase_;
@@ -194,10 +239,14 @@ void Stream::share(TileRef tile, const Readers& readers, std::int32_t priority) 
     engine_.share(*state_, tile, readers, priority);
 }
 
-void Stream::retire(TileRef tile) { engine_.retire(*state_, tile); }
+void Stream::retire(TileRef tile) {
+    check_tile("retire", tile);
+    engine_.retire(*state_, tile);
+}
 
 std::shared_ptr<Fetched> Stream::fetch(TileRef tile) {
-    check_has_value(tile);
+    check_tile("fetch", tile);
+    check_has_value("fetch", tile);
     Task reader;
     reader.phase = phase_;
     add_partials({tile, AccessMode::read}, reader);

@@ -31,12 +31,11 @@ public:
     [[nodiscard]] Engine& engine() const { return engine_; }
     [[nodiscard]] StreamState& state() const { return *state_; }
 
-    [[nodiscard]] Attached attach(MatrixSpec spec) {
-        return Attached(engine_.attach(*state_, std::move(spec)).release());
-    }
-    /// Submits one task and returns; throws Error if it reads a tile that nothing wrote.
+    [[nodiscard]] Attached attach(MatrixSpec spec);
+    /// Submits one task and returns. Throws Error, and nothing is submitted, if a tile is not there (outside the grid
+    /// or what is stored, or of another engine), is read before anything wrote it, or the task's node does not exist.
     void submit(Task task);
-    /// Gives a tile to another node from this point of the stream on.
+    /// Gives a tile to another node from this point of the stream on. Throws Error as `submit` does.
     void move(TileRef tile, NodeId to);
     /// Moves parts of one matrix into another. Target tiles that nothing wrote and that are not filled are set to 0
     /// first. Throws Error, before anything is submitted, if a tile that is needed does not exist or was not written,
@@ -49,15 +48,19 @@ public:
     void share_with_owners(TileRef tile, std::initializer_list<TileBlock> of, std::int32_t priority = 0);
     /// Says that copies of a tile on other nodes than its owner's will not be read again before it is written.
     void retire(TileRef tile);
-    /// The value of a 1×1 tile at this point of the stream.
+    /// The value of a 1×1 tile at this point of the stream; `otherwise` on engines without data. Throws Error if the
+    /// tile is larger.
     template <class T>
-    [[nodiscard]] Future<T> read(TileRef tile, T otherwise) {
+    [[nodiscard]] Future<T> read(const TileOf<T>& tile, std::type_identity_t<T> otherwise = {}) {
+        check_single(tile);
         return {fetch(tile), otherwise};
     }
     /// All elements of a tile at this point of the stream, column by column.
     [[nodiscard]] std::shared_ptr<Fetched> fetch(TileRef tile);
     /// Waits for everything submitted so far, on every node, and says how it ended. The stream can be used again.
     Status wait();
+    /// Keeps something that tasks refer to until the next `wait`, when none of them needs it any more.
+    void keep(std::shared_ptr<const void> thing) { kept_.push_back(std::move(thing)); }
 
     /// Changes the workers that the stream may use on this node, for tasks that wait too; see Engine::set_workers. On
     /// the StarPU engine another thread may call it while this stream's waits or submits.
@@ -86,14 +89,21 @@ private:
     void add_all_partials(Attachment& matrix);
     void share(TileRef tile, const Readers& readers, std::int32_t priority);
     Attachment& partial_sum(const Task& task, TileRef tile);
-    static void check_written(const Task& task, const Access& access);
+    void check_node(std::string_view who, Index node) const;
+    void check_tile(std::string_view who, const TileRef& tile) const;
+    void check_single(const TileRef& tile) const;
+    void check_has_value(std::string_view who, const TileRef& tile) const;
     void prepare_target(const Exchange& exchange, TileIndex tile);
 
+    [[nodiscard]] bool engine_is_gone() const { return life_.expired(); }
+
     Engine& engine_;
+    std::weak_ptr<const void> life_;
     std::unique_ptr<StreamState> state_;
     PhaseId phase_ = 0;
     /// Matrices that have partial sums of this stream's, in the order in which they got them.
     std::vector<Attachment*> with_partials_;
+    std::vector<std::shared_ptr<const void>> kept_;
 };
 
 }  // namespace tesela

@@ -5,7 +5,6 @@
 #include "tesela/kernels/kernel.hpp"
 
 #include <array>
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -44,6 +43,48 @@ struct Access {
     AccessMode mode = AccessMode::read;
 };
 
+/// The same, and the type of its elements: `const T` where the task only reads. Made by `read`, `write` and the others
+/// below.
+template <class T>
+struct AccessTo {
+    Access access;
+};
+
+/// A tile of elements T, and whether it is meant transposed.
+template <class T>
+struct TileOf : TileRef {
+    Op op = Op::none;
+};
+
+/// What a task does to a tile: see AccessMode.
+template <class T>
+[[nodiscard]] AccessTo<const T> read(const TileOf<T>& tile) {
+    return {{tile, AccessMode::read}};
+}
+template <class T>
+[[nodiscard]] AccessTo<T> write(const TileOf<T>& tile) {
+    return {{tile, AccessMode::write}};
+}
+template <class T>
+[[nodiscard]] AccessTo<T> read_write(const TileOf<T>& tile) {
+    return {{tile, AccessMode::read_write}};
+}
+template <class T>
+[[nodiscard]] AccessTo<T> commute(const TileOf<T>& tile) {
+    return {{tile, AccessMode::commute}};
+}
+template <class T>
+[[nodiscard]] AccessTo<T> reduce(const TileOf<T>& tile) {
+    return {{tile, AccessMode::reduce}};
+}
+
+/// Whether a kernel that works on elements E can have a tile of elements T: the same, read or written alike; `void`
+/// takes any.
+template <class E, class T>
+inline constexpr bool fits_kernel = std::is_const_v<E> == std::is_const_v<T> &&
+                                    (std::is_void_v<E> ||
+                                     std::is_same_v<std::remove_const_t<E>, std::remove_const_t<T>>);
+
 /// Whether a task may use the worker that is kept for the critical path (paper 000, oversubscription).
 enum class Urgency : std::uint8_t { ordinary, critical };
 
@@ -56,8 +97,7 @@ using PhaseId = std::int32_t;
 /// One unit of work, as a plain value of fixed size: a kernel, its tiles, its arguments and hints for the scheduler.
 /// It runs on the node that owns the first tile it writes, at that point of the stream, unless a node is named.
 struct Task {
-    static constexpr std::size_t max_accesses = 8;
-    static constexpr std::size_t max_argument_bytes = 64;
+    static constexpr std::size_t max_accesses = max_tiles;
 
     const Kernel* kernel = nullptr;
     std::array<Access, max_accesses> accesses;
@@ -75,14 +115,32 @@ struct Task {
 
     // Accesses and arguments beyond those in use are left unset on purpose: a task is built once per submission.
     Task() {}  // NOLINT(modernize-use-equals-default, cppcoreguidelines-pro-type-member-init)
-    Task(const Kernel& k, std::initializer_list<Access> list) : kernel(&k) {  // NOLINT(*-member-init)
-        assert(list.size() <= max_accesses);
-        for (const Access& access : list) accesses[static_cast<std::size_t>(access_count++)] = access;
+    /// A kernel, its arguments, and what it does to its tiles, in its order. What does not fit does not compile.
+    template <class Arguments, class... Elements, class... Given>
+    Task(const KernelOf<Arguments, Elements...>& k, const std::type_identity_t<Arguments>& args,
+         const AccessTo<Given>&... tiles)
+        : Task(unchecked(k, {tiles.access...}, args)) {
+        check_tiles<KernelOf<Arguments, Elements...>, Given...>();
+    }
+    template <class... Elements, class... Given>
+    explicit Task(const KernelOf<NoArguments, Elements...>& k, const AccessTo<Given>&... tiles)
+        : Task(unchecked(k, {tiles.access...})) {
+        check_tiles<KernelOf<NoArguments, Elements...>, Given...>();
+    }
+    /// For who knows kernels and tiles only at run time, and answers for it that they fit. Throws Error for too many.
+    [[nodiscard]] static Task unchecked(const Kernel& k, std::initializer_list<Access> list) {
+        if (list.size() > max_accesses) throw_too_many(k, list.size());
+        Task task;
+        task.kernel = &k;
+        for (const Access& access : list) task.accesses[static_cast<std::size_t>(task.access_count++)] = access;
+        return task;
     }
     template <class Arguments>
-    Task(const Kernel& k, std::initializer_list<Access> list, const Arguments& args) : Task(k, list) {
+    [[nodiscard]] static Task unchecked(const Kernel& k, std::initializer_list<Access> list, const Arguments& args) {
         static_assert(std::is_trivially_copyable_v<Arguments> && sizeof(Arguments) <= max_argument_bytes);
-        std::memcpy(arguments.data(), &args, sizeof(Arguments));
+        Task task = unchecked(k, list);
+        std::memcpy(task.arguments.data(), &args, sizeof(Arguments));
+        return task;
     }
 
     Task& at(std::int32_t task_step, std::int32_t task_priority) {
@@ -107,6 +165,22 @@ struct Task {
         return {accesses.data(), static_cast<std::size_t>(access_count)};
     }
     [[nodiscard]] std::span<Access> used() { return {accesses.data(), static_cast<std::size_t>(access_count)}; }
+
+private:
+    [[noreturn]] static void throw_too_many(const Kernel& kernel, std::size_t count);
+
+    template <class Arguments, class... Elements, class... Given>
+    static constexpr bool tiles_fit(const KernelOf<Arguments, Elements...>*, const AccessTo<Given>*...) {
+        return (fits_kernel<Elements, Given> && ...);
+    }
+    template <class Kernel, class... Given>
+    static constexpr void check_tiles() {
+        static_assert(Kernel::template takes<sizeof...(Given)>, "the kernel works on another number of tiles");
+        if constexpr (Kernel::template takes<sizeof...(Given)>)
+            static_assert(
+                tiles_fit(static_cast<const Kernel*>(nullptr), static_cast<const AccessTo<Given>*>(nullptr)...),
+                "a tile has elements of another type, or is read where the kernel writes, or the other way round");
+    }
 };
 
 }  // namespace tesela

@@ -48,7 +48,8 @@ KernelCost cost_column_squares(Shapes s, const void*) noexcept {
 
 }  // namespace
 
-const Kernel covariance_kernel{"dcmg", cost_covariance, run_covariance};
-const Kernel column_squares_kernel{"dcolsq", cost_column_squares, run_column_squares};
+const CovarianceKernel covariance_kernel{"dcmg", cost_covariance, run_covariance};
+const KernelOf<NoArguments, const double, double> column_squares_kernel{"dcolsq", cost_column_squares,
+                                                                        run_column_squares};
 
 }  // namespace tesela

@@ -16,9 +16,10 @@ struct CovarianceArguments {
 };
 
 /// "dcmg" of paper 000: (K): K(i, j) := the covariance of observations i and j.
-extern const Kernel covariance_kernel;
+using CovarianceKernel = KernelOf<CovarianceArguments, double>;
+extern const CovarianceKernel covariance_kernel;
 
 /// (A, s): s(j) := s(j) + Σ_i A(i, j)², s one column with as many rows as A has columns.
-extern const Kernel column_squares_kernel;
+extern const KernelOf<NoArguments, const double, double> column_squares_kernel;
 
 }  // namespace tesela

@@ -148,6 +148,15 @@ KernelResult run_laset(const KernelCall& call) noexcept {
 }
 
 template <class T>
+KernelResult run_scale(const KernelCall& call) noexcept {
+    const auto factor = static_cast<T>(call.args<ScaleArguments>().factor);
+    const blas::Block<T> a(call.tiles[0]);
+    for (Index j = 0; j < a.cols; ++j)
+        for (Index i = 0; i < a.rows; ++i) a(i, j) *= factor;
+    return {};
+}
+
+template <class T>
 KernelResult run_generate(const KernelCall& call) noexcept {
     const auto& args = call.args<GenerateArguments>();
     const blas::Block<T> a(call.tiles[0]);
@@ -229,33 +238,40 @@ constexpr const char* named(const char* single_name, const char* double_name) {
 }  // namespace
 
 template <class T>
-const Kernel Dense<T>::potrf{named<T>("spotrf", "dpotrf"), cost_potrf<T>, run_potrf<T>};
+const KernelOf<PivotArguments, T> Dense<T>::potrf{named<T>("spotrf", "dpotrf"), cost_potrf<T>, run_potrf<T>};
 template <class T>
-const Kernel Dense<T>::getrf{named<T>("sgetrf", "dgetrf"), cost_getrf<T>, run_getrf<T>};
+const KernelOf<PivotArguments, T> Dense<T>::getrf{named<T>("sgetrf", "dgetrf"), cost_getrf<T>, run_getrf<T>};
 template <class T>
-const Kernel Dense<T>::trtri{named<T>("strtri", "dtrtri"), cost_potrf<T>, run_trtri<T>};
+const KernelOf<NoArguments, T> Dense<T>::trtri{named<T>("strtri", "dtrtri"), cost_potrf<T>, run_trtri<T>};
 template <class T>
-const Kernel Dense<T>::lauum{named<T>("slauum", "dlauum"), cost_potrf<T>, run_lauum<T>};
+const KernelOf<NoArguments, T> Dense<T>::lauum{named<T>("slauum", "dlauum"), cost_potrf<T>, run_lauum<T>};
 template <class T>
-const Kernel Dense<T>::trsm{named<T>("strsm", "dtrsm"), cost_triangular<T>, run_trsm<T>};
+const KernelOf<TriangularArguments, const T, T> Dense<T>::trsm{named<T>("strsm", "dtrsm"), cost_triangular<T>,
+                                                               run_trsm<T>};
 template <class T>
-const Kernel Dense<T>::trmm{named<T>("strmm", "dtrmm"), cost_triangular<T>, run_trmm<T>};
+const KernelOf<TriangularArguments, const T, T> Dense<T>::trmm{named<T>("strmm", "dtrmm"), cost_triangular<T>,
+                                                               run_trmm<T>};
 template <class T>
-const Kernel Dense<T>::syrk{named<T>("ssyrk", "dsyrk"), cost_syrk<T>, run_syrk<T>};
+const KernelOf<SyrkArguments, const T, T> Dense<T>::syrk{named<T>("ssyrk", "dsyrk"), cost_syrk<T>, run_syrk<T>};
 template <class T>
-const Kernel Dense<T>::gemm{named<T>("sgemm", "dgemm"), cost_gemm<T>, run_gemm<T>};
+const KernelOf<GemmArguments, const T, const T, T> Dense<T>::gemm{named<T>("sgemm", "dgemm"), cost_gemm<T>,
+                                                                  run_gemm<T>};
 template <class T>
-const Kernel Dense<T>::gemv{named<T>("sgemv", "dgemv"), cost_gemm<T>, run_gemv<T>};
+const KernelOf<GemmArguments, const T, const T, T> Dense<T>::gemv{named<T>("sgemv", "dgemv"), cost_gemm<T>,
+                                                                  run_gemv<T>};
 template <class T>
-const Kernel Dense<T>::geadd{named<T>("sgeadd", "dgeadd"), cost_geadd<T>, run_geadd<T>};
+const KernelOf<GeaddArguments, const T, T> Dense<T>::geadd{named<T>("sgeadd", "dgeadd"), cost_geadd<T>, run_geadd<T>};
 template <class T>
-const Kernel Dense<T>::laset{named<T>("slaset", "dlaset"), cost_write<T>, run_laset<T>};
+const KernelOf<LasetArguments, T> Dense<T>::laset{named<T>("slaset", "dlaset"), cost_write<T>, run_laset<T>};
 template <class T>
-const Kernel Dense<T>::generate{named<T>("sgenerate", "dgenerate"), cost_write<T>, run_generate<T>};
+const KernelOf<ScaleArguments, T> Dense<T>::scale{named<T>("sscale", "dscale"), cost_write<T>, run_scale<T>};
 template <class T>
-const Kernel Dense<T>::dot{named<T>("sdot", "ddot"), cost_dot<T>, run_dot<T>};
+const KernelOf<GenerateArguments, T> Dense<T>::generate{named<T>("sgenerate", "dgenerate"), cost_write<T>,
+                                                        run_generate<T>};
 template <class T>
-const Kernel Dense<T>::logdet{named<T>("slogdet", "dlogdet"), cost_logdet<T>, run_logdet<T>};
+const KernelOf<NoArguments, const T, const T, T> Dense<T>::dot{named<T>("sdot", "ddot"), cost_dot<T>, run_dot<T>};
+template <class T>
+const KernelOf<NoArguments, const T, T> Dense<T>::logdet{named<T>("slogdet", "dlogdet"), cost_logdet<T>, run_logdet<T>};
 
 template struct Dense<float>;
 template struct Dense<double>;

@@ -7,12 +7,10 @@
 
 namespace tesela {
 
-enum class Op : std::uint8_t { none, transpose };
 enum class Side : std::uint8_t { left, right };
 enum class Triangle : std::uint8_t { lower, upper };
 enum class Diagonal : std::uint8_t { general, unit };
 
-[[nodiscard]] constexpr Op flip(Op op) { return op == Op::none ? Op::transpose : Op::none; }
 [[nodiscard]] constexpr Triangle flip(Triangle t) { return t == Triangle::lower ? Triangle::upper : Triangle::lower; }
 
 /// Arguments of the kernels below, in the words of BLAS. `first_row` is the global index of the tile's first row, for
@@ -47,6 +45,9 @@ struct LasetArguments {
     double off_diagonal = 0;
     double diagonal = 0;
 };
+struct ScaleArguments {
+    double factor = 1;
+};
 /// Element (i, j), global indices, of a generated matrix; `context` is the caller's and outlives the task.
 using ElementFunction = double (*)(const void* context, ElementIndex at);
 struct GenerateArguments {
@@ -58,20 +59,25 @@ struct GenerateArguments {
 /// The dense kernels in single (float) and double precision. Tiles in the order given; the last one is written.
 template <class T>
 struct Dense {
-    static const Kernel potrf;     ///< A := L with A = L·Lᵀ, lower; fails with the first pivot that is not positive
-    static const Kernel getrf;     ///< A := L\U without pivoting; fails with the first pivot that is zero
-    static const Kernel trtri;     ///< A := A⁻¹, lower triangular
-    static const Kernel lauum;     ///< A := Lᵀ·L, lower triangle
-    static const Kernel trsm;      ///< (A, B): B := alpha·op(A)⁻¹·B or alpha·B·op(A)⁻¹
-    static const Kernel trmm;      ///< (A, B): B := alpha·op(A)·B or alpha·B·op(A)
-    static const Kernel syrk;      ///< (A, C): C := alpha·op(A)·op(A)ᵀ + beta·C, one triangle
-    static const Kernel gemm;      ///< (A, B, C): C := alpha·op(A)·op(B) + beta·C
-    static const Kernel gemv;      ///< (A, x, y): y := alpha·op(A)·x + beta·y; arguments of gemm
-    static const Kernel geadd;     ///< (A, B): B := alpha·A + beta·B
-    static const Kernel laset;     ///< A := constant off and on the diagonal
-    static const Kernel generate;  ///< A(i, j) := element(context, global i, global j)
-    static const Kernel dot;       ///< (A, B, s): s := s + Σ A(i,j)·B(i,j), s 1×1
-    static const Kernel logdet;    ///< (L, s): s := s + 2·Σ log L(i,i), s 1×1: log-determinant of L·Lᵀ
+    static const KernelOf<PivotArguments, T>
+        potrf;  ///< A := L with A = L·Lᵀ, lower; fails with the first pivot that is not positive
+    static const KernelOf<PivotArguments, T>
+        getrf;  ///< A := L\U without pivoting; fails with the first pivot that is zero
+    static const KernelOf<NoArguments, T> trtri;                  ///< A := A⁻¹, lower triangular
+    static const KernelOf<NoArguments, T> lauum;                  ///< A := Lᵀ·L, lower triangle
+    static const KernelOf<TriangularArguments, const T, T> trsm;  ///< (A, B): B := alpha·op(A)⁻¹·B or alpha·B·op(A)⁻¹
+    static const KernelOf<TriangularArguments, const T, T> trmm;  ///< (A, B): B := alpha·op(A)·B or alpha·B·op(A)
+    static const KernelOf<SyrkArguments, const T, T> syrk;  ///< (A, C): C := alpha·op(A)·op(A)ᵀ + beta·C, one triangle
+    static const KernelOf<GemmArguments, const T, const T, T> gemm;  ///< (A, B, C): C := alpha·op(A)·op(B) + beta·C
+    static const KernelOf<GemmArguments, const T, const T, T>
+        gemv;  ///< (A, x, y): y := alpha·op(A)·x + beta·y; arguments of gemm
+    static const KernelOf<GeaddArguments, const T, T> geadd;      ///< (A, B): B := alpha·A + beta·B
+    static const KernelOf<LasetArguments, T> laset;               ///< A := constant off and on the diagonal
+    static const KernelOf<ScaleArguments, T> scale;               ///< A := factor·A
+    static const KernelOf<GenerateArguments, T> generate;         ///< A(i, j) := element(context, global i, global j)
+    static const KernelOf<NoArguments, const T, const T, T> dot;  ///< (A, B, s): s := s + Σ A(i,j)·B(i,j), s 1×1
+    static const KernelOf<NoArguments, const T, T>
+        logdet;  ///< (L, s): s := s + 2·Σ log L(i,i), s 1×1: log-determinant of L·Lᵀ
 };
 
 extern template struct Dense<float>;

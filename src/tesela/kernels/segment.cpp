@@ -227,10 +227,10 @@ void unpack_segments(std::span<const PlacedSegment> segments, const std::byte* p
         unpack_segment(packed + size_of(segment.args.packed_at, segment.args), to[segment.target], segment.args);
 }
 
-const Kernel SegmentKernels::copy{"copy_segment", copy_cost, run_copy};
-const Kernel SegmentKernels::pack{"pack_segment", copy_cost, run_pack};
-const Kernel SegmentKernels::unpack{"unpack_segment", copy_cost, run_unpack};
-const Kernel SegmentKernels::open{"open_tile", no_cost, run_nothing};
-const Kernel SegmentKernels::close{"close_tile", no_cost, run_nothing};
+const KernelOf<SegmentArguments, const void, void> SegmentKernels::copy{"copy_segment", copy_cost, run_copy};
+const KernelOf<SegmentArguments, const void, void> SegmentKernels::pack{"pack_segment", copy_cost, run_pack};
+const KernelOf<SegmentArguments, const void, void> SegmentKernels::unpack{"unpack_segment", copy_cost, run_unpack};
+const KernelOf<NoArguments, void> SegmentKernels::open{"open_tile", no_cost, run_nothing};
+const KernelOf<NoArguments, void> SegmentKernels::close{"close_tile", no_cost, run_nothing};
 
 }  // namespace tesela

@@ -26,11 +26,12 @@ struct SegmentArguments {
 
 /// Copies one segment; tiles in the order given, the last one is written.
 struct SegmentKernels {
-    static const Kernel copy;    ///< source tile, target tile
-    static const Kernel pack;    ///< source tile, buffer
-    static const Kernel unpack;  ///< buffer, target tile
-    static const Kernel open;    ///< a tile: gives it memory, so that its parts can be written at the same time
-    static const Kernel close;   ///< a tile: all its parts have been written
+    static const KernelOf<SegmentArguments, const void, void> copy;    ///< source tile, target tile
+    static const KernelOf<SegmentArguments, const void, void> pack;    ///< source tile, buffer
+    static const KernelOf<SegmentArguments, const void, void> unpack;  ///< buffer, target tile
+    static const KernelOf<NoArguments, void>
+        open;  ///< a tile: gives it memory, so that its parts can be written at the same time
+    static const KernelOf<NoArguments, void> close;  ///< a tile: all its parts have been written
 };
 
 /// What the kernels do, for engines that keep their own lists of segments. `packed` has room for the shape's elements.

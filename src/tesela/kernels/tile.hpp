@@ -21,6 +21,10 @@ inline constexpr ElementType element_type<double> = ElementType::f64;
     return type == ElementType::f64 ? 8 : type == ElementType::f32 ? 4 : 0;
 }
 
+/// Whether a matrix or a tile is meant as it is or transposed.
+enum class Op : std::uint8_t { none, transpose };
+[[nodiscard]] constexpr Op flip(Op op) { return op == Op::none ? Op::transpose : Op::none; }
+
 /// The rank of a tile that is stored as it is, with all its elements.
 inline constexpr Index dense_rank = -1;
 

@@ -13,6 +13,7 @@ Notice Meetings::notice(Kind kind, const Arrival& arrival) {
                   .topic = arrival.topic,
                   .round = arrival.round,
                   .position = arrival.position,
+                  .trail = arrival.trail,
                   .value = static_cast<std::int64_t>(arrival.count)};
     notice.set_text(arrival.text);
     return notice;
@@ -23,6 +24,7 @@ Arrival Meetings::arrival_of(const Notice& notice) {
             .round = notice.round,
             .kind = notice.detail,
             .position = notice.position,
+            .trail = notice.trail,
             .text = notice.text.data(),
             .count = static_cast<std::uint64_t>(notice.value)};
 }
@@ -83,10 +85,16 @@ void Meetings::hear_arrival(int from, const Arrival& arrival) {
         hooks_.diverged(fmt::format("node {} {} after {} steps, where node {} {} after {}: all nodes must do the same",
                                     before.first_node, hooks_.describe(first), first.position, from,
                                     hooks_.describe(arrival), arrival.position));
+    else if (first.trail != arrival.trail)
+        hooks_.diverged(
+            fmt::format("node {} and node {} {} after {} steps that are not the same: all nodes must do the "
+                        "same, in the same order",
+                        before.first_node, from, hooks_.describe(arrival), arrival.position));
     else if (first.count != arrival.count && first.count != 0 && arrival.count != 0)
-        hooks_.diverged(fmt::format("node {} {} as number {} of all that it does, and node {} as its number {}: all "
-                                    "nodes must do the same",
-                                    before.first_node, hooks_.describe(first), first.count, from, arrival.count));
+        hooks_.diverged(
+            fmt::format("node {} {} as number {} of all that it does, and node {} as its number {}: all "
+                        "nodes must do the same",
+                        before.first_node, hooks_.describe(first), first.count, from, arrival.count));
 }
 
 void Meetings::hear_value(const Arrival& arrival, std::int64_t value) {

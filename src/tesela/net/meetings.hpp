@@ -18,6 +18,7 @@ struct Arrival {
     std::uint64_t round = 0;     ///< how often they met before in it
     std::uint32_t kind = 0;      ///< what it wants to do there
     std::uint64_t position = 0;  ///< how many steps it has made
+    std::uint64_t trail = 0;     ///< a hash of these steps, to compare
     std::string text{};          ///< the name of it, for people
     std::uint64_t count = 0;     ///< how many things the node has done before, in all; 0: not counted (see Itinerary)
 };

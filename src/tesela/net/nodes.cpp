@@ -68,25 +68,8 @@ void start_mpi() {
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level), "MPI_Init_thread");
     if (level < MPI_THREAD_MULTIPLE)
         throw Error("this MPI does not allow calls from several threads (MPI_THREAD_MULTIPLE)");
-    std::atexit(finish_mpi);
+    if (std::atexit(finish_mpi) != 0) throw Error("cannot see to it that MPI ends with the program (atexit)");
 }
-
-/// The nodes on this machine, while it lives; every node makes one.
-class NodesHere {
-public:
-    explicit NodesHere(MPI_Comm all) {
-        check(MPI_Comm_split_type(all, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &comm_), "MPI_Comm_split_type");
-    }
-    ~NodesHere() { check_or_end(MPI_Comm_free(&comm_), "MPI_Comm_free"); }
-    NodesHere(const NodesHere&) = delete;
-    NodesHere& operator=(const NodesHere&) = delete;
-    NodesHere(NodesHere&&) = delete;
-    NodesHere& operator=(NodesHere&&) = delete;
-    [[nodiscard]] MPI_Comm get() const { return comm_; }
-
-private:
-    MPI_Comm comm_ = MPI_COMM_NULL;
-};
 
 }  // namespace
 
@@ -138,7 +121,7 @@ void end_job(const std::string& why) {
 NoExit::NoExit() {
     // Also where the program has started MPI itself; called before what was registered earlier.
     static const int registered = std::atexit(end_if_in_use);
-    (void)registered;
+    if (registered != 0) throw Error("cannot see to it that an early exit ends the job (atexit)");
     in_use = true;
 }
 NoExit::~NoExit() { in_use = false; }
@@ -146,6 +129,9 @@ NoExit::~NoExit() { in_use = false; }
 Nodes::Communicator::Communicator(MPI_Comm of) {
     check(MPI_Comm_dup(of, &comm_), "MPI_Comm_dup");
     check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+}
+Nodes::Communicator::Communicator(const Communicator& of, OnThisMachine) {
+    check(MPI_Comm_split_type(of.get(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &comm_), "MPI_Comm_split_type");
 }
 Nodes::Communicator::~Communicator() { check_or_end(MPI_Comm_free(&comm_), "MPI_Comm_free"); }
 
@@ -155,24 +141,33 @@ Nodes::Nodes() {
     check(MPI_Comm_rank(MPI_COMM_WORLD, &me_), "MPI_Comm_rank");
     check(MPI_Comm_size(MPI_COMM_WORLD, &count_), "MPI_Comm_size");
     communicator_ = std::make_unique<Communicator>(MPI_COMM_WORLD);
-    const NodesHere here(communicator_->get());
-    check(MPI_Comm_size(here.get(), &count_here_), "MPI_Comm_size");
-    check(MPI_Comm_rank(here.get(), &number_here_), "MPI_Comm_rank");
+    here_ = std::make_unique<Communicator>(*communicator_, OnThisMachine{});
+    check(MPI_Comm_size(here_->get(), &count_here_), "MPI_Comm_size");
+    check(MPI_Comm_rank(here_->get(), &number_here_), "MPI_Comm_rank");
 }
 Nodes::~Nodes() = default;
 
 bool Nodes::alike_here(const std::string& text) const {
     if (count_here_ == 1) return true;
-    const NodesHere here(communicator_->get());
     const std::size_t mine = std::hash<std::string>{}(text);
     std::array<std::uint64_t, 2> extremes{mine, ~std::uint64_t{mine}};
-    check(MPI_Allreduce(MPI_IN_PLACE, extremes.data(), 2, MPI_UINT64_T, MPI_MIN, here.get()), "MPI_Allreduce");
+    check(MPI_Allreduce(MPI_IN_PLACE, extremes.data(), 2, MPI_UINT64_T, MPI_MIN, here_->get()), "MPI_Allreduce");
     return extremes[0] == ~extremes[1];
 }
 
-double Nodes::max(double value) const {
-    const std::vector<double> all = gather(value);
-    return *std::max_element(all.begin(), all.end());
+void Nodes::all_or_none(const std::function<void()>& work) const {
+    std::string reason;
+    try {
+        work();
+    } catch (const std::exception& error) {
+        reason = error.what();
+        if (reason.empty()) reason = "an error without a reason";
+    }
+    int node = 0;
+    for (const std::string& why : gather(reason)) {
+        if (!why.empty()) throw Error("{}{}", node == me_ ? "" : fmt::format("node {}: ", node), why);
+        ++node;
+    }
 }
 
 std::vector<double> Nodes::gather(double value) const {

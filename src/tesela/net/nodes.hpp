@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -52,7 +53,8 @@ public:
     /// This node's number among them.
     [[nodiscard]] int number_here() const { return number_here_; }
 
-    [[nodiscard]] double max(double value) const;
+    /// Does what may fail on one node: all throw Error, with the first reason, if it does on any.
+    void all_or_none(const std::function<void()>& work) const;
     /// Whether all nodes on this machine bring the same text.
     [[nodiscard]] bool alike_here(const std::string& text) const;
     [[nodiscard]] std::vector<double> gather(double value) const;
@@ -81,6 +83,7 @@ private:
     int count_here_ = 1;
     int number_here_ = 0;
     std::unique_ptr<Communicator> communicator_;
+    std::unique_ptr<Communicator> here_;  // of those on this machine
 };
 
 }  // namespace net

@@ -87,7 +87,11 @@ public:
           nodes_(nodes.count()),
           comm_(nodes.communicator().get()),
           hear_(std::move(notice)),
-          largest_tag_(options.largest_tag > 0 ? options.largest_tag : largest_tag_of(comm_.get())) {
+          largest_tag_(options.largest_tag == 0 ? largest_tag_of(comm_.get()) : options.largest_tag) {
+        constexpr int fewest = 2 * static_cast<int>(numbers) - 1;
+        if (largest_tag_ < fewest || largest_tag_ > largest_tag_of(comm_.get()))
+            throw Error("the largest tag must be from {} to {}, not {}", fewest, largest_tag_of(comm_.get()),
+                        options.largest_tag);
         listen();
         thread_ = std::thread([this] { work(); });
     }

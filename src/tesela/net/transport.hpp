@@ -57,6 +57,7 @@ struct Notice {
     std::uint64_t topic = 0;
     std::uint64_t round = 0;
     std::uint64_t position = 0;
+    std::uint64_t trail = 0;
     std::int64_t value = 0;
     std::int32_t node = 0;
     std::array<char, 44> text{};

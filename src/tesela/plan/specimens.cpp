@@ -71,6 +71,7 @@ void add_dense(std::vector<Specimen>& list) {
     add(K::trmm, square({pivot, memory}), from_left);
     add(K::geadd, square({memory, memory}), bytes_of(GeaddArguments{.alpha = 0.5, .beta = 0.5}));
     add(K::laset, square({memory}), bytes_of(LasetArguments{.diagonal = 1}));
+    add(K::scale, square({memory}), bytes_of(ScaleArguments{.factor = 1}));
     add(K::generate, square({memory}), bytes_of(GenerateArguments{.element = some_element}));
     add(
         K::dot,

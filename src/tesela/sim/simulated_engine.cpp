@@ -196,9 +196,10 @@ void SimulatedEngine::submit(StreamState& stream, const Task& task) {
     implementation_->know_items(stream_of(stream));
 }
 
-void SimulatedEngine::move(StreamState& stream, TileRef tile, NodeId to) {
-    implementation_->recorder.move(stream, tile, to);
+bool SimulatedEngine::move(StreamState& stream, TileRef tile, NodeId to) {
+    const bool moved = implementation_->recorder.move(stream, tile, to);
     implementation_->know_items(stream_of(stream));
+    return moved;
 }
 
 void SimulatedEngine::exchange(StreamState& stream, const Exchange& exchange) {

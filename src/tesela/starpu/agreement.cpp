@@ -27,9 +27,9 @@ std::int64_t encode(const Status& status) {
 }
 Status decode(std::int64_t value) {
     if (value == no_failure) return {};
-    if (value == elsewhere) return {Failure::elsewhere, std::numeric_limits<Index>::max()};
-    if (value < 0) return {Failure::out_of_memory, value - no_memory};
-    return {static_cast<Failure>(value % kinds), value / kinds};
+    if (value == elsewhere) return {Failure::elsewhere, std::numeric_limits<Index>::max(), {}};
+    if (value < 0) return {Failure::out_of_memory, value - no_memory, {}};
+    return {static_cast<Failure>(value % kinds), value / kinds, {}};
 }
 
 }  // namespace
@@ -72,6 +72,8 @@ std::string Agreement::describe(const net::Arrival& arrival) {
 void Agreement::hear(int from, const net::Notice& notice) {
     if (notice.kind == failure_notice)
         hear_failure(notice);
+    else if (notice.kind == trail_notice)
+        hear_trail(from, notice);
     else
         meetings_.hear(from, notice);
 }
@@ -105,14 +107,57 @@ std::optional<std::string> Agreement::compare(int node, const net::Arrival& arri
     return itinerary_.heard(node, arrival, describe(arrival));
 }
 
-void Agreement::step(StarpuStream& stream) {
-    const std::uint64_t now = stream.steps.fetch_add(1) + 1;
+void Agreement::step(StarpuStream& stream, std::uint64_t what) {
+    const std::uint64_t now = stream.advance(what);
     if (now > stream.last_step.load())
         net::end_job_for_all(
             fmt::format("node {} stopped in stream {} after {} steps, where this node goes on: all nodes must do "
                         "the same",
                         stream.last_step_of.load(), stream.options().name, stream.last_step.load()));
+    if (now == stream.compare_at.load()) compare_trail(stream);
     if (const auto wrong = itinerary_.step()) net::end_job_for_all(*wrong);
+}
+
+void Agreement::waits_long(const StarpuStream& stream) {
+    const std::uint64_t steps = stream.steps.load();
+    transport_->notify_others({.kind = trail_notice,
+                               .topic = topic_of(stream),
+                               .round = stream.round.load(),
+                               .position = steps,
+                               .trail = stream.trail(steps)});
+}
+
+namespace {
+[[noreturn]] void end_for_trails(int node, const StarpuStream& stream, std::uint64_t step) {
+    net::end_job_for_all(
+        fmt::format("node {} waits in stream {} after {} steps, of which this node has done others: all nodes must do "
+                    "the same, in the same order",
+                    node, stream.options().name, step));
+}
+}  // namespace
+
+void Agreement::hear_trail(int from, const net::Notice& notice) {
+    std::unique_lock lock(mutex_);
+    const auto found = streams_.find(notice.topic - 1);
+    if (found == streams_.end() || found->second->round.load() != notice.round) return;
+    StarpuStream& stream = *found->second;
+    stream.compare_with = notice.trail;
+    stream.compare_node = from;
+    stream.compare_at = notice.position;
+    if (stream.steps.load() < notice.position) return;  // when it comes there
+    const std::uint64_t mine = stream.trail(notice.position);
+    if (mine == 0 || mine == notice.trail) return;
+    lock.unlock();
+    end_for_trails(from, stream, notice.position);
+}
+
+void Agreement::compare_trail(StarpuStream& stream) {
+    std::unique_lock lock(mutex_);
+    const std::uint64_t at = stream.compare_at;
+    const std::uint64_t mine = stream.trail(at);
+    if (mine == 0 || mine == stream.compare_with) return;
+    lock.unlock();
+    end_for_trails(stream.compare_node, stream, at);
 }
 
 /// What follows under `mutex_` when it returns must end with `itinerary_.leave()`.
@@ -198,24 +243,38 @@ Status Agreement::wait(StarpuStream& stream, Then then, const std::function<void
                                .round = stream.round.load(),
                                .kind = static_cast<std::uint32_t>(then == Then::ends ? Kind::end : Kind::wait),
                                .position = stream.steps.load(),
+                               .trail = stream.trail(stream.steps.load()),
                                .text = stream.options().name};
+    Status mine;
     const std::int64_t outcome = meet(arrival, [&] {
         work();
-        return encode(stream.failure.take());
+        mine = stream.failure.take();
+        return encode(mine);
     });
-    const std::lock_guard lock(mutex_);
-    (void)stream.failure.take();  // what others told of meanwhile is in the outcome
-    stream.failure_told = false;
-    stream.last_step = ~std::uint64_t{0};
-    ++stream.round;
-    itinerary_.leave();
-    begin_round(stream);
-    if (then == Then::ends) {
-        streams_.erase(stream.number);
-        early_.erase(stream.number);
-        if (nodes_.me() == 0) slots_[static_cast<std::size_t>(stream.mail->slot())] = false;
+    {
+        const std::lock_guard lock(mutex_);
+        (void)stream.failure.take();  // what others told of meanwhile is in the outcome
+        stream.failure_told = false;
+        stream.last_step = ~std::uint64_t{0};
+        ++stream.round;
+        itinerary_.leave();
+        begin_round(stream);
+        if (then == Then::ends) {
+            streams_.erase(stream.number);
+            early_.erase(stream.number);
+            if (nodes_.me() == 0) slots_[static_cast<std::size_t>(stream.mail->slot())] = false;
+        }
     }
-    return decode(outcome);
+    Status status = decode(outcome);
+    if (status.failure == Failure::stated) status.reason = agreed_reason(outcome == encode(mine) ? mine.reason : "");
+    return status;
+}
+
+/// What the first node says that knows why.
+std::string Agreement::agreed_reason(const std::string& mine) const {
+    for (const std::string& reason : nodes_.gather(mine))
+        if (!reason.empty()) return reason;
+    return {};
 }
 
 void Agreement::tell_failure(StarpuStream& stream) {
@@ -230,7 +289,7 @@ void Agreement::tell_failure(StarpuStream& stream) {
 
 /// Its tasks here become no-ops too.
 void Agreement::hear_failure(const net::Notice& notice) {
-    const Status status{static_cast<Failure>(notice.detail), notice.value};
+    const Status status{static_cast<Failure>(notice.detail), notice.value, {}};
     const std::lock_guard lock(mutex_);
     if (Early* early = early_of(notice.topic - 1, notice.round)) {
         early->failure = earlier_failure(early->failure, status);

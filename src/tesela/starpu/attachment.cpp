@@ -27,7 +27,9 @@ bool StarpuAttachment::holds_back(std::size_t position) const {
            slots_[position].handle == nullptr;
 }
 
-StarpuAttachment::~StarpuAttachment() {
+StarpuAttachment::~StarpuAttachment() { end(); }
+
+void StarpuAttachment::end() {
     for (std::size_t p = 0; p < slots_.size(); ++p) {
         const Slot& slot = slots_[p];
         if (holds_back(p)) tile_pool().release_held_back(bytes(tile_at(p)));
@@ -40,13 +42,14 @@ StarpuAttachment::~StarpuAttachment() {
         else
             starpu_data_unregister_no_coherency(slot.handle);
     }
-    if (goes) goes(*this);
+    slots_.clear();
+    if (const auto tell = std::exchange(goes, nullptr)) tell(*this);
 }
 
 Index StarpuAttachment::copied_bytes() const {
     Index total = 0;
     const auto me = static_cast<std::int32_t>(me_.number());
-    for (std::size_t p = 0; p < slots_.size(); ++p)
+    for (std::size_t p = 0; p < directory_.size(); ++p)
         if (directory_.owner(p) != me && directory_.holds(p, me)) total += static_cast<Index>(bytes(tile_at(p)));
     return total;
 }
@@ -55,7 +58,8 @@ starpu_data_handle_t StarpuAttachment::handle(TileIndex tile) {
     Slot& slot = slots_[position(tile)];
     if (slot.handle != nullptr) return slot.handle;
     const Claim claim = holds_back(position(tile)) ? Claim::held_back : Claim::needed;
-    slot.handle = at_home(tile, me_) ? register_tile(*this, tile, spec().memory(tile)) : handle_pool().take(*this, tile, claim);
+    slot.handle =
+        at_home(tile, me_) ? register_tile(*this, tile, spec().memory(tile)) : handle_pool().take(*this, tile, claim);
     return slot.handle;
 }
 

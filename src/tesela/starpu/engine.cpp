@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <ctime>
 #include <deque>
 #include <limits>
 #include <mutex>
@@ -31,6 +32,32 @@ namespace {
 
 StarpuAttachment& attachment_of(const TileRef& tile) { return *static_cast<StarpuAttachment*>(tile.matrix); }
 StarpuStream& stream_of(StreamState& stream) { return static_cast<StarpuStream&>(stream); }
+
+/// What a step is, as a number that is the same on every node (see StarpuStream::trail).
+enum class StepKind : std::uint8_t { task = 1, move, share, exchange, retire, fetch };
+std::uint64_t number_of(StepKind kind, const TileRef& tile, Index node = 0) {
+    Digest digest;
+    digest.add(static_cast<std::uint64_t>(kind));
+    digest.add(attachment_of(tile).datum(tile.index));
+    digest.add(static_cast<std::uint64_t>(node));
+    return digest.value();
+}
+std::uint64_t number_of(const Task& task) {
+    Digest digest;
+    digest.add(static_cast<std::uint64_t>(StepKind::task));
+    digest.add(static_cast<std::uint64_t>(task.node));
+    for (const Access& access : task.used())
+        digest.add(attachment_of(access.tile).datum(access.tile.index) * 8 + static_cast<std::uint64_t>(access.mode));
+    return digest.value();
+}
+/// Its cuts and owners.
+std::uint64_t number_of(const Attachment& matrix) {
+    Digest digest;
+    for (const Index cut : matrix.tiling().row_cuts()) digest.add(static_cast<std::uint64_t>(cut));
+    for (const Index cut : matrix.tiling().col_cuts()) digest.add(static_cast<std::uint64_t>(cut));
+    for (const std::int32_t owner : matrix.distribution().owners()) digest.add(static_cast<std::uint64_t>(owner));
+    return digest.value();
+}
 
 }  // namespace
 
@@ -52,6 +79,8 @@ public:
     /// refuse a matrix alike.
     std::vector<double> memory;
     std::vector<double> reserved;
+    /// Those that are open.
+    std::vector<StarpuStream*> streams;
     /// Bytes of copies that this node holds at this point of the streams.
     std::atomic<Index> copies{0};
     Index total_workers = 0;
@@ -62,11 +91,14 @@ public:
     void reserve(StarpuAttachment& matrix);
     void release(const StarpuAttachment& matrix);
     void drop_copies(StarpuStream& stream);
-    void move_reservation(const TileRef& tile, NodeId to);
+    void wait_for_room() const;
+    void end_streams();
+    [[nodiscard]] bool move_reservation(const TileRef& tile, NodeId to);
     void check_copies(StarpuStream& stream, Index added);
     void throttle(StarpuStream& stream) const;
     /// Counts a step of the stream, and waits while too much of it is pending here.
-    [[nodiscard]] std::uint64_t step(StarpuStream& stream) const;
+    /// `what`: its kind and the data that it is about, mixed into a number.
+    [[nodiscard]] std::uint64_t step(StarpuStream& stream, std::uint64_t what) const;
     Status wait(StarpuStream& stream, Agreement::Then then);
 
     /// Null on a single node. The trace ends before them, and they before the runtime.
@@ -129,6 +161,7 @@ StarpuEngine::Implementation::Implementation(const StarpuOptions& options)
 }
 
 StarpuEngine::Implementation::~Implementation() {
+    end_streams();
     Runtime::help_when_idle(nullptr);
     trace.reset();
     mail.reset();
@@ -167,8 +200,21 @@ void StarpuEngine::Implementation::release(const StarpuAttachment& matrix) {
         reserved[node] -= matrix.reserved_bytes[node];
 }
 
-/// A tile takes its reservation along; where the caller has memory for it none is needed.
-void StarpuEngine::Implementation::move_reservation(const TileRef& tile, NodeId to) {
+/// Matrices that are gone may still be in use by pending tasks: what comes in their place waits for these.
+void StarpuEngine::Implementation::wait_for_room() const {
+    const auto spoken_for = [] {
+        const TilePool::Use use = tile_pool().use();
+        return use.in_use + use.held_back > use.limit;
+    };
+    while (spoken_for() && handle_pool().leaving()) {
+        const timespec moment{.tv_sec = 0, .tv_nsec = 100'000};
+        nanosleep(&moment, nullptr);
+    }
+}
+
+/// A tile takes its reservation along; where the caller has memory for it none is needed. False, on all nodes alike, if
+/// the other node has no room for it.
+bool StarpuEngine::Implementation::move_reservation(const TileRef& tile, NodeId to) {
     StarpuAttachment& matrix = attachment_of(tile);
     const auto bytes = static_cast<double>(matrix.bytes(tile.index));
     const auto change = [&](NodeId node, double by) {
@@ -178,10 +224,13 @@ void StarpuEngine::Implementation::move_reservation(const TileRef& tile, NodeId 
     };
     {
         const std::lock_guard lock(mutex);
+        const auto there = static_cast<std::size_t>(to.number());
+        if (!matrix.at_home(tile.index, to) && reserved[there] + bytes > memory[there]) return false;
         change(tile.owner(), -bytes);
         change(to, bytes);
     }
     if (to == me() && !matrix.written(tile.index) && bytes > 0) tile_pool().hold_back(matrix.bytes(tile.index));
+    return true;
 }
 
 /// In the order of the stream, what this node holds must have room: what later steps give back would come too late.
@@ -197,6 +246,19 @@ void StarpuEngine::Implementation::check_copies(StarpuStream& stream, Index adde
         raise_failure(stream, {Failure::out_of_memory, me().number()});
 }
 
+/// What outlives the engine: its work ends, and its matrices keep nothing of StarPU's.
+void StarpuEngine::Implementation::end_streams() {
+    for (StarpuStream* stream : streams) {
+        stream->progress.wait_until_at_most(0);
+        for (StarpuAttachment* matrix : std::vector(*stream->matrices)) {
+            fmt::print(stderr, "tesela: matrix {} outlives its engine: what it holds is lost\n", matrix->name());
+            matrix->end();
+        }
+        stream->mail.reset();
+        stream->queue.reset();
+    }
+}
+
 /// A node that had no memory threw copies away which the others take it to have: all nodes drop all of them.
 void StarpuEngine::Implementation::drop_copies(StarpuStream& stream) {
     const std::uint64_t position = stream.steps.load();
@@ -209,12 +271,14 @@ void StarpuEngine::Implementation::throttle(StarpuStream& stream) const {
     const Index limit = stream.options().max_pending;
     if (stream.progress.pending() < limit) return;
     const TracedWait waiting(stream, trace::WaitReason::throttle);
-    stream.progress.wait_until_at_most(limit * 3 / 4);
+    stream.progress.wait_until_at_most(limit * 3 / 4, [&] {
+        if (agreement) agreement->waits_long(stream);
+    });
 }
 
-std::uint64_t StarpuEngine::Implementation::step(StarpuStream& stream) const {
+std::uint64_t StarpuEngine::Implementation::step(StarpuStream& stream, std::uint64_t what) const {
     if (!agreement) return stream.steps.fetch_add(1) + 1;
-    agreement->step(stream);
+    agreement->step(stream, what);
     return stream.steps.load(std::memory_order_relaxed);
 }
 
@@ -243,9 +307,7 @@ const net::Nodes& StarpuEngine::together() {
     return implementation_->runtime.nodes;
 }
 
-std::vector<std::string> StarpuEngine::start_lines() {
-    return together().gather(description().line(this_node(), node_count()));
-}
+std::vector<std::string> StarpuEngine::start_lines() { return gather(description().line(this_node(), node_count())); }
 
 std::unique_ptr<StreamState> StarpuEngine::open(const StreamOptions& options) {
     auto& self = *implementation_;
@@ -253,13 +315,16 @@ std::unique_ptr<StreamState> StarpuEngine::open(const StreamOptions& options) {
     Scheduler& scheduler = *self.runtime.scheduler;
     const WorkerBits workers = self.runtime.workers_of(options.workers);
     const WorkerBits critical = self.runtime.critical_workers_of(options.workers);
+    std::unique_lock<std::mutex> opening;
+    if (self.agreement) opening = self.agreement->opening();
+    const int slot = self.agreement ? self.agreement->open(self.streams_opened, options.name) : 0;
     {
         const std::lock_guard lock(self.mutex);
         stream = std::make_unique<StarpuStream>(options, self.take_progress(), self.me(), self.streams_opened++);
+        self.streams.push_back(stream.get());
     }
     stream->queue = {&scheduler.open(workers, critical), CloseQueue{&scheduler}};
     if (self.agreement) {
-        const int slot = self.agreement->open(stream->number, options.name);
         stream->mail = std::make_unique<StreamMail>(*self.mail, slot, stream->failure);
         self.agreement->know(*stream);
     }
@@ -271,6 +336,7 @@ void StarpuEngine::close(StreamState& stream) {
     StarpuStream& mine = stream_of(stream);
     (void)self.wait(mine, Agreement::Then::ends);
     const std::lock_guard lock(self.mutex);
+    std::erase(self.streams, &mine);
     self.free_progress.push_back(&mine.progress);
 }
 
@@ -284,20 +350,23 @@ std::unique_ptr<Attachment> StarpuEngine::attach(StreamState& stream, MatrixSpec
         matrix->reserved_bytes.assign(static_cast<std::size_t>(node_count()), 0);
     else
         implementation_->reserve(*matrix);
+    implementation_->wait_for_room();
     matrix->goes = [this, matrices = mine.matrices](StarpuAttachment& gone) {
         std::erase(*matrices, &gone);
         implementation_->release(gone);
     };
     mine.matrices->push_back(matrix.get());
+    if (implementation_->agreement) mine.note(number_of(*matrix));
     mine.next_datum += matrix->tiling().grid().count();
     return matrix;
 }
 
 void StarpuEngine::submit(StreamState& stream, const Task& task) {
+    require_cpu_entry(task);
     auto& self = *implementation_;
     StarpuStream& mine = stream_of(stream);
     const std::uint64_t number = mine.submitted++;
-    const std::uint64_t position = self.step(mine);
+    const std::uint64_t position = self.step(mine, number_of(task));
     const auto run_here = [&] {
         if (task.node != self.me().number()) return;
         Job job{mine, task};
@@ -323,26 +392,30 @@ void StarpuEngine::submit(StreamState& stream, const Task& task) {
         run_here);
 }
 
-void StarpuEngine::move(StreamState& stream, TileRef tile, NodeId to) {
+bool StarpuEngine::move(StreamState& stream, TileRef tile, NodeId to) {
     auto& self = *implementation_;
     StarpuStream& mine = stream_of(stream);
     StarpuAttachment& matrix = attachment_of(tile);
-    const std::uint64_t position = self.step(mine);
+    const std::uint64_t position = self.step(mine, number_of(StepKind::move, tile, to.number()));
     if (to == self.me() || tile.owner() == self.me()) self.throttle(mine);
-    self.move_reservation(tile, to);
+    if (!self.move_reservation(tile, to)) {
+        raise_failure(mine, {Failure::out_of_memory, to.number()});
+        return false;
+    }
     if (to == self.me() &&
         matrix.directory().holds(matrix.position(tile.index), static_cast<std::int32_t>(to.number())))
         self.copies -= static_cast<Index>(matrix.bytes(tile.index));  // reserved from here on
     if (to == self.me()) self.check_copies(mine, 0);
     matrix.directory().move(matrix.position(tile.index), static_cast<std::int32_t>(to.number()),
                             Effects{self, mine, matrix, position});
+    return true;
 }
 
 void StarpuEngine::share(StreamState& stream, TileRef tile, const Readers& readers, std::int32_t priority) {
     auto& self = *implementation_;
     StarpuStream& mine = stream_of(stream);
     StarpuAttachment& matrix = attachment_of(tile);
-    const std::uint64_t position = self.step(mine);
+    const std::uint64_t position = self.step(mine, number_of(StepKind::share, tile));
     self.throttle(mine);
     std::vector<std::int32_t> named;
     for (const NodeId node : readers.nodes) named.push_back(static_cast<std::int32_t>(node.number()));
@@ -355,7 +428,7 @@ void StarpuEngine::share(StreamState& stream, TileRef tile, const Readers& reade
 void StarpuEngine::exchange(StreamState& stream, const Exchange& exchange) {
     auto& self = *implementation_;
     StarpuStream& mine = stream_of(stream);
-    const std::uint64_t position = self.step(mine);
+    const std::uint64_t position = self.step(mine, number_of(StepKind::exchange, {exchange.to, {}}));
     self.throttle(mine);
     const auto run = std::make_shared<ExchangeRun>(exchange, mine, position);
     auto& to = static_cast<StarpuAttachment&>(*exchange.to);
@@ -372,7 +445,7 @@ void StarpuEngine::retire(StreamState& stream, TileRef tile) {
     if (self.alone()) return;
     StarpuStream& mine = stream_of(stream);
     StarpuAttachment& matrix = attachment_of(tile);
-    const std::uint64_t position = self.step(mine);
+    const std::uint64_t position = self.step(mine, number_of(StepKind::retire, tile));
     matrix.directory().retire(matrix.position(tile.index), Effects{self, mine, matrix, position});
 }
 
@@ -381,8 +454,11 @@ void StarpuEngine::fetch(StreamState& stream, TileRef tile, std::shared_ptr<Fetc
     StarpuStream& mine = stream_of(stream);
     StarpuAttachment& matrix = attachment_of(tile);
     const std::uint64_t number = mine.submitted++;
-    const std::uint64_t position = self.step(mine);
+    const std::uint64_t position = self.step(mine, number_of(StepKind::fetch, tile));
     self.throttle(mine);
+    into->every_second = [&self, &mine] {
+        if (self.agreement) self.agreement->waits_long(mine);
+    };
     const auto copy_out = [&] {
         const Task task = copy_out_task(tile, *into);
         Job job{mine, task, AfterFailure::run};
@@ -424,7 +500,7 @@ void StarpuEngine::stop_trace() {
 void StarpuEngine::pause() { starpu_pause(); }
 void StarpuEngine::resume() { starpu_resume(); }
 
-double StarpuEngine::max_over_nodes(double value) { return together().max(value); }
+std::vector<std::string> StarpuEngine::gather(const std::string& text) { return together().gather(text); }
 
 std::vector<StarpuEngine::Sent> StarpuEngine::sent() const {
     std::vector<Sent> all;

@@ -85,7 +85,7 @@ public:
     void close(StreamState& stream) override;
     std::unique_ptr<Attachment> attach(StreamState& stream, MatrixSpec spec) override;
     void submit(StreamState& stream, const Task& task) override;
-    void move(StreamState& stream, TileRef tile, NodeId to) override;
+    bool move(StreamState& stream, TileRef tile, NodeId to) override;
     void exchange(StreamState& stream, const Exchange& exchange) override;
     void share(StreamState& stream, TileRef tile, const Readers& readers, std::int32_t priority) override;
     void retire(StreamState& stream, TileRef tile) override;
@@ -102,8 +102,8 @@ public:
     /// Stops the workers until `resume`, so that something else can be measured; nothing may be pending.
     void pause();
     void resume();
-    /// The largest of a number that each node brings; every node calls it.
-    [[nodiscard]] double max_over_nodes(double value);
+    using Engine::gather;
+    [[nodiscard]] std::vector<std::string> gather(const std::string& text) override;
     /// The nodes, for something that all of them do together at this point of the program.
     [[nodiscard]] const net::Nodes& together();
     /// Messages and bytes that this node has sent to each node since it started; empty on a single node.

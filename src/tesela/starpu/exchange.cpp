@@ -203,8 +203,9 @@ void ExchangeRun::start() {
 }
 
 void ExchangeRun::ask(HeldTile& held, starpu_data_access_mode mode) {
-    if (!std::exchange(held.asked, true))
-        acquire(held.handle, mode, tile_ready, &held);
+    if (std::exchange(held.asked, true)) return;
+    if (mode == STARPU_W) held.contents = Contents::any;
+    acquire(held.handle, mode, tile_ready, &held);
 }
 
 void ExchangeRun::tile_ready(void* held_tile) {
@@ -215,7 +216,7 @@ void ExchangeRun::tile_ready(void* held_tile) {
 
 void ExchangeRun::ready(HeldTile& held) {
     TileInterface& tile = in_main_memory(held.handle);
-    if (!give_memory(tile, Contents::zeros)) raise_failure(stream_, {Failure::out_of_memory, stream_.me.number()});
+    if (!give_memory(tile, held.contents)) raise_failure(stream_, {Failure::out_of_memory, stream_.me.number()});
     std::vector<Shipment*> complete, startable;
     {
         const std::lock_guard lock(mutex_);
@@ -351,7 +352,7 @@ const Kernel& ExchangeRun::kernel_of(const Shipment& shipment) {
 
 void ExchangeRun::submit(Shipment& shipment) {
     const ShipmentArguments arguments{&shipment, static_cast<double>(shipment.parcel.bytes)};
-    Task task(kernel_of(shipment), {}, arguments);
+    Task task = Task::unchecked(kernel_of(shipment), {}, arguments);
     // What others wait for goes first; copies that stay here fill the gaps.
     task.priority = exchange_.options.priority - (shipment.role == Role::local ? 1 : 0);
     task.phase = exchange_.phase;
@@ -363,7 +364,7 @@ void ExchangeRun::trace_task(Shipment& shipment) const {
     tracing()->will_travel({traced_parcels_.get(), {shipment.parcel.number, 0}});
     if (shipment.direct) return;
     const Kernel& kernel = kernel_of(shipment);
-    Task task(kernel, {});
+    Task task = Task::unchecked(kernel, {});
     task.priority = exchange_.options.priority;
     task.phase = exchange_.phase;
     const auto add = [&](TileRef tile, AccessMode mode) {

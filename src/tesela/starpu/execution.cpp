@@ -26,7 +26,7 @@ struct TaskRecord {
     std::shared_ptr<Fetched> fetched;
     AfterFailure after_failure = AfterFailure::skip;
     TracedTask traced{};
-    alignas(16) std::array<std::byte, Task::max_argument_bytes> arguments;
+    alignas(16) std::array<std::byte, max_argument_bytes> arguments;
 };
 
 /// The tiles as the kernel sees them. Those that have no memory get some now: what a task writes for the first time,
@@ -34,10 +34,8 @@ struct TaskRecord {
 bool find_tiles(const starpu_task& task, void* const* buffers, std::span<Tile> tiles) {
     for (std::size_t i = 0; i < tiles.size(); ++i) {
         auto& tile = *static_cast<TileInterface*>(buffers[i]);
-        if (tile.pointer == 0) {
-            const bool only_written = (STARPU_TASK_GET_MODE(&task, i) & STARPU_RW) == STARPU_W;
-            if (!give_memory(tile, only_written ? Contents::any : Contents::zeros)) return false;
-        }
+        const bool only_written = (STARPU_TASK_GET_MODE(&task, i) & STARPU_RW) == STARPU_W;
+        if (!give_memory(tile, only_written ? Contents::any : Contents::zeros)) return false;
         tiles[i] = tile.tile();
     }
     return true;
@@ -59,7 +57,7 @@ void execute(void* buffers[], void* argument) {
     }
     const KernelResult result = record.kernel->cpu({tiles, record.arguments.data()});
     traced.worked(*record.kernel, tiles, record.arguments.data());
-    if (result.failure != Failure::none) raise_failure(*record.stream, {result.failure, result.index});
+    if (result.failure != Failure::none) raise_failure(*record.stream, {result.failure, result.index, result.reason});
 }
 
 void task_ended(void* argument) {
@@ -168,7 +166,8 @@ void raise_failure(StarpuStream& stream, const Status& status) {
 }
 
 Task copy_out_task(TileRef tile, Fetched& into) {
-    Task task(copy_out, {{tile, AccessMode::read}}, CopyOutArguments{&into, element_bytes(tile.matrix->type())});
+    Task task = Task::unchecked(copy_out, {{tile, AccessMode::read}},
+                                CopyOutArguments{&into, element_bytes(tile.matrix->type())});
     task.priority = std::numeric_limits<std::int32_t>::max();
     return task;
 }

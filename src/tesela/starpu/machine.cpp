@@ -86,12 +86,15 @@ double left_in_group(const std::filesystem::path& folder, const GroupFiles& file
 
 /// The least that a group and those around it leave. In a container the path may be that of the host, of which only
 /// the last group is seen, as the folder itself.
-double left_in_groups(const std::filesystem::path& root, const GroupFiles& files, const std::filesystem::path& path) {
+GroupMemory left_in_groups(const std::filesystem::path& root, const GroupFiles& files,
+                           const std::filesystem::path& path) {
     const std::filesystem::path top = root / files.folder;
-    std::filesystem::path group = path.lexically_normal().relative_path();
-    double left = left_in_group(top, files);
-    for (; !group.empty(); group = group.parent_path()) left = std::min(left, left_in_group(top / group, files));
-    return left;
+    GroupMemory least{left_in_group(top, files), top.string()};
+    for (auto group = path.lexically_normal().relative_path(); !group.empty(); group = group.parent_path()) {
+        const double left = left_in_group(top / group, files);
+        if (left < least.bytes) least = {left, (top / group).string()};
+    }
+    return least;
 }
 
 }  // namespace
@@ -148,10 +151,11 @@ double memory_of_machine(const std::filesystem::path& root) {
     return field_in(root / "proc/meminfo", "MemAvailable:", no_limit) * 1024;
 }
 
-double memory_of_control_groups(const std::filesystem::path& root) {
+GroupMemory memory_of_control_groups(const std::filesystem::path& root) {
     const Groups groups = groups_of_this_process(root);
-    return std::min(left_in_groups(root, version_1, groups.version_1),
-                    left_in_groups(root, version_2, groups.version_2));
+    const GroupMemory first = left_in_groups(root, version_1, groups.version_1);
+    const GroupMemory second = left_in_groups(root, version_2, groups.version_2);
+    return second.bytes < first.bytes ? second : first;
 }
 
 double memory_of_address_space(const std::filesystem::path& root) {
@@ -161,13 +165,8 @@ double memory_of_address_space(const std::filesystem::path& root) {
     return std::max(0.0, static_cast<double>(limit.rlim_cur) - pages * static_cast<double>(sysconf(_SC_PAGESIZE)));
 }
 
-std::string control_groups(const std::filesystem::path& root) {
-    std::ifstream file(root / "proc/self/cgroup");
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
 double available_memory(const MemorySharers& sharers, const std::filesystem::path& root) {
-    return std::min({memory_of_machine(root) / sharers.machine, memory_of_control_groups(root) / sharers.groups,
+    return std::min({memory_of_machine(root) / sharers.machine, memory_of_control_groups(root).bytes / sharers.groups,
                      memory_of_address_space(root)});
 }
 

@@ -6,8 +6,4 @@ NetworkTimes measure_network(StarpuEngine& engine, const NetworkOptions& options
     return measure_network(engine.together(), options);
 }
 
-std::vector<std::string> gather_texts(StarpuEngine& engine, const std::string& text) {
-    return engine.together().gather(text);
-}
-
 }  // namespace tesela

@@ -122,6 +122,11 @@ void leave_out_hip(Conf& conf) {
     if constexpr (requires { conf.nhip; }) conf.nhip = 0;
 }
 
+/// Without it idle workers would spin: slower, and still right.
+void check_registered(int hook) {
+    if (hook < 0) fmt::print(stderr, "tesela: StarPU takes no more idle hooks: idle workers will not sleep\n");
+}
+
 }  // namespace
 
 void Runtime::help_when_idle(net::Transport* transport) {
@@ -134,18 +139,29 @@ Runtime::Runtime(const StarpuOptions& options) {
     try {
         start(options);
     } catch (...) {
+        if (starpu_is_initialized() != 0) starpu_shutdown();  // where another node could not start
         engine_exists = false;
         throw;
     }
     if (options.idle_microseconds > 0)
-        starpu_idle_hook_register(
+        check_registered(starpu_idle_hook_register(
             sleep_when_idle,  // NOLINTNEXTLINE(performance-no-int-to-ptr): a number, not an address
-            reinterpret_cast<void*>(std::intptr_t{options.idle_microseconds}));
+            reinterpret_cast<void*>(std::intptr_t{options.idle_microseconds})));
 }
 
 void Runtime::start(const StarpuOptions& options) {
+    if (!(options.memory_bytes >= 0)) throw Error("memory_bytes must be 0 or more, not {}", options.memory_bytes);
     const Cores cores = find_cores();
+    // What nodes ask each other comes first: from then on one may fail alone, and all must learn of it.
     const Surroundings machine = surroundings(options, cores, nodes);
+    const int group_sharers = nodes.alike_here(memory_of_control_groups().group) ? nodes.count_here() : 1;
+    nodes.all_or_none([&] { start_here(options, cores, machine); });
+    description.memory_bytes = options.memory_bytes > 0
+                                   ? options.memory_bytes
+                                   : available_memory({.machine = nodes.count_here(), .groups = group_sharers});
+}
+
+void Runtime::start_here(const StarpuOptions& options, const Cores& cores, const Surroundings& machine) {
     WorkerChoice choice = choose_workers(options, machine);
     core_sharers_ = machine.nodes_here;
     scheduler = std::make_unique<Scheduler>(choice.scheduler);
@@ -178,7 +194,6 @@ void Runtime::start(const StarpuOptions& options) {
     if (code != 0) throw Error("StarPU cannot start: {}", std::strerror(-code));
     find_workers(choice);
     describe(cores);
-    if (options.memory_bytes > 0) description.memory_bytes = options.memory_bytes;
     if (options.warnings == Warnings::print)
         for (const std::string& warning : description.warnings)
             fmt::print(stderr, "tesela: node {}: warning: {}\n", nodes.me(), warning);
@@ -256,8 +271,6 @@ void Runtime::describe(const Cores& cores) {
     description.blas_core = blas.core.in_use;
     description.blas_core_replaced = blas.core.replaced().value_or("");
     description.scheduler = scheduler->name();
-    const int group_sharers = nodes.alike_here(control_groups()) ? nodes.count_here() : 1;
-    description.memory_bytes = available_memory({.machine = nodes.count_here(), .groups = group_sharers});
     auto& warnings = description.warnings;
     if (computing * core_sharers_ > cores.usable)
         warnings.push_back(core_sharers_ > 1

@@ -15,8 +15,7 @@ namespace {
 
 StarpuAttachment& attachment_of(const TileRef& tile) { return static_cast<StarpuAttachment&>(*tile.matrix); }
 
-/// Bytes of a tile as it travels: a token has one.
-Index bytes_of(const TileRef& tile) { return std::max<Index>(1, static_cast<Index>(tile.matrix->bytes(tile.index))); }
+Index bytes_of(const TileRef& tile) { return static_cast<Index>(tile.matrix->message_bytes(tile.index)); }
 
 /// What a letter remembers for errors and traces: its matrix may be gone when it ends.
 class TileLetter : public Letter {
@@ -27,7 +26,8 @@ public:
           tag_(attachment_of(what.tile).tag(what.tile.index)),
           posted_(tracing() != nullptr ? trace::Collector::now() : 0),
           version_(attachment_of(what.tile).directory().version(what.tile.matrix->position(what.tile.index))),
-          tile_(what.tile.index) {
+          tile_(what.tile.index),
+          written_in_round_(attachment_of(what.tile).written_in(what.tile.index, what.stream.era())) {
         if (Tracing* trace = tracing()) trace->will_travel(what.tile);
     }
 
@@ -53,6 +53,8 @@ protected:
                               .priority = address().priority,
                               .peer = static_cast<std::uint16_t>(address().peer)});
     }
+    /// What a failed stream was to write has no value that counts; all else must arrive.
+    [[nodiscard]] bool means_nothing_after_failure() const { return written_in_round_; }
     StarpuStream& owner_;
 
 private:
@@ -61,6 +63,7 @@ private:
     std::int64_t started_ = 0;
     std::uint32_t version_;
     TileIndex tile_;
+    bool written_in_round_;
 };
 
 /// The sends of one value from this node: it is held, by StarPU's leave, until the last has ended.
@@ -88,14 +91,12 @@ private:
             : TileLetter(
                   what,
                   {.direction = Direction::out, .peer = to, .bytes = bytes_of(what.tile), .priority = what.priority}),
-              sends_(sends),
-              lost_if_failed_(attachment_of(what.tile).written_in(what.tile.index, what.stream.era())) {}
+              sends_(sends) {}
 
-        /// What a failed stream was to write has no value that counts, so it need not travel; all else must arrive.
         void start(net::Transport& transport) override {
             note_start();
             TileInterface& tile = in_main_memory(sends_.handle_);
-            bool empty = lost_if_failed_ && stream().failed();
+            bool empty = means_nothing_after_failure() && stream().failed();
             if (!empty && !give_memory(tile, Contents::zeros)) {  // none: what an earlier round did not write
                 raise_failure(owner_, {Failure::out_of_memory, owner_.me.number()});
                 empty = true;
@@ -113,7 +114,6 @@ private:
 
     private:
         TileSends& sends_;
-        bool lost_if_failed_;
     };
 
     void next() {
@@ -144,8 +144,7 @@ public:
     void begin() {
         owner_.mail->ready(*this);
         acquire(
-            handle_, STARPU_W, [](void* letter) { static_cast<TileReceived*>(letter)->one_of_two(); },
-            this);
+            handle_, STARPU_W, [](void* letter) { static_cast<TileReceived*>(letter)->one_of_two(); }, this);
     }
 
     bool take_memory(Claim claim) override {
@@ -160,7 +159,7 @@ public:
     void ended(Index bytes) override {
         note_end();
         if (bytes == 0 || memory_ == nullptr) {
-            lost_ = bytes > 0;
+            lost_ = bytes > 0 || !means_nothing_after_failure();
             if (memory_ != nullptr) tile_pool().give(memory_, static_cast<std::size_t>(address().bytes));
             memory_ = nullptr;
             owner_.failure.raise({Failure::elsewhere, std::numeric_limits<Index>::max()});

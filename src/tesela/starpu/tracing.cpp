@@ -36,25 +36,12 @@ std::uint64_t number_of_run() {
     return static_cast<std::uint64_t>(now) * 1000003U + static_cast<std::uint64_t>(getpid());
 }
 
-/// Does what may fail on one node; all nodes throw if it does on any.
-void all_or_none(const net::Nodes& nodes, const std::function<void()>& work) {
-    std::string reason;
-    try {
-        work();
-    } catch (const Error& error) {
-        reason = error.what();
-    }
-    const bool good = nodes.max(reason.empty() ? 0 : 1) == 0;
-    if (!reason.empty()) throw Error(reason);
-    if (!good) throw Error("another node cannot write its part of the trace");
-}
-
 }  // namespace
 
 Tracing::Tracing(const trace::Options& options, const net::Nodes& nodes, const std::string& host) : nodes_(nodes) {
     if (tracing() != nullptr) throw Error("a trace is being written already; stop that first");
     const std::uint64_t run = nodes.broadcast(number_of_run(), 0);
-    all_or_none(nodes, [&] {
+    nodes.all_or_none([&] {
         if (options.modules.has(trace::Module::papi))
             counters_ = std::make_unique<trace::HardwareCounters>(options.counters);
         const trace::NodeOfRun node{static_cast<std::uint32_t>(nodes.me()), static_cast<std::uint32_t>(nodes.count()),

@@ -6,6 +6,7 @@
 CASE: none                        nothing happens: mpirun returns 0
       throw, exit, return, kill   one node leaves the others in that way, at a node and step that the seed chooses
       opens, waits, meets         one node does something else than the others, and waits for them there
+      reads, swaps                one node reads a value more, or does the same steps in another order
       error                       all nodes throw the same Error: mpirun returns 2
       error-each                  the same, and mpirun lets all go on when the first has returned: each returns 2
       interrupt                   Ctrl-C: mpirun gets SIGINT
@@ -123,9 +124,13 @@ def names_the_node(run):
     """A line of the engine's own says which node has gone."""
     node = run.stamp()[0] if run.stamp() else -1
     text = run.stderr_file.read_text(errors="replace")
-    if re.search(rf"^tesela: .*\bnode {node}\b", text, re.MULTILINE):
+    lines = re.findall(r"^tesela: node (\d+): (.*the job ends)$", text, re.MULTILINE)
+    if len(lines) != 1:
+        return [f"{len(lines)} lines of the engine's own on stderr instead of one"]
+    reporter, said = lines[0]
+    if re.search(rf"\bnode {node}\b", said) or int(reporter) == node:
         return []
-    return [f"no line 'tesela: … node {node} …' on stderr"]
+    return [f"the line does not name node {node}: {said}"]
 
 
 def each_returns_2(run, nodes):
@@ -149,7 +154,7 @@ def check(run, options):
         interrupt(run)
     run.finish()
     found = run.problems()
-    if options.case in ("throw", "exit", "return", "opens", "waits", "meets"):
+    if options.case in ("throw", "exit", "return", "opens", "waits", "meets", "reads", "swaps"):
         found += names_the_node(run)
     if options.case == "error-each":
         found += each_returns_2(run, options.nodes)
@@ -183,7 +188,8 @@ def try_once(options, seed):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
-    parser.add_argument("case", choices=["none", "throw", "exit", "return", "kill", "opens", "waits", "meets", "error",
+    parser.add_argument("case", choices=["none", "throw", "exit", "return", "kill", "opens", "waits", "meets", "reads",
+                                         "swaps", "error",
                                          "error-each", "interrupt"])
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--first-seed", type=int, default=1)

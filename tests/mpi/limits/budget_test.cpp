@@ -44,8 +44,8 @@ const Kernel use_tile{"use_tile", no_cost, run_nothing};
 void check_values(Stream& s, const Matrix<double>& A) {
     for (Index i = 0; i < tiling.grid().rows; ++i)
         for (Index j = 0; j < tiling.grid().cols; ++j)
-            s.submit(Task(check_tile, {{A(i, j), AccessMode::read_write}},
-                          ElementIndex{tiling.row_begin(i), tiling.col_begin(j)}));
+            s.submit(Task::unchecked(check_tile, {{A(i, j), AccessMode::read_write}},
+                                     ElementIndex{tiling.row_begin(i), tiling.col_begin(j)}));
 }
 
 Index this_node() { return net::Nodes().me(); }
@@ -145,6 +145,32 @@ Distribution cyclic(Index nodes) {
     return distribute(nodes, [&](Index k) { return k % nodes; });
 }
 
+TEST(Budget, ATileThatHasNoRoomOnItsNewNodeStaysWhereItIs) {
+    const Index nodes = node_count();
+    if (nodes == 1) GTEST_SKIP() << "nothing moves";
+    const double tiles = static_cast<double>(tiling.grid().count()) / static_cast<double>(nodes);
+    StarpuEngine engine(memory_for_tiles(1.25 * tiles + 2 * static_cast<double>(nodes)));
+    std::string wrong;
+    wrong_tiles = 0;
+    {
+        Stream s(engine);
+        Matrix<double> A(s, tiling, cyclic(nodes));
+        generate(s, A.view(), {element});
+        wrong += s.wait().ok() ? "" : "the matrix does not fit; ";
+        redistribute(s, A.view(), distribute(nodes, [](Index) { return 0; }));
+        wrong += not_out_of_memory(s.wait());
+        if (A.distribution() == distribute(nodes, [](Index) { return 0; })) wrong += "all tiles have moved; ";
+        check_values(s, A);
+        const Status status = s.wait();
+        if (!status.ok()) wrong += status.describe() + "; ";
+    }
+    if (wrong_tiles > 0) wrong += fmt::format("{} tiles have wrong values; ", wrong_tiles.load());
+    const double allowed = (1.25 * tiles + 2 * static_cast<double>(nodes)) * tile_bytes;
+    if (engine.memory_use().peak > allowed)
+        wrong += fmt::format("{} tiles at a time", engine.memory_use().peak / tile_bytes);
+    EXPECT_EQ(on_any_node(engine, wrong), "");
+}
+
 TEST(Budget, TooSmallForTilesThatMoveIsAStatusOnAllNodes) {
     const Index nodes = node_count();
     if (nodes == 1) GTEST_SKIP() << "nothing comes from elsewhere";
@@ -173,7 +199,7 @@ TEST(Budget, TooSmallForCopiesIsAStatusOnAllNodes) {
         generate(s, A.view(), {element});
         for (Index i = 0; i < tiling.grid().rows; ++i)
             for (Index j = 0; j < tiling.grid().cols; ++j)
-                s.submit(Task(use_tile, {{A(i, j), AccessMode::read}}).on(NodeId{nodes - 1}));
+                s.submit(Task::unchecked(use_tile, {{A(i, j), AccessMode::read}}).on(NodeId{nodes - 1}));
         wrong = not_out_of_memory(s.wait());
     }
     EXPECT_EQ(on_any_node(engine, wrong + works_again(engine)), "");
@@ -209,7 +235,7 @@ TEST(Budget, CopiesThatAreRetiredNeedRoomForFew) {
         generate(s, A.view(), {element});
         for (Index i = 0; i < tiling.grid().rows; ++i)
             for (Index j = 0; j < tiling.grid().cols; ++j) {
-                s.submit(Task(use_tile, {{A(i, j), AccessMode::read}}).on(NodeId{(i + j) % nodes}));
+                s.submit(Task::unchecked(use_tile, {{A(i, j), AccessMode::read}}).on(NodeId{(i + j) % nodes}));
                 s.retire(A(i, j));
             }
         const auto last = s.fetch(A(11, 11));

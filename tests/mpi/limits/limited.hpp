@@ -12,7 +12,7 @@ namespace tesela::testing {
 inline std::string on_any_node(StarpuEngine& engine, const std::string& wrong) {
     std::string all;
     Index node = 0;
-    for (const std::string& text : engine.together().gather(wrong)) {
+    for (const std::string& text : engine.gather(wrong)) {
         if (!text.empty()) all += fmt::format("node {}: {}\n", node, text);
         ++node;
     }

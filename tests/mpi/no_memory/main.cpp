@@ -77,18 +77,20 @@ void need_memory(Stream& s, const std::string& what, const Matrices& matrices, N
     if (what == "redistribute") return redistribute(s, A.view(), B.view());
     if (what == "pack") return redistribute(s, B.view(), A.view());
     if (what == "copy")
-        return for_each_tile(A, [&](const TileRef& t) { s.submit(Task(use_tile, {{t, AccessMode::read}}).on(where)); });
+        return for_each_tile(A, [&](const TileRef& t) {
+            s.submit(Task::unchecked(use_tile, {{t, AccessMode::read}}).on(where));
+        });
     if (what == "share")
         return for_each_tile(A, [&](const TileRef& t) { s.share(t, std::span<const NodeId>{&where, 1}); });
     throw Error("{} is not something that this program knows", what);
 }
 
-/// After the failure nobody may read what is not there: copies come again, one by one there is room for them; a tile that
-/// was lost on its way to a new owner is reported. What is wrong, if anything.
+/// After the failure nobody may read what is not there: copies come again, one by one there is room for them; a tile
+/// that was lost on its way to a new owner is reported. What is wrong, if anything.
 std::string read_again(Stream& s, const std::string& what, const Matrix<double>& A, NodeId where) {
     bool lost = false;
     for_each_tile(A, [&](const TileRef& t) {
-        s.submit(Task(check_tile, {{t, AccessMode::read}}).on(what == "copy" ? where : t.owner()));
+        s.submit(Task::unchecked(check_tile, {{t, AccessMode::read}}).on(what == "copy" ? where : t.owner()));
         s.retire(t);
         lost |= !s.wait().ok();
     });
@@ -115,7 +117,7 @@ int run(const std::string& what) {
         if (!s.wait().ok()) return 1;
         // Room for a few tiles; or for a few messages.
         if (engine.this_node() == poor) limit_memory(what == "pack" ? 4e6 : 24e6);
-        (void)engine.max_over_nodes(0);
+        engine.barrier();
         try {
             need_memory(s, what, {A, B}, poor);
             const Status status = s.wait();

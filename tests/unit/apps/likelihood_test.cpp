@@ -176,7 +176,7 @@ public:
         return inner_.attach(stream, std::move(spec));
     }
     void submit(StreamState& stream, const Task& task) override { inner_.submit(stream, task); }
-    void move(StreamState& stream, TileRef tile, NodeId to) override { inner_.move(stream, tile, to); }
+    bool move(StreamState& stream, TileRef tile, NodeId to) override { return inner_.move(stream, tile, to); }
     void exchange(StreamState& stream, const Exchange& exchange) override { inner_.exchange(stream, exchange); }
     void share(StreamState& stream, TileRef tile, const Readers& readers, std::int32_t priority) override {
         inner_.share(stream, tile, readers, priority);

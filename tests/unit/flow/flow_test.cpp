@@ -159,9 +159,9 @@ TEST(Graph, CommutingAccessesDoNotDependOnEachOther) {
     Matrix<double> B(r.s, Tiling::square(2, 2), Distribution({1, 1}, 1, {0}), {.name = "B"});
     generate(r.s, B.view(), {one});
     for (int i = 0; i < 3; ++i)
-        r.s.submit(Task(Dense<double>::geadd, {{B(0, 0), AccessMode::read}, {A(0, 0), AccessMode::commute}},
-                        GeaddArguments{}));
-    r.s.submit(Task(Dense<double>::potrf, {{A(0, 0), AccessMode::read_write}}, PivotArguments{}));
+        r.s.submit(Task::unchecked(Dense<double>::geadd, {{B(0, 0), AccessMode::read}, {A(0, 0), AccessMode::commute}},
+                                   GeaddArguments{}));
+    r.s.submit(Task::unchecked(Dense<double>::potrf, {{A(0, 0), AccessMode::read_write}}, PivotArguments{}));
     const TaskGraph graph = dependency_graph(r.engine.recording());
     for (std::size_t v = 2; v <= 4; ++v) EXPECT_EQ(graph.predecessors_of(v).size(), 2U);
     EXPECT_EQ(graph.predecessors_of(5).size(), 3U);
@@ -205,9 +205,9 @@ TEST(Stream, SumsFromOtherNodesAreAddedBeforeTheTileIsUsed) {
     fill(s, sum.view(), {.off_diagonal = 0, .diagonal = 10});
     fill(s, x.view(), {.off_diagonal = 0, .diagonal = 1});
     for (Index node = 0; node < 4; ++node)
-        s.submit(
-            Task(Dense<double>::geadd, {{x(0, 0), AccessMode::read}, {sum(0, 0), AccessMode::reduce}}, GeaddArguments{})
-                .on(NodeId{node}));
+        s.submit(Task::unchecked(Dense<double>::geadd, {{x(0, 0), AccessMode::read}, {sum(0, 0), AccessMode::reduce}},
+                                 GeaddArguments{})
+                     .on(NodeId{node}));
     EXPECT_EQ(s.read<double>(sum(0, 0), 0).get(), 14);
 }
 
@@ -216,7 +216,8 @@ TEST(Stream, ATaskThatWritesNothingAndNamesNoNodeIsRefused) {
     Stream s(engine);
     Matrix<double> x(s, Tiling::square(1, 1), Distribution({1, 1}, 1, {0}));
     fill(s, x.view(), {});
-    EXPECT_THROW(s.submit(Task(Dense<double>::laset, {{x(0, 0), AccessMode::read}}, LasetArguments{})), Error);
+    EXPECT_THROW(s.submit(Task::unchecked(Dense<double>::laset, {{x(0, 0), AccessMode::read}}, LasetArguments{})),
+                 Error);
 }
 
 TEST(Matrix, ADistributionForAnotherGridIsRefused) {

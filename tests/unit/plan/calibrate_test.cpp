@@ -26,9 +26,9 @@ CalibrationOptions quick(std::vector<std::string> kernels) {
 TEST(KernelNames, HoldEveryKernelThatAlgorithmsAndApplicationsSubmit) {
     const auto names = kernel_names(ElementType::f64);
     using K = Dense<double>;
-    for (const Kernel* kernel :
-         {&K::potrf, &K::getrf, &K::trtri, &K::lauum, &K::trsm, &K::trmm, &K::syrk, &K::gemm, &K::gemv, &K::geadd,
-          &K::laset, &K::generate, &K::dot, &K::logdet, &covariance_kernel, &column_squares_kernel})
+    for (const Kernel* kernel : std::initializer_list<const Kernel*>{
+             &K::potrf, &K::getrf, &K::trtri, &K::lauum, &K::trsm, &K::trmm, &K::syrk, &K::gemm, &K::gemv, &K::geadd,
+             &K::laset, &K::scale, &K::generate, &K::dot, &K::logdet, &covariance_kernel, &column_squares_kernel})
         EXPECT_THAT(names, Contains(kernel->name));
     EXPECT_THAT(kernel_names(ElementType::f32), Contains("sgemm"));
     EXPECT_THAT(kernel_names(ElementType::f32), Not(Contains("dgemm")));

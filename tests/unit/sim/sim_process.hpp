@@ -22,13 +22,13 @@ std::vector<double> in_child(const Function& function) {
         close(ends[0]);
         const std::vector<double> values = function();
         const auto size = values.size() * sizeof(double);
-        const bool written = write(ends[1], values.data(), size) == static_cast<ssize_t>(size);
+        const bool written = ::write(ends[1], values.data(), size) == static_cast<ssize_t>(size);
         _exit(written ? 0 : 1);
     }
     close(ends[1]);
     std::vector<double> values;
     double value = 0;
-    while (read(ends[0], &value, sizeof value) == static_cast<ssize_t>(sizeof value)) values.push_back(value);
+    while (::read(ends[0], &value, sizeof value) == static_cast<ssize_t>(sizeof value)) values.push_back(value);
     close(ends[0]);
     int status = 0;
     waitpid(child, &status, 0);

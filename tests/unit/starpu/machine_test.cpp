@@ -39,7 +39,7 @@ protected:
         write("sys/fs/cgroup" + path + "/memory.max", group.limit);
         write("sys/fs/cgroup" + path + "/memory.current", in_gib(group.used_gib));
     }
-    [[nodiscard]] double groups() const { return memory_of_control_groups(root_) / gib; }
+    [[nodiscard]] double groups() const { return memory_of_control_groups(root_).bytes / gib; }
     [[nodiscard]] const std::filesystem::path& root() const { return root_; }
 
 private:
@@ -56,11 +56,11 @@ TEST_F(Memory, OfTheMachineIsWhatTheKernelCallsAvailable) {
 
 TEST_F(Memory, HasNoLimitWhereNothingSaysOne) {
     EXPECT_TRUE(std::isinf(memory_of_machine(root())));
-    EXPECT_TRUE(std::isinf(memory_of_control_groups(root())));
+    EXPECT_TRUE(std::isinf(memory_of_control_groups(root()).bytes));
     write("proc/meminfo", "MemTotal: 1 kB");
     write("proc/self/cgroup", "0::/user.slice\n");
     EXPECT_TRUE(std::isinf(memory_of_machine(root())));
-    EXPECT_TRUE(std::isinf(memory_of_control_groups(root())));
+    EXPECT_TRUE(std::isinf(memory_of_control_groups(root()).bytes));
 }
 
 TEST_F(Memory, OfVersion2IsTheLimitLessWhatIsUsed) {
@@ -126,7 +126,7 @@ TEST_F(Memory, IsTheLeastOfAll) {
     write("proc/self/cgroup", "4:memory:/a\n0::/b");
     write_version_1("/a", {in_gib(3), 0});
     write_version_2("/b", {in_gib(2), 0});
-    EXPECT_EQ(memory_of_control_groups(root()), 2 * gib);
+    EXPECT_EQ(memory_of_control_groups(root()).bytes, 2 * gib);
     EXPECT_LE(available_memory({}, root()), gib);
     write("proc/meminfo", "MemAvailable: 4194304 kB");
     EXPECT_LE(available_memory({}, root()), 2 * gib);

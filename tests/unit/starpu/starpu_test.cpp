@@ -114,8 +114,9 @@ TEST(StarpuEngine, SubmissionIsThrottledSoThatFewTasksArePending) {
     fill(s, x.view(), {});
     fill(s, unit.view(), {.off_diagonal = 0, .diagonal = 1});
     for (int i = 0; i < 20000; ++i)
-        s.submit(Task(Dense<double>::geadd, {{unit(0, 0), AccessMode::read}, {x(0, 0), AccessMode::read_write}},
-                      GeaddArguments{}));
+        s.submit(Task::unchecked(Dense<double>::geadd,
+                                 {{unit(0, 0), AccessMode::read}, {x(0, 0), AccessMode::read_write}},
+                                 GeaddArguments{}));
     EXPECT_EQ(s.read<double>(x(0, 0), 0).get(), 20000);
 }
 
@@ -154,8 +155,8 @@ TEST(StarpuEngine, TokensOrderTasksThatShareNoData) {
                               }};
     int first = -1;
     int second = -1;
-    s.submit(Task(slow, {{token.ref(), AccessMode::write}}, Place{&first}));
-    s.submit(Task(quick, {{token.ref(), AccessMode::read}, {x(0, 0), AccessMode::write}}, Place{&second}));
+    s.submit(Task::unchecked(slow, {{token.ref(), AccessMode::write}}, Place{&first}));
+    s.submit(Task::unchecked(quick, {{token.ref(), AccessMode::read}, {x(0, 0), AccessMode::write}}, Place{&second}));
     ASSERT_TRUE(s.wait().ok());
     EXPECT_LT(first, second);
 }
@@ -169,7 +170,7 @@ TEST(StarpuEngine, AStreamUsesTheWorkersItWasGiven) {
                             }};
     const Tiling tiling = Tiling::uniform({40, 1}, {1, 1});
     Matrix<double> x(s, tiling, squarest_block_cyclic(tiling.grid(), 1));
-    for (Index i = 0; i < 40; ++i) s.submit(Task(who, {{x(i, 0), AccessMode::write}}));
+    for (Index i = 0; i < 40; ++i) s.submit(Task::unchecked(who, {{x(i, 0), AccessMode::write}}));
     const std::vector<double> threads = gather(s, x.view());
     EXPECT_TRUE(std::all_of(threads.begin(), threads.end(), [&](double t) { return t == threads[0]; }));
     EXPECT_THROW(s.set_workers({5}), Error);

@@ -67,7 +67,7 @@ Matrix<double> row_of(Stream& s, Index count) {
 std::set<int> workers_of(Stream& s, Index tasks, Urgency urgency = Urgency::ordinary) {
     Matrix<double> x = row_of(s, tasks);
     for (Index i = 0; i < tasks; ++i) {
-        Task task(who, {{x(i, 0), AccessMode::write}});
+        Task task = Task::unchecked(who, {{x(i, 0), AccessMode::write}});
         task.urgency = urgency;
         s.submit(task);
     }
@@ -118,7 +118,7 @@ TEST(WorkersOfAStream, ChangeWhileTasksAreQueuedAndNoneIsLostOrRunsElsewhere) {
     {
         Stream s(engine());
         Matrix<double> x = row_of(s, tasks);
-        for (Index i = 0; i < tasks; ++i) s.submit(Task(spin, {{x(i, 0), AccessMode::write}}));
+        for (Index i = 0; i < tasks; ++i) s.submit(Task::unchecked(spin, {{x(i, 0), AccessMode::write}}));
         for (int c = 0; c < changes; ++c) {
             WorkerSet set{c % workers};
             for (int w = 0; w < workers; ++w)
@@ -160,8 +160,8 @@ TEST(WorkersOfAStream, GoToAnotherStreamWhileItsTasksWait) {
     Matrix<double> x = row_of(a, tasks);
     Matrix<double> y = row_of(b, tasks);
     for (Index i = 0; i < tasks; ++i) {
-        a.submit(Task(who, {{x(i, 0), AccessMode::write}}).at(0, 5));
-        b.submit(Task(who, {{y(i, 0), AccessMode::write}}));
+        a.submit(Task::unchecked(who, {{x(i, 0), AccessMode::write}}).at(0, 5));
+        b.submit(Task::unchecked(who, {{y(i, 0), AccessMode::write}}));
     }
     // From here on workers 1 and 2 go to and fro; 0 and 3 stay.
     for (int turn = 0; turn < 50; ++turn) {
@@ -288,8 +288,9 @@ void expect_at_most_three_readers() {
     for (Index i = 0; i < 300; ++i) {
         auto& stream = i % 2 == 0 ? s : t;
         auto& matrix = i % 2 == 0 ? x : y;
-        stream.submit(Task(join_crowd, {{matrix(i, 0), AccessMode::write}}, CrowdArguments{&limited}).needs(readers));
-        stream.submit(Task(join_crowd, {{matrix(i, 0), AccessMode::read_write}}, CrowdArguments{&free}));
+        stream.submit(
+            Task::unchecked(join_crowd, {{matrix(i, 0), AccessMode::write}}, CrowdArguments{&limited}).needs(readers));
+        stream.submit(Task::unchecked(join_crowd, {{matrix(i, 0), AccessMode::read_write}}, CrowdArguments{&free}));
     }
     EXPECT_TRUE(s.wait().ok());
     EXPECT_TRUE(t.wait().ok());
@@ -321,7 +322,8 @@ TEST(LimitedResource, HasOneLimitInAnEngine) {
     Matrix<double> x = row_of(s, 2);
     Crowd crowd;
     const auto with = [&](int at_most) {
-        s.submit(Task(join_crowd, {{x(0, 0), AccessMode::write}}, CrowdArguments{&crowd}).needs({"scanner", at_most}));
+        s.submit(Task::unchecked(join_crowd, {{x(0, 0), AccessMode::write}}, CrowdArguments{&crowd})
+                     .needs({"scanner", at_most}));
     };
     with(2);
     EXPECT_THAT([&] { with(3); }, ThrowsMessage<Error>(HasSubstr("allowed 2 tasks at a time and now 3")));

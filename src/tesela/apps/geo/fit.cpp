@@ -20,9 +20,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-double seconds_since(const void* start, ElementIndex) {
-    return std::chrono::duration<double>(Clock::now() - *static_cast<const Clock::time_point*>(start)).count();
-}
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// One point of the search: the likelihood there, and the parameters with sigma2 filled in where it is profiled out.
 struct Point {
@@ -55,7 +53,6 @@ private:
     const FitOptions& options_;
     SearchSpace space_;
     Clock::time_point start_ = Clock::now();
-    Matrix<double> clock_;
     Status last_failure_{};
     CovarianceParameters failed_at_{};
     std::vector<double> best_values_;
@@ -69,18 +66,10 @@ Search::Search(Likelihood& likelihood, const FitOptions& options)
     : likelihood_(likelihood),
       options_(options),
       space_(likelihood),
-      clock_(likelihood.stream(), Tiling::square(1, 1),
-             Distribution({1, 1}, likelihood.stream().engine().node_count(), {0}), {.name = "clock"}),
       best_values_(space_.start()) {}
 
 /// The time that node 0 has spent: nodes that looked at their own clocks might not stop at the same evaluation.
-double Search::agreed_seconds() {
-    Stream& s = likelihood_.stream();
-    s.submit(Task(Dense<double>::generate, {{clock_(0, 0), AccessMode::write}},
-                  GenerateArguments{seconds_since, &start_, {}}));
-    const Future<double> seconds = s.read(clock_(0, 0), 0.0);
-    return seconds.get();
-}
+double Search::agreed_seconds() { return likelihood_.stream().engine().broadcast(seconds_since(start_)); }
 
 bool Search::may_go_on() {
     if (result_.evaluations >= options_.max_evaluations) {
@@ -127,7 +116,7 @@ double Search::evaluate(const std::vector<double>& values) {
                            .theta = point.theta,
                            .log_likelihood = point.log_likelihood,
                            .best = best_.log_likelihood,
-                           .seconds = seconds_since(&start_, {})});
+                           .seconds = seconds_since(start_)});
     return point.log_likelihood;
 }
 
@@ -279,7 +268,7 @@ FitResult Search::run() {
     result_.theta = best_.theta;
     result_.trend = value.trend;
     result_.log_likelihood = value.log_likelihood;
-    result_.seconds = seconds_since(&start_, {});
+    result_.seconds = seconds_since(start_);
     for (const Parameter p : all_parameters) result_.bounds[static_cast<std::size_t>(p)] = bounds_of(p);
     return std::move(result_);
 }

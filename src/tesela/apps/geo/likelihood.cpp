@@ -6,6 +6,7 @@
 #include "tesela/algs/tasks.hpp"
 #include "tesela/algs/tile_size.hpp"
 #include "tesela/apps/geo/geometry.hpp"
+#include "tesela/base/digest.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/distribution/families.hpp"
 
@@ -90,7 +91,11 @@ Likelihood::Likelihood(Stream& stream, Observations observations, Model model, L
       // digits.
       offset_(basis_.size() > 0 ? mean(observations_.values) : model_.center),
       max_distance_(points_.diameter_bound()) {
-    const Engine& engine = stream_.engine();
+    Engine& engine = stream_.engine();
+    Digest digest;
+    for (const auto& column : observations_.coordinates) digest.add(column);
+    digest.add(observations_.values);
+    engine.require_alike("the observations", digest.value());
     if (options_.tile == 0) options_.tile = automatic_tile_size(observations_.size(), engine.total_workers());
     const Tiling tiling = Tiling::square(observations_.size(), options_.tile);
     if (!options_.distribution) options_.distribution = squarest_block_cyclic(tiling.grid(), engine.node_count());
@@ -145,12 +150,12 @@ void Likelihood::submit_tile(TileIndex tile) {
                                    .cols = &points_,
                                    .first = {tiling.row_begin(tile.i), tiling.col_begin(tile.j)},
                                    .sets = ObservationSets::same};
-    stream_.submit(Task(*options_.generator, {{matrices_->sigma(tile.i, tile.j), AccessMode::write}}, args)
-                       .at(0, priority.generate(tile)));
+    stream_.submit(
+        Task(*options_.generator, args, write(matrices_->sigma(tile.i, tile.j))).at(0, priority.generate(tile)));
     if (tile.i != tile.j) return;
     const GenerateArguments rows{right_hand_side, this, {tiling.row_begin(tile.i), 0}};
-    stream_.submit(Task(Dense<double>::generate, {{matrices_->right(tile.i, 0), AccessMode::write}}, rows)
-                       .at(0, priority.generate(tile)));
+    stream_.submit(
+        Task(Dense<double>::generate, rows, write(matrices_->right(tile.i, 0))).at(0, priority.generate(tile)));
 }
 
 void Likelihood::factorise() { cholesky(stream_, matrices_->sigma.lower(), {.priorities = priorities()}); }
@@ -170,8 +175,7 @@ void Likelihood::gram() {
     stream_.submit(tasks::laset({}, G));
     for (Index k = 0; k < matrices_->right.tiling().grid().rows; ++k) {
         const TileOf<double> Y = matrices_->right(k, 0);
-        stream_.submit(Task(Dense<double>::syrk, {{Y, AccessMode::read}, {G, AccessMode::reduce}},
-                            SyrkArguments{.op = Op::transpose})
+        stream_.submit(Task(Dense<double>::syrk, {.op = Op::transpose}, read(Y), reduce(G))
                            .on(Y.owner())
                            .at(static_cast<std::int32_t>(k), PriorityRule::leaf()));
     }

@@ -19,7 +19,7 @@ struct LikelihoodOptions {
     std::optional<Distribution> distribution{};
     Overlap overlap = Overlap::order;
     /// What writes a tile of the covariance matrix; takes CovarianceArguments.
-    const Kernel* generator = &covariance_kernel;
+    const CovarianceKernel* generator = &covariance_kernel;
 };
 
 /// What one evaluation gives. Numbers mean something only if the status is good.

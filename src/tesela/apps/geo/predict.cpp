@@ -2,6 +2,7 @@
 
 #include "tesela/algs/solve.hpp"
 #include "tesela/algs/tasks.hpp"
+#include "tesela/base/digest.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/distribution/families.hpp"
 
@@ -71,6 +72,9 @@ Kriging::Kriging(Likelihood& likelihood, const CovarianceParameters& theta, cons
       covariance_(likelihood.model().family, theta, likelihood.model().metric,
                   points_.distance_bound(likelihood.points())),
       value_(likelihood.evaluate(theta)) {
+    Digest digest;
+    for (const auto& column : coordinates) digest.add(column);
+    stream_.engine().require_alike("the points to predict", digest.value());
     if (!value_.status.ok()) throw NotPositiveDefinite(likelihood.explain(value_.status, theta));
     result_.mean.resize(static_cast<std::size_t>(points_.size()));
     result_.variance.resize(static_cast<std::size_t>(points_.size()));
@@ -98,12 +102,13 @@ void Kriging::generate(const Block& block) {
     const Tiling& tiling = block.W.tiling();
     for (Index i = 0; i < tiling.grid().rows; ++i)
         for (Index c = 0; c < tiling.grid().cols; ++c)
-            stream_.submit(Task(covariance_kernel, {{block.W(i, c), AccessMode::write}},
-                                CovarianceArguments{.covariance = &covariance_,
-                                                    .rows = &likelihood_.points(),
-                                                    .cols = &points_,
-                                                    .first = {tiling.row_begin(i), block.first + tiling.col_begin(c)},
-                                                    .sets = ObservationSets::different}));
+            stream_.submit(Task(covariance_kernel,
+                                {.covariance = &covariance_,
+                                 .rows = &likelihood_.points(),
+                                 .cols = &points_,
+                                 .first = {tiling.row_begin(i), block.first + tiling.col_begin(c)},
+                                 .sets = ObservationSets::different},
+                                tesela::write(block.W(i, c))));
 }
 
 /// P(c) += W(i, c)ᵀ·Y(i) and squares(c) += the squares of W(i, c), where W(i, c) lives.
@@ -116,12 +121,10 @@ void Kriging::reduce(const Block& block) {
         stream_.submit(tasks::laset({}, block.squares(c, 0)));
         for (Index i = 0; i < tiles.rows; ++i) {
             const TileOf<double> W = block.W(i, c);
-            stream_.submit(tasks::gemm(GemmArguments{}, Wt(c, i), likelihood_.whitened()(i, 0),
-                                       {block.P(c, 0), AccessMode::reduce})
-                               .on(W.owner()));
             stream_.submit(
-                Task(column_squares_kernel, {{W, AccessMode::read}, {block.squares(c, 0), AccessMode::reduce}})
+                tasks::gemm(GemmArguments{}, Wt(c, i), likelihood_.whitened()(i, 0), tesela::reduce(block.P(c, 0)))
                     .on(W.owner()));
+            stream_.submit(Task(column_squares_kernel, read(W), tesela::reduce(block.squares(c, 0))).on(W.owner()));
         }
     }
 }

@@ -26,7 +26,7 @@ void multiply_lower(Stream& s, const MatrixView<double>& L, const MatrixView<dou
     for (Index i = 0; i < L.tile_rows(); ++i) {
         s.submit(tasks::trmm(lower, L(i, i), z(i, 0)));
         for (Index j = 0; j < i; ++j)
-            s.submit(tasks::gemm(GemmArguments{}, L(i, j), e(j, 0), {z(i, 0), AccessMode::reduce}).on(L(i, j).owner()));
+            s.submit(tasks::gemm(GemmArguments{}, L(i, j), e(j, 0), reduce(z(i, 0))).on(L(i, j).owner()));
     }
 }
 
@@ -37,12 +37,13 @@ void generate_covariances(Stream& s, const Matrix<double>& sigma, const Covarian
     const PriorityRule priority(Priorities::critical_path, tiling.grid().rows);
     for (Index i = 0; i < tiling.grid().rows; ++i)
         for (Index j = 0; j <= i; ++j)
-            s.submit(Task(covariance_kernel, {{sigma(i, j), AccessMode::write}},
-                          CovarianceArguments{.covariance = &covariance,
-                                              .rows = &points,
-                                              .cols = &points,
-                                              .first = {tiling.row_begin(i), tiling.col_begin(j)},
-                                              .sets = ObservationSets::same})
+            s.submit(Task(covariance_kernel,
+                          {.covariance = &covariance,
+                           .rows = &points,
+                           .cols = &points,
+                           .first = {tiling.row_begin(i), tiling.col_begin(j)},
+                           .sets = ObservationSets::same},
+                          write(sigma(i, j)))
                          .at(0, priority.generate({i, j})));
 }
 

@@ -14,10 +14,14 @@ void check_or_end(int code, const char* what);
 /// Waits without keeping a core busy.
 void wait_politely(MPI_Request& request, const char* what);
 
-/// A communicator of one's own, whose errors are returned.
+/// Of all nodes, those on the same machine.
+struct OnThisMachine {};
+
+/// A communicator of one's own, whose errors are returned; every node makes it at the same time.
 class Nodes::Communicator {
 public:
     explicit Communicator(MPI_Comm of);
+    Communicator(const Communicator& of, OnThisMachine);
     ~Communicator();
     Communicator(const Communicator&) = delete;
     Communicator& operator=(const Communicator&) = delete;

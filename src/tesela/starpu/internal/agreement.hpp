@@ -28,6 +28,8 @@ public:
 
     [[nodiscard]] net::Transport& transport() { return *transport_; }
 
+    /// One at a time opens a stream, from its number to `know`: hold this meanwhile.
+    [[nodiscard]] std::unique_lock<std::mutex> opening() { return std::unique_lock(opening_); }
     /// The slot of a stream that is being opened, the same on every node. Throws Error if too many are open.
     [[nodiscard]] int open(std::uint64_t number, const std::string& name);
     /// From here on its failures are heard.
@@ -36,7 +38,9 @@ public:
     enum class Then : std::uint8_t { goes_on, ends };
     [[nodiscard]] Status wait(StarpuStream& stream, Then then, const std::function<void()>& work);
     /// One more step of a stream; ends the job if another node has stopped before it.
-    void step(StarpuStream& stream);
+    void step(StarpuStream& stream, std::uint64_t what);
+    /// This node waits for something of a stream, for long: the others look whether they have done the same.
+    void waits_long(const StarpuStream& stream);
     /// All nodes have come to something that they do together outside of streams.
     void meet();
     /// Tells the other nodes that a stream has failed here, once per round.
@@ -45,6 +49,7 @@ public:
 private:
     enum class Kind : std::uint32_t { open, wait, end, together, finish };
     static constexpr std::uint32_t failure_notice = net::Meetings::last_kind + 1;
+    static constexpr std::uint32_t trail_notice = failure_notice + 1;
 
     /// What was heard of a stream's round that is still to begin here.
     struct Early {
@@ -55,6 +60,8 @@ private:
     };
     void hear(int from, const net::Notice& notice);
     void hear_failure(const net::Notice& notice);
+    void hear_trail(int from, const net::Notice& notice);
+    void compare_trail(StarpuStream& stream);
     void arrived(int node, const net::Arrival& arrival);
     [[nodiscard]] std::optional<std::string> compare(int node, const net::Arrival& arrival);
     [[nodiscard]] static std::string describe(const net::Arrival& arrival);
@@ -65,10 +72,12 @@ private:
     [[nodiscard]] int free_slot();
     [[nodiscard]] Early* early_of(std::uint64_t stream, std::uint64_t round);
     void begin_round(StarpuStream& stream);
+    [[nodiscard]] std::string agreed_reason(const std::string& mine) const;
 
     const net::Nodes& nodes_;
     net::Meetings meetings_;
     std::unique_ptr<net::Transport> transport_;
+    std::mutex opening_;
     std::mutex mutex_;
     std::map<std::uint64_t, StarpuStream*> streams_;
     std::map<std::uint64_t, Early> early_;

@@ -62,6 +62,9 @@ public:
     /// This node does not hold a tile any more: its memory goes, by a promise, when the tasks that use it have ended.
     void drop(TileIndex tile, Promise promise);
 
+    /// Its engine ends: all that StarPU has of it goes now, and what its tiles hold is lost.
+    void end();
+
     /// Bytes that the engine reserved for it on each node, and whom to tell when it goes.
     std::vector<double> reserved_bytes;
     std::function<void(StarpuAttachment&)> goes;

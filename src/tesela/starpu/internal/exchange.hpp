@@ -53,6 +53,7 @@ private:
         TileIndex index{};
         bool covered = true;
         bool asked = false;
+        Contents contents = Contents::zeros;  // if nobody has written it
         std::atomic<int> uses = 0;
         std::vector<Shipment*> waiting;
     };

@@ -29,6 +29,8 @@ public:
     /// The tile is not used any more by what is submitted from here on; its memory goes, and the promise is kept, when
     /// what was submitted before has ended.
     void give(starpu_data_handle_t handle, Promise promise);
+    /// Whether some that were given back are still in use.
+    [[nodiscard]] bool leaving() const { return leaving_ > 0; }
     /// Ends all handles, when those that were given back have come.
     void clear();
 

@@ -30,13 +30,14 @@ struct Cores {
 /// Bytes that the control group of this process and all groups around it leave, of version 1 and 2; batch systems make
 /// one per job, step and task. Cache of files that the kernel would give back first counts as free. Infinity without a
 /// limit.
-[[nodiscard]] double memory_of_control_groups(const std::filesystem::path& root = "/");
+struct GroupMemory {
+    double bytes = 0;
+    std::string group;  ///< that leaves the least: its folder, to compare with other nodes'
+};
+[[nodiscard]] GroupMemory memory_of_control_groups(const std::filesystem::path& root = "/");
 
 /// Bytes that `ulimit -v` (RLIMIT_AS) leaves this process beyond the addresses that it has in use; infinity without it.
 [[nodiscard]] double memory_of_address_space(const std::filesystem::path& root = "/");
-
-/// The control groups of this process, to compare with others'.
-[[nodiscard]] std::string control_groups(const std::filesystem::path& root = "/");
 
 /// How many nodes share the machine's memory, and how many that of their control groups; the limit of a process is its
 /// own.

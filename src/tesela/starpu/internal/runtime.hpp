@@ -50,6 +50,7 @@ public:
 
 private:
     void start(const StarpuOptions& options);
+    void start_here(const StarpuOptions& options, const Cores& cores, const Surroundings& machine);
     void bind(const WorkerChoice& choice, const Cores& cores, starpu_conf& conf) const;
     void find_workers(const WorkerChoice& choice);
     void describe(const Cores& cores);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tesela/base/digest.hpp"
 #include "tesela/flow/engine.hpp"
 #include "tesela/starpu/internal/mail.hpp"
 #include "tesela/starpu/internal/scheduler.hpp"
@@ -7,6 +8,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -21,7 +23,8 @@ class Progress {
 public:
     void started() noexcept { pending_.fetch_add(1); }
     void finished() noexcept;
-    void wait_until_at_most(Index level);
+    /// `every_second`: meanwhile.
+    void wait_until_at_most(Index level, const std::function<void()>& every_second = {});
     [[nodiscard]] Index pending() const noexcept { return pending_.load(); }
 
 private:
@@ -60,6 +63,17 @@ public:
 
     /// Counts all that was submitted since it was opened, and how often it was waited for; alike on every node.
     std::atomic<std::uint64_t> steps{0};
+    /// One more step, and what it was, as a number that is the same on every node. Returns its count.
+    std::uint64_t advance(std::uint64_t what);
+    /// Something else that must be the same before the next step: a matrix that comes.
+    void note(std::uint64_t what) { trail_.add(what); }
+    /// A hash of the steps up to one of the last few thousand; 0 if that is longer ago.
+    [[nodiscard]] std::uint64_t trail(std::uint64_t step) const;
+    /// What another node's trail is at a step still to come here, and whose it is; under Agreement's lock but for the
+    /// first.
+    std::atomic<std::uint64_t> compare_at{~std::uint64_t{0}};
+    std::uint64_t compare_with = 0;
+    int compare_node = 0;
     std::atomic<std::uint64_t> round{0};
     /// Names the time between two waits, among those of all streams.
     [[nodiscard]] std::uint64_t era() const { return ((number + 1) << 32U) + round.load(std::memory_order_relaxed); }
@@ -75,6 +89,11 @@ public:
 
     std::unique_ptr<StreamQueue, CloseQueue> queue;
     [[nodiscard]] Scheduler& scheduler() const { return *queue.get_deleter().scheduler; }
+
+private:
+    static constexpr std::size_t remembered = 4096;
+    Digest trail_;
+    std::unique_ptr<std::atomic<std::uint64_t>[]> trails_;
 };
 
 }  // namespace tesela::starpu
