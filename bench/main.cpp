@@ -48,7 +48,8 @@ void add_factorisation(CLI::App& app, bench::Factorisation which, int& exit_code
     const std::map<std::string, bench::Precision> precisions{{"double", bench::Precision::f64},
                                                              {"single", bench::Precision::f32}};
     command->add_option("--precision", options->precision, "double or single")
-        ->transform(CLI::CheckedTransformer(precisions, CLI::ignore_case));
+        ->transform(CLI::CheckedTransformer(precisions, CLI::ignore_case).description(""))
+        ->type_name("TEXT");
     command->add_flag("--check", options->check, "Compare the factor with LAPACK's (up to order 4000)");
     command->add_flag(
         "!--no-compare", options->compare,

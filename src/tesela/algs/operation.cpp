@@ -3,6 +3,7 @@
 #include "tesela/algs/cholesky.hpp"
 #include "tesela/algs/gemm.hpp"
 #include "tesela/algs/lu.hpp"
+#include "tesela/base/error.hpp"
 
 namespace tesela {
 namespace {
@@ -10,6 +11,10 @@ namespace {
 /// A matrix that the caller has filled.
 MatrixOptions given(const char* name, Stored stored = Stored::full) {
     return {.name = name, .stored = stored, .memory = [](TileIndex) { return TileMemory{}; }};
+}
+
+void expect_done(const Status& status) {
+    if (!status.ok()) throw Error("{}", status.describe());
 }
 
 }  // namespace
@@ -23,12 +28,11 @@ void run_operation(Stream& stream, Operation operation, const Tiling& tiling, co
         case Operation::product: {
             const Matrix<double> B(stream, tiling, owners, given("B"));
             const Matrix<double> C(stream, tiling, owners, {.name = "C"});
-            gemm(stream, A.view(), B.view(), C.view());
-            stream.wait();
-            break;
+            gemm(stream, A, B, C);
+            return expect_done(stream.wait());
         }
     }
-    stream.wait();
+    expect_done(stream.wait());
 }
 
 }  // namespace tesela

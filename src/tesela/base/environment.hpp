@@ -12,4 +12,12 @@ namespace tesela {
     return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
 }
 
+/// This process's number among those that mpirun or srun started, as Open MPI, PMIx (srun --mpi=pmix) and PMI (srun,
+/// Hydra) tell it; none if it was started alone.
+[[nodiscard]] inline std::optional<std::string> rank_by_launcher() {
+    for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"})
+        if (auto rank = environment(name)) return rank;
+    return {};
+}
+
 }  // namespace tesela

@@ -1,5 +1,6 @@
 #include "tesela/cli/output.hpp"
 
+#include "tesela/base/environment.hpp"
 #include "tesela/base/error.hpp"
 
 #include <fmt/format.h>
@@ -24,12 +25,11 @@ std::string readable(const Json& value) {
 }  // namespace
 
 void print_error(const char* program, const std::string& text) {
-    const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
-    if (rank == nullptr) rank = std::getenv("PMIX_RANK");
-    if (rank != nullptr && std::string_view(rank) != "0") {
+    const auto rank = rank_by_launcher();
+    if (rank && *rank != "0") {
         // Most errors are the same on every node: node 0 says them, and the launcher ends the others meanwhile.
         std::this_thread::sleep_for(std::chrono::milliseconds(500));
-        fmt::print(stderr, "{} (node {}): {}\n", program, rank, text);
+        fmt::print(stderr, "{} (node {}): {}\n", program, *rank, text);
         return;
     }
     fmt::print(stderr, "{}: {}\n", program, text);

@@ -227,7 +227,6 @@ std::unique_ptr<Attachment> RecordingEngine::attach(StreamState&, MatrixSpec spe
 }
 
 void RecordingEngine::submit(StreamState& stream, const Task& task) {
-    know_phases(stream);
     std::array<TileShape, Task::max_accesses> shapes;
     RecordedItem item{.placement = task.placement,
                       .urgency = task.urgency,
@@ -236,7 +235,7 @@ void RecordingEngine::submit(StreamState& stream, const Task& task) {
                       .kernel = task.kernel,
                       .step = task.step,
                       .priority = task.priority,
-                      .phase = task.phase,
+                      .phase = phase_number(stream, task.phase),
                       .first_access = static_cast<std::uint32_t>(recording_.accesses.size())};
     if (task.resource != nullptr) item.resource = resource_number(*task.resource);
     std::size_t count = 0;
@@ -263,12 +262,22 @@ RecordedItem& RecordingEngine::add(RecordedItem::Kind kind, TileRef tile, NodeId
     return recording_.items.back();
 }
 
-void RecordingEngine::know_phases(const StreamState& stream) {
-    if (recording_.phases.size() != stream.phases.size()) recording_.phases = stream.phases;
+/// Streams number their phases each for itself.
+PhaseId RecordingEngine::phase_number(const StreamState& stream, PhaseId phase) {
+    auto& names = recording_.phases;
+    const std::string& name = stream.phases[static_cast<std::size_t>(phase)];
+    auto& known = phases_of_[&stream];
+    if (known.size() < stream.phases.size()) known.resize(stream.phases.size(), 0);
+    PhaseId& number = known[static_cast<std::size_t>(phase)];
+    // A new stream may stand where an old one was.
+    if (names[static_cast<std::size_t>(number)] == name) return number;
+    number = static_cast<PhaseId>(std::find(names.begin(), names.end(), name) - names.begin());
+    if (static_cast<std::size_t>(number) == names.size()) names.push_back(name);
+    return number;
 }
 
 void RecordingEngine::exchange(StreamState& stream, const Exchange& exchange) {
-    know_phases(stream);
+    const PhaseId phase = phase_number(stream, exchange.phase);
     const auto first_item = static_cast<std::uint32_t>(recording_.items.size());
     recording_.exchanges.push_back({.overlay = exchange.overlay,
                                     .from = matrix_of(*exchange.from),
@@ -276,17 +285,17 @@ void RecordingEngine::exchange(StreamState& stream, const Exchange& exchange) {
                                     .element_bytes = element_bytes(exchange.from->type()),
                                     .options = exchange.options,
                                     .first_item = first_item});
-    for_each_target(*exchange.overlay, [&](TileIndex tile) { add_target(exchange, tile); });
+    for_each_target(*exchange.overlay, [&](TileIndex tile) { add_target(exchange, tile, phase); });
     recording_.exchanges.back().items = static_cast<std::uint32_t>(recording_.items.size()) - first_item;
 }
 
-void RecordingEngine::add_target(const Exchange& exchange, TileIndex target) {
+void RecordingEngine::add_target(const Exchange& exchange, TileIndex target, PhaseId phase) {
     RecordedItem item{.kind = RecordedItem::Kind::exchange,
                       .node = static_cast<std::int32_t>(exchange.to->owner(target).number()),
                       .first_part = static_cast<std::uint32_t>(recording_.parts.size()),
                       .kernel = &SegmentKernels::copy,
                       .priority = exchange.options.priority,
-                      .phase = exchange.phase,
+                      .phase = phase,
                       .first_access = static_cast<std::uint32_t>(recording_.accesses.size()),
                       .exchange = static_cast<std::uint32_t>(recording_.exchanges.size() - 1)};
     const auto element = static_cast<Index>(element_bytes(exchange.from->type()));

@@ -114,8 +114,8 @@ struct RecordedMatrix {
 struct Recording {
     Index nodes = 1;
     std::vector<std::string> matrices;
-    std::vector<RecordedMatrix> grids;  ///< of the matrices
-    std::vector<std::string> phases;
+    std::vector<RecordedMatrix> grids;    ///< of the matrices
+    std::vector<std::string> phases{""};  ///< of all streams, each name once
     std::vector<RecordedDatum> data;
     std::vector<RecordedAccess> accesses;
     std::vector<Index> parts;
@@ -184,10 +184,12 @@ public:
 
 private:
     RecordedItem& add(RecordedItem::Kind kind, TileRef tile, NodeId node);
-    void add_target(const Exchange& exchange, TileIndex target);
+    void add_target(const Exchange& exchange, TileIndex target, PhaseId phase);
     [[nodiscard]] std::uint8_t resource_number(const LimitedResource& resource);
-    void know_phases(const StreamState& stream);
+    [[nodiscard]] PhaseId phase_number(const StreamState& stream, PhaseId phase);
     Recording recording_;
+    /// Where the phases of each stream are among those of the recording, as far as they are known.
+    std::map<const StreamState*, std::vector<PhaseId>> phases_of_;
 };
 
 }  // namespace tesela

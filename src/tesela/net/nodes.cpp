@@ -1,5 +1,6 @@
 #include "tesela/net/nodes.hpp"
 
+#include "tesela/base/environment.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/net/internal/communicator.hpp"
 
@@ -15,11 +16,7 @@
 
 namespace tesela {
 
-bool started_in_parallel() {
-    // Set for each process by Open MPI's mpirun, by PMIx (srun --mpi=pmix) and by PMI (srun, Hydra).
-    const std::array<const char*, 3> variables{"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
-    return std::any_of(variables.begin(), variables.end(), [](const char* v) { return std::getenv(v) != nullptr; });
-}
+bool started_in_parallel() { return rank_by_launcher().has_value(); }
 
 namespace net {
 namespace {

@@ -97,7 +97,7 @@ std::uint16_t Tracing::kernel_number(const Kernel& kernel) {
 std::uint16_t Tracing::phase_number(const StarpuStream& stream, PhaseId phase) {
     const auto [entry, is_new] = phases_.try_emplace({stream.trace_number(), phase}, std::uint16_t{0});
     if (is_new) {
-        if (phases_.size() == 1 || phase == 0)
+        if (streams_.insert(stream.trace_number()).second)
             collector_->define({{"type", "stream"}, {"id", stream.trace_number()}, {"name", stream.options().name}});
         entry->second = collector_->number_of("phase", stream.phases[static_cast<std::size_t>(phase)]);
     }

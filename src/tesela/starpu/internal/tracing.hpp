@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 #include <string>
 #include <tuple>
@@ -82,6 +83,7 @@ private:
     std::mutex names_mutex_;
     std::unordered_map<const Kernel*, std::uint16_t> kernels_;
     std::map<std::pair<std::uint16_t, PhaseId>, std::uint16_t> phases_;
+    std::set<std::uint16_t> streams_;  // that have been named
     std::map<std::uint64_t, std::uint16_t> matrices_;
 };
 
