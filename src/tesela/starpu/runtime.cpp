@@ -122,11 +122,6 @@ void leave_out_hip(Conf& conf) {
     if constexpr (requires { conf.nhip; }) conf.nhip = 0;
 }
 
-/// Without it idle workers would spin: slower, and still right.
-void check_registered(int hook) {
-    if (hook < 0) fmt::print(stderr, "tesela: StarPU takes no more idle hooks: idle workers will not sleep\n");
-}
-
 }  // namespace
 
 void Runtime::help_when_idle(net::Transport* transport) {
@@ -144,9 +139,9 @@ Runtime::Runtime(const StarpuOptions& options) {
         throw;
     }
     if (options.idle_microseconds > 0)
-        check_registered(starpu_idle_hook_register(
+        idle_hook_ = starpu_idle_hook_register(
             sleep_when_idle,  // NOLINTNEXTLINE(performance-no-int-to-ptr): a number, not an address
-            reinterpret_cast<void*>(std::intptr_t{options.idle_microseconds})));
+            reinterpret_cast<void*>(std::intptr_t{options.idle_microseconds}));
 }
 
 void Runtime::start(const StarpuOptions& options) {
@@ -200,6 +195,7 @@ void Runtime::start_here(const StarpuOptions& options, const Cores& cores, const
 }
 
 Runtime::~Runtime() {
+    if (idle_hook_ >= 0) starpu_idle_hook_deregister(idle_hook_);  // StarPU keeps it for the next start, and has few
     starpu_shutdown();
     engine_exists = false;
 }

@@ -296,7 +296,8 @@ void expect_at_most_three_readers() {
     EXPECT_TRUE(t.wait().ok());
     EXPECT_EQ(limited.ran, 300);
     EXPECT_EQ(free.ran, 300);
-    EXPECT_EQ(limited.most, 3);
+    EXPECT_LE(limited.most, 3);
+    EXPECT_GE(limited.most, 2);  // all three at once is a matter of luck
     EXPECT_GT(free.most + limited.most, 3);
 }
 

@@ -55,6 +55,7 @@ private:
     void find_workers(const WorkerChoice& choice);
     void describe(const Cores& cores);
 
+    int idle_hook_ = -1;    // StarPU's number of it; without one idle workers spin
     int core_sharers_ = 1;  // nodes that share these cores
 };
 

@@ -67,7 +67,7 @@ public:
     std::uint64_t advance(std::uint64_t what);
     /// Something else that must be the same before the next step: a matrix that comes.
     void note(std::uint64_t what) { trail_.add(what); }
-    /// A hash of the steps up to one of the last few thousand; 0 if that is longer ago.
+    /// A hash of the steps up to one of the last few hundred; 0 if that is longer ago.
     [[nodiscard]] std::uint64_t trail(std::uint64_t step) const;
     /// What another node's trail is at a step still to come here, and whose it is; under Agreement's lock but for the
     /// first.
@@ -91,7 +91,7 @@ public:
     [[nodiscard]] Scheduler& scheduler() const { return *queue.get_deleter().scheduler; }
 
 private:
-    static constexpr std::size_t remembered = 4096;
+    static constexpr std::size_t remembered = 1024;
     Digest trail_;
     std::unique_ptr<std::atomic<std::uint64_t>[]> trails_;
 };
