@@ -26,10 +26,9 @@ struct MessageLimits {
 
 /// The messages of one stream from one node to another, on one of the two sides: which of them may be under way. Both
 /// sides number them alike, by the order of the stream. From the oldest that has not ended on, those are inside the
-/// window that have less than so many bytes before them, ended or not: one starts only inside, the most urgent first. The oldest is
-/// always inside; since all that it waits for is earlier in a stream that is the same everywhere, the nodes never wait
-/// for each other in a circle.
-/// `What` is what the caller knows a message by.
+/// window that have less than so many bytes before them, ended or not: one starts only inside, the most urgent first.
+/// The oldest is always inside; since all that it waits for is earlier in a stream that is the same everywhere, the
+/// nodes never wait for each other in a circle. `What` is what the caller knows a message by.
 template <class What>
 class MessageWindow {
 public:
@@ -124,8 +123,8 @@ struct SendsUnderWay {
     [[nodiscard]] bool enough() const { return now >= most; }
 };
 
-/// Starts the next send of a node, if one may go now, and returns it: of all its windows (`for_each_window` calls what it
-/// is given with each) the most urgent that can start; where enough are under way, the oldest of some window, which
+/// Starts the next send of a node, if one may go now, and returns it: of all its windows (`for_each_window` calls what
+/// it is given with each) the most urgent that can start; where enough are under way, the oldest of some window, which
 /// nothing holds back.
 template <class What, class ForEachWindow>
 [[nodiscard]] std::optional<What> start_next_send(SendsUnderWay& sends, const ForEachWindow& for_each_window) {

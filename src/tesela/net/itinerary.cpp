@@ -23,7 +23,8 @@ bool Itinerary::count() {
         several_threads_ = true;
         return false;
     }
-    // One thread writes. Whoever hears of another node sets what it expects and then looks here: one of the two sees it.
+    // One thread writes. Whoever hears of another node sets what it expects and then looks here: one of the two sees
+    // it.
     count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
     return true;
 }
@@ -64,8 +65,8 @@ std::optional<std::string> Itinerary::heard(int node, const Arrival& arrival, co
     expected_count_ = arrival.count;
     if (count_.load() < arrival.count) return {};
     const bool waits = here_ != Place{};
-    return fmt::format("{}, where this node {}: {}", expected_described_, waits ? here_described_ : "does something else",
-                       rule);
+    return fmt::format("{}, where this node {}: {}", expected_described_,
+                       waits ? here_described_ : "does something else", rule);
 }
 
 }  // namespace tesela::net

@@ -10,8 +10,8 @@
 
 namespace tesela::net {
 
-/// Counts what this node does, as long as one of its threads does all of it: then what has the same count is the same on
-/// every node, and a node that does something else, in whichever stream, is noticed before all wait for each other.
+/// Counts what this node does, as long as one of its threads does all of it: then what has the same count is the same
+/// on every node, and a node that does something else, in whichever stream, is noticed before all wait for each other.
 /// With several threads nothing is compared: their order may differ from node to node.
 /// Knows no MPI; `heard` may come from any thread.
 class Itinerary {

@@ -254,8 +254,7 @@ void Executor::message_ready(std::uint32_t v) {
 /// Nothing but this channel has changed: no other send of the node could go before, or all wait for others to end.
 void Executor::start_messages(std::int32_t node, Channel& changed) {
     NodeState& state = nodes_[static_cast<std::size_t>(node)];
-    while (const auto v =
-               start_next_send<std::uint32_t>(state.sends, [&](const auto& consider) { consider(changed); }))
+    while (const auto v = start_next_send<std::uint32_t>(state.sends, [&](const auto& consider) { consider(changed); }))
         start_message(*v);
     state.sends_wait |= state.sends.enough();
 }

@@ -213,7 +213,8 @@ public:
         std::vector<std::function<bool()>> things;
         for (std::size_t n = 0; n < messages_.size(); ++n)
             for (const bool sends : {true, false}) {
-                if (!side(n, sends).ready && may_be_ready(n, sends)) things.emplace_back([=, this] { return prepare(n, sends); });
+                if (!side(n, sends).ready && may_be_ready(n, sends))
+                    things.emplace_back([=, this] { return prepare(n, sends); });
                 if (may_end(n, sends)) things.emplace_back([=, this] { return end(n, sends); });
             }
         for (int node = 0; node < count_; ++node) {

@@ -35,9 +35,9 @@ public:
         if (header != nullptr) precede(*header);
         if (own_) check_or_end(MPI_Type_commit(&type_), "MPI_Type_commit");
     }
-    /// One piece after the other over the last. MPI says that what is received should not overlap, so that nobody counts
-    /// on what is there in the end; nobody looks at it here, and the only other way to get rid of a message would be to
-    /// have room for it.
+    /// One piece after the other over the last. MPI says that what is received should not overlap, so that nobody
+    /// counts on what is there in the end; nobody looks at it here, and the only other way to get rid of a message
+    /// would be to have room for it.
     explicit SendType(const IntoBin& what, const std::uint64_t* header = nullptr) : base_(bin.data()) {
         constexpr Index piece = bin.size();
         MPI_Datatype pieces = MPI_DATATYPE_NULL;

@@ -55,8 +55,8 @@ void acquire(starpu_data_handle_t handle, starpu_data_access_mode mode, void (*r
 
 /// A tile in this node's main memory.
 [[nodiscard]] TileInterface& in_main_memory(starpu_data_handle_t handle);
-/// Gives a tile in main memory that has no bytes some: to write all of it, or zeros to read, which nobody wrote. False if
-/// there are none, or if what is to be read was lost.
+/// Gives a tile in main memory that has no bytes some: to write all of it, or zeros to read, which nobody wrote. False
+/// if there are none, or if what is to be read was lost.
 enum class Contents : std::uint8_t { any, zeros };
 [[nodiscard]] bool give_memory(TileInterface& tile, Contents contents);
 /// Gives back what a tile in main memory has, or what is held back for it.
