@@ -1,3 +1,4 @@
+#include "support/on_any_node.hpp"
 #include "support/random_stream.hpp"
 #include "support/shared_engine.hpp"
 #include "support/stream_messages.hpp"
@@ -25,20 +26,9 @@ namespace tesela {
 namespace {
 
 using testing::engine;
+using testing::on_any_node;
 using testing::RandomStream;
 using testing::Seen;
-
-// Every node plays the same streams. What one finds wrong all must learn before any gives up: otherwise the others
-// would wait for it in the next stream.
-std::string on_any_node(const std::string& wrong) {
-    std::string all;
-    Index node = 0;
-    for (const std::string& text : engine().gather(wrong)) {
-        if (!text.empty()) all += fmt::format("node {}: {}\n", node, text);
-        ++node;
-    }
-    return all;
-}
 
 /// Messages and bytes from this node to each.
 std::vector<StarpuEngine::Sent> sent_by(NodeId me, const std::multiset<Transfer>& messages) {
@@ -141,13 +131,13 @@ Seeds seeds_or(Seeds usual) {
 TEST(Streams, GiveTheSameMessagesAndValuesOnEveryEngine) {
     const Seeds seeds = seeds_or({1, 60});
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed)
-        ASSERT_EQ(on_any_node(compare_engines({.seed = seed})), "") << "seed " << seed;
+        ASSERT_EQ(on_any_node(engine(), compare_engines({.seed = seed})), "") << "seed " << seed;
 }
 
 TEST(Streams, GiveTheSameMessagesThoughTheyFail) {
     const Seeds seeds = seeds_or({1001, 60});
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed)
-        ASSERT_EQ(on_any_node(compare_engines({.seed = seed, .failures = true})), "") << "seed " << seed;
+        ASSERT_EQ(on_any_node(engine(), compare_engines({.seed = seed, .failures = true})), "") << "seed " << seed;
 }
 
 /// What the engine traced, of all nodes' sends or of all receives.
@@ -201,7 +191,8 @@ std::string compare_trace(const RandomStream& stream) {
 TEST(Streams, SendTheTilesAndVersionsThatTheRecordingLists) {
     const Seeds seeds = seeds_or({2001, 16});
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed)
-        ASSERT_EQ(on_any_node(compare_trace({.seed = seed, .failures = seed % 2 == 0})), "") << "seed " << seed;
+        ASSERT_EQ(on_any_node(engine(), compare_trace({.seed = seed, .failures = seed % 2 == 0})), "")
+            << "seed " << seed;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "tesela/net/transport.hpp"
 
+#include "support/on_any_node.hpp"
 #include "support/shared_engine.hpp"
 #include "tesela/base/random.hpp"
 
@@ -22,17 +23,10 @@ namespace tesela::net {
 namespace {
 
 using tesela::testing::engine;
+using tesela::testing::on_any_node;
 using Ends = Transport::Ends;
 
 void sleep_a_little() { std::this_thread::sleep_for(std::chrono::microseconds(50)); }
-
-/// What is wrong on some node, on every node: all fail or none.
-std::string on_any_node(const std::string& wrong) {
-    std::string all;
-    for (const std::string& text : engine().gather(wrong))
-        if (!text.empty()) all += text + "\n";
-    return all;
-}
 
 /// What a message is like: both of its nodes know.
 struct Item {
@@ -286,7 +280,7 @@ TEST(Transport, CarriesMessagesOfAnySizeInSeveralSlotsBeyondTheirNumbers) {
     for (std::uint64_t seed = 1; seed <= 2; ++seed) {
         // More than Transport::numbers, so that numbers are used again.
         const Traffic traffic{.seed = seed, .messages = 700, .notices = 100};
-        EXPECT_EQ(on_any_node(run_traffic(nodes, traffic)), "") << "seed " << seed;
+        EXPECT_EQ(on_any_node(engine(), run_traffic(nodes, traffic)), "") << "seed " << seed;
     }
 }
 
@@ -357,7 +351,7 @@ TEST(Transport, CarriesAMessageBeyondTwoGigabytes) {
                 wrong += fmt::format("byte {} is wrong; ", places[k]);
         nodes.meet();
     }
-    EXPECT_EQ(on_any_node(wrong), "");
+    EXPECT_EQ(on_any_node(engine(), wrong), "");
 }
 
 }  // namespace

@@ -20,19 +20,18 @@ using Clock = std::chrono::steady_clock;
 struct StartTime {
     Clock::time_point* at;
 };
-KernelResult note_start(const KernelCall& call) noexcept {
-    *call.args<StartTime>().at = Clock::now();
+KernelResult note_start(const StartTime& start, TileSpan<double>) noexcept {
+    *start.at = Clock::now();
     return {};
 }
-KernelCost no_cost(std::span<const TileShape>, const void*) noexcept { return {}; }
-const Kernel start_kernel{"start", no_cost, note_start};
+const auto start_kernel = make_kernel<note_start>("start");
 
 /// Seconds from submission to the start of a task on an engine that has been idle.
-double start_latency(Stream& stream, const TileRef& tile) {
+double start_latency(Stream& stream, const TileOf<double>& tile) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     Clock::time_point started;
     const Clock::time_point submitted = Clock::now();
-    stream.submit(Task::unchecked(start_kernel, {{tile, AccessMode::write}}, StartTime{&started}));
+    stream.submit(Task(start_kernel, {&started}, write(tile)));
     stream.wait();
     return std::chrono::duration<double>(started - submitted).count();
 }

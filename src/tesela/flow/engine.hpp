@@ -34,6 +34,9 @@ struct StreamOptions {
     WorkerSet workers{};
 };
 
+/// Submission that waits because so many tasks are pending goes on when these are left.
+[[nodiscard]] constexpr Index resume_level(Index limit) { return limit * 3 / 4; }
+
 /// What an engine keeps for one stream; engines derive from it.
 class StreamState {
 public:

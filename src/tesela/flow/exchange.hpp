@@ -10,7 +10,8 @@
 
 namespace tesela {
 
-/// Who hands messages to the network: every worker the ones it has packed (002's multiple_send), or one thread all.
+/// Who hands messages to the network: every worker the ones it has packed (002's multiple_send), or one thread at a
+/// time all of them: whoever looks after the network just then.
 enum class Sending : std::uint8_t { by_workers, by_one_thread };
 
 struct ExchangeOptions {

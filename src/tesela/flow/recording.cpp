@@ -58,17 +58,9 @@ public:
 
 private:
     void step(const RecordedItem& item) {
-        const auto first = [&] { return static_cast<std::size_t>(recording_.accesses[item.first_access].datum); };
-        switch (item.kind) {
-            case RecordedItem::Kind::task: return task(item);
-            case RecordedItem::Kind::exchange: return exchange(item);
-            case RecordedItem::Kind::move: return directory_.move(first(), item.node, *this);
-            case RecordedItem::Kind::retire: return directory_.retire(first(), *this);
-            case RecordedItem::Kind::fetch: return directory_.visit(first(), *this, [] {});
-            case RecordedItem::Kind::share:
-                return directory_.share(first(), readers_of(recording_, item, directory_), *this);
-            case RecordedItem::Kind::workers: return;
-        }
+        if (item.kind == RecordedItem::Kind::task) return task(item);
+        if (item.kind == RecordedItem::Kind::exchange) return exchange(item);
+        follow_placement(recording_, item, directory_, *this);
     }
 
     void task(const RecordedItem& item) {

@@ -147,6 +147,21 @@ struct Recording {
 /// The nodes that a recorded `share` means now.
 [[nodiscard]] std::vector<std::int32_t> readers_of(const Recording& recording, const RecordedItem& item,
                                                    const Directory& directory);
+/// What a recorded step does to the directory that is neither a task nor an exchange: it only says where data are.
+template <class Effects>
+void follow_placement(const Recording& recording, const RecordedItem& item, Directory& directory, Effects& effects) {
+    if (item.access_count == 0) return;
+    const auto datum = static_cast<std::size_t>(recording.accesses[item.first_access].datum);
+    switch (item.kind) {
+        case RecordedItem::Kind::move: return directory.move(datum, item.node, effects);
+        case RecordedItem::Kind::retire: return directory.retire(datum, effects);
+        case RecordedItem::Kind::fetch: return directory.visit(datum, effects, [] {});
+        case RecordedItem::Kind::share: return directory.share(datum, readers_of(recording, item, directory), effects);
+        case RecordedItem::Kind::task:
+        case RecordedItem::Kind::exchange:
+        case RecordedItem::Kind::workers: return;
+    }
+}
 /// The parcels of a recorded exchange with the owners of now.
 [[nodiscard]] Parcels parcels_of(const Recording& recording, const RecordedExchange& exchange,
                                  const Directory& directory);

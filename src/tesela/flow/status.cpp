@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace tesela {
@@ -23,13 +25,29 @@ std::string Status::describe() const {
     return "unknown status";
 }
 
-Status earlier_failure(const Status& a, const Status& b) {
-    if (a.ok()) return b;
-    if (b.ok()) return a;
-    const bool memory_a = a.failure == Failure::out_of_memory;
-    const bool memory_b = b.failure == Failure::out_of_memory;
-    if (memory_a != memory_b) return memory_a ? a : b;
-    return b.index < a.index ? b : a;
+Status earlier_failure(const Status& a, const Status& b) { return rank_of(b) < rank_of(a) ? b : a; }
+
+namespace {
+constexpr std::int64_t no_failure = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t failed_elsewhere = no_failure - 1;
+constexpr std::int64_t no_memory = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kinds = 16;
+}  // namespace
+
+std::int64_t rank_of(const Status& status) {
+    switch (status.failure) {
+        case Failure::none: return no_failure;
+        case Failure::elsewhere: return failed_elsewhere;
+        case Failure::out_of_memory: return no_memory + status.index;
+        default: return std::max<Index>(status.index, 0) * kinds + static_cast<std::int64_t>(status.failure);
+    }
+}
+
+Status status_of_rank(std::int64_t rank) {
+    if (rank == no_failure) return {};
+    if (rank == failed_elsewhere) return {Failure::elsewhere, std::numeric_limits<Index>::max(), {}};
+    if (rank < 0) return {Failure::out_of_memory, rank - no_memory, {}};
+    return {static_cast<Failure>(rank % kinds), rank / kinds, {}};
 }
 
 void FailureFlag::raise(const Status& status) noexcept {

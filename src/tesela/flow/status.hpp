@@ -3,6 +3,7 @@
 #include "tesela/kernels/kernel.hpp"
 
 #include <atomic>
+#include <cstdint>
 #include <mutex>
 #include <string>
 
@@ -41,5 +42,10 @@ private:
 /// Of two outcomes, the failed one; of two failures, the want of memory (what comes after it on its node may follow
 /// from it), otherwise the one with the smaller pivot.
 [[nodiscard]] Status earlier_failure(const Status& a, const Status& b);
+
+/// That order as numbers: the earlier failure has the smaller one, no failure the largest. Nodes agree on the least.
+[[nodiscard]] std::int64_t rank_of(const Status& status);
+/// The status with a rank, without its reason.
+[[nodiscard]] Status status_of_rank(std::int64_t rank);
 
 }  // namespace tesela

@@ -40,7 +40,7 @@ Stream::~Stream() {
     }
     try {
         // An error that ends the stream leaves sums behind that nobody will read.
-        if (std::uncaught_exceptions() == 0)
+        if (!unwinding())
             for (Attachment* matrix : std::vector(with_partials_)) add_all_partials(*matrix);
     } catch (const std::exception& error) {
         fmt::print(stderr, "tesela: sums of stream {} are lost: {}\n", state_->options().name, error.what());
@@ -144,7 +144,7 @@ Attachment& Stream::partial_sum(const Task& task, TileRef tile) {
     }
     if (!matrix.add_partial_sums) {
         matrix.add_partial_sums = [this](Attachment& gone) {
-            if (std::uncaught_exceptions() == 0) add_all_partials(gone);
+            if (!unwinding()) add_all_partials(gone);
             std::erase(with_partials_, &gone);
         };
         with_partials_.push_back(&matrix);

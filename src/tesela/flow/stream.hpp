@@ -3,6 +3,7 @@
 #include "tesela/flow/engine.hpp"
 #include "tesela/flow/future.hpp"
 
+#include <exception>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -96,6 +97,8 @@ private:
     void prepare_target(const Exchange& exchange, TileIndex tile);
 
     [[nodiscard]] bool engine_is_gone() const { return life_.expired(); }
+    /// Whether an error is ending what the stream is in.
+    [[nodiscard]] bool unwinding() const { return std::uncaught_exceptions() > exceptions_before_; }
 
     Engine& engine_;
     std::weak_ptr<const void> life_;
@@ -104,6 +107,7 @@ private:
     /// Matrices that have partial sums of this stream's, in the order in which they got them.
     std::vector<Attachment*> with_partials_;
     std::vector<std::shared_ptr<const void>> kept_;
+    int exceptions_before_ = std::uncaught_exceptions();
 };
 
 }  // namespace tesela

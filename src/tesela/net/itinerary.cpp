@@ -5,8 +5,6 @@
 namespace tesela::net {
 namespace {
 
-constexpr const char* rule = "all nodes must do the same";
-
 /// Its address is another in each thread.
 const void* this_thread() {
     thread_local const char mark = 0;
@@ -36,7 +34,7 @@ std::optional<std::string> Itinerary::step() {
 
 std::optional<std::string> Itinerary::beyond() {
     const std::lock_guard lock(mutex_);
-    return fmt::format("{}, where this node goes on: {}", expected_described_, rule);
+    return fmt::format("{}, where this node goes on: {}", expected_described_, rule_for_nodes);
 }
 
 std::optional<std::string> Itinerary::arrive(Arrival& arrival, const std::string& described) {
@@ -48,7 +46,7 @@ std::optional<std::string> Itinerary::arrive(Arrival& arrival, const std::string
     if (arrival.count < expected_count_.load()) return {};
     expected_count_ = nowhere;
     if (expected_ == here_) return {};
-    return fmt::format("{}, where this node {}: {}", expected_described_, described, rule);
+    return fmt::format("{}, where this node {}: {}", expected_described_, described, rule_for_nodes);
 }
 
 void Itinerary::leave() {
@@ -66,7 +64,7 @@ std::optional<std::string> Itinerary::heard(int node, const Arrival& arrival, co
     if (count_.load() < arrival.count) return {};
     const bool waits = here_ != Place{};
     return fmt::format("{}, where this node {}: {}", expected_described_,
-                       waits ? here_described_ : "does something else", rule);
+                       waits ? here_described_ : "does something else", rule_for_nodes);
 }
 
 }  // namespace tesela::net

@@ -81,20 +81,17 @@ void Meetings::hear_arrival(int from, const Arrival& arrival) {
         return;
     }
     const Arrival& first = before.first;
+    std::string what;
     if (first.kind != arrival.kind || first.position != arrival.position)
-        hooks_.diverged(fmt::format("node {} {} after {} steps, where node {} {} after {}: all nodes must do the same",
-                                    before.first_node, hooks_.describe(first), first.position, from,
-                                    hooks_.describe(arrival), arrival.position));
+        what = fmt::format("node {} {} after {} steps, where node {} {} after {}", before.first_node,
+                           hooks_.describe(first), first.position, from, hooks_.describe(arrival), arrival.position);
     else if (first.trail != arrival.trail)
-        hooks_.diverged(
-            fmt::format("node {} and node {} {} after {} steps that are not the same: all nodes must do the "
-                        "same, in the same order",
-                        before.first_node, from, hooks_.describe(arrival), arrival.position));
+        what = fmt::format("node {} and node {} {} after {} steps that are not the same", before.first_node, from,
+                           hooks_.describe(arrival), arrival.position);
     else if (first.count != arrival.count && first.count != 0 && arrival.count != 0)
-        hooks_.diverged(
-            fmt::format("node {} {} as number {} of all that it does, and node {} as its number {}: all "
-                        "nodes must do the same",
-                        before.first_node, hooks_.describe(first), first.count, from, arrival.count));
+        what = fmt::format("node {} {} as number {} of all that it does, and node {} as its number {}",
+                           before.first_node, hooks_.describe(first), first.count, from, arrival.count);
+    if (!what.empty()) hooks_.diverged(fmt::format("{}: {}", what, rule_for_nodes));
 }
 
 void Meetings::hear_value(const Arrival& arrival, std::int64_t value) {

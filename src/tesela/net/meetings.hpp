@@ -8,9 +8,13 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace tesela::net {
+
+/// What a program on several nodes has not kept to when they part.
+inline constexpr std::string_view rule_for_nodes = "all nodes must do the same, in the same order";
 
 /// Where a node has come to in something that all nodes do alike, when it wants to meet the others there.
 struct Arrival {

@@ -2,6 +2,7 @@
 
 #include "tesela/base/environment.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/base/polite_wait.hpp"
 #include "tesela/net/internal/communicator.hpp"
 
 #include <algorithm>
@@ -80,13 +81,9 @@ void check_or_end(int code, const char* what) {
 
 void wait_politely(MPI_Request& request, const char* what) {
     int done = 0;
-    long nanoseconds = 20'000;
-    while (true) {
+    for (PoliteWait wait;; wait.rest()) {
         check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
         if (done != 0) return;
-        const timespec moment{.tv_sec = 0, .tv_nsec = nanoseconds};
-        nanosleep(&moment, nullptr);
-        nanoseconds = std::min(nanoseconds * 5 / 4, 400'000L);
     }
 }
 

@@ -211,7 +211,7 @@ void Executor::count_pending(std::int32_t node, std::uint32_t item, std::int32_t
     NodeState& state = nodes_[static_cast<std::size_t>(node)];
     const std::size_t stream = stream_of(item);
     state.pending[stream] += change;
-    if (!state.held_back || state.pending[stream] > submission_->limit[stream] * 3 / 4) return;
+    if (!state.held_back || state.pending[stream] > resume_level(submission_->limit[stream])) return;
     state.held_back = false;
     tell(&ScheduleObserver::wait, ScheduledWait{.node = node,
                                                 .stream = static_cast<std::uint16_t>(stream),

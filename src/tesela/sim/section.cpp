@@ -39,21 +39,14 @@ private:
     void add_item(std::uint32_t number) {
         const RecordedItem& item = in_.recording.items[number];
         cause_ = {number, item.priority};
-        const auto datum = [&] { return in_.recording.accesses[item.first_access].datum; };
-        const auto index = [&] { return static_cast<std::size_t>(datum()); };
         switch (item.kind) {
             case RecordedItem::Kind::task: return add_task(number, item);
             case RecordedItem::Kind::exchange: return add_exchange(number, item);
-            case RecordedItem::Kind::move: return directory().move(index(), item.node, *this);
-            case RecordedItem::Kind::retire: return directory().retire(index(), *this);
-            case RecordedItem::Kind::fetch:
-                cause_.priority = std::numeric_limits<std::int32_t>::max();
-                return directory().visit(index(), *this, [] {});
-            case RecordedItem::Kind::share:
-                return directory().share(index(), readers_of(in_.recording, item, directory()), *this);
             case RecordedItem::Kind::workers:
                 for (auto& list : section_.submissions) list.push_back({number, Submission::none});
                 return;
+            case RecordedItem::Kind::fetch: cause_.priority = std::numeric_limits<std::int32_t>::max(); [[fallthrough]];
+            default: return follow_placement(in_.recording, item, directory(), *this);
         }
     }
 

@@ -1,8 +1,8 @@
 #include "tesela/starpu/internal/agreement.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/base/polite_wait.hpp"
 
-#include <ctime>
 #include <exception>
 #include <limits>
 
@@ -12,25 +12,6 @@ namespace {
 /// The topic of what is done outside of streams; streams are topics by number, from 1.
 constexpr std::uint64_t engine_topic = 0;
 std::uint64_t topic_of(const StarpuStream& stream) { return stream.number + 1; }
-
-/// One number for a status, so that the least is the first failure (see earlier_failure): a node without one brings the
-/// largest.
-constexpr std::int64_t no_failure = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kinds = 16;
-constexpr std::int64_t elsewhere = no_failure - 1;
-constexpr std::int64_t no_memory = std::numeric_limits<std::int64_t>::min();
-std::int64_t encode(const Status& status) {
-    if (status.ok()) return no_failure;
-    if (status.failure == Failure::elsewhere) return elsewhere;
-    if (status.failure == Failure::out_of_memory) return no_memory + status.index;
-    return status.index * kinds + static_cast<std::int64_t>(status.failure);
-}
-Status decode(std::int64_t value) {
-    if (value == no_failure) return {};
-    if (value == elsewhere) return {Failure::elsewhere, std::numeric_limits<Index>::max(), {}};
-    if (value < 0) return {Failure::out_of_memory, value - no_memory, {}};
-    return {static_cast<Failure>(value % kinds), value / kinds, {}};
-}
 
 }  // namespace
 
@@ -102,19 +83,23 @@ std::optional<std::string> Agreement::compare(int node, const net::Arrival& arri
     stream.last_step = arrival.position;
     const std::uint64_t here = stream.steps.load();
     if (here > arrival.position)
-        return fmt::format("node {} {} after {} steps, where this node has made {}: all nodes must do the same", node,
-                           describe(arrival), arrival.position, here);
+        return fmt::format("node {} {} after {} steps, where this node has made {}: {}", node, describe(arrival),
+                           arrival.position, here, net::rule_for_nodes);
     return itinerary_.heard(node, arrival, describe(arrival));
 }
 
 void Agreement::step(StarpuStream& stream, std::uint64_t what) {
     const std::uint64_t now = stream.advance(what);
     if (now > stream.last_step.load())
-        net::end_job_for_all(
-            fmt::format("node {} stopped in stream {} after {} steps, where this node goes on: all nodes must do "
-                        "the same",
-                        stream.last_step_of.load(), stream.options().name, stream.last_step.load()));
-    if (now == stream.compare_at.load()) compare_trail(stream);
+        net::end_job_for_all(fmt::format("node {} stopped in stream {} after {} steps, where this node goes on: {}",
+                                         stream.last_step_of.load(), stream.options().name, stream.last_step.load(),
+                                         net::rule_for_nodes));
+    if (now == stream.compare_at.load()) {
+        std::unique_lock lock(mutex_);
+        const auto wrong = compare_trail(stream);
+        lock.unlock();
+        if (wrong) net::end_job_for_all(*wrong);
+    }
     if (const auto wrong = itinerary_.step()) net::end_job_for_all(*wrong);
 }
 
@@ -127,37 +112,27 @@ void Agreement::waits_long(const StarpuStream& stream) {
                                .trail = stream.trail(steps)});
 }
 
-namespace {
-[[noreturn]] void end_for_trails(int node, const StarpuStream& stream, std::uint64_t step) {
-    net::end_job_for_all(
-        fmt::format("node {} waits in stream {} after {} steps, of which this node has done others: all nodes must do "
-                    "the same, in the same order",
-                    node, stream.options().name, step));
-}
-}  // namespace
-
 void Agreement::hear_trail(int from, const net::Notice& notice) {
-    std::unique_lock lock(mutex_);
-    const auto found = streams_.find(notice.topic - 1);
-    if (found == streams_.end() || found->second->round.load() != notice.round) return;
-    StarpuStream& stream = *found->second;
-    stream.compare_with = notice.trail;
-    stream.compare_node = from;
-    stream.compare_at = notice.position;
-    if (stream.steps.load() < notice.position) return;  // when it comes there
-    const std::uint64_t mine = stream.trail(notice.position);
-    if (mine == 0 || mine == notice.trail) return;
-    lock.unlock();
-    end_for_trails(from, stream, notice.position);
+    std::optional<std::string> wrong;
+    {
+        const std::lock_guard lock(mutex_);
+        const auto found = streams_.find(notice.topic - 1);
+        if (found == streams_.end() || found->second->round.load() != notice.round) return;
+        StarpuStream& stream = *found->second;
+        stream.compare_with = notice.trail;
+        stream.compare_node = from;
+        stream.compare_at = notice.position;
+        if (stream.steps.load() >= notice.position) wrong = compare_trail(stream);  // otherwise when it comes there
+    }
+    if (wrong) net::end_job_for_all(*wrong);
 }
 
-void Agreement::compare_trail(StarpuStream& stream) {
-    std::unique_lock lock(mutex_);
-    const std::uint64_t at = stream.compare_at;
-    const std::uint64_t mine = stream.trail(at);
-    if (mine == 0 || mine == stream.compare_with) return;
-    lock.unlock();
-    end_for_trails(stream.compare_node, stream, at);
+/// What is wrong with the steps of a stream up to those that another node told of, if anything; under `mutex_`.
+std::optional<std::string> Agreement::compare_trail(const StarpuStream& stream) {
+    const std::uint64_t mine = stream.trail(stream.compare_at);
+    if (mine == 0 || mine == stream.compare_with) return {};
+    return fmt::format("node {} waits in stream {} after {} steps, of which this node has done others: {}",
+                       stream.compare_node, stream.options().name, stream.compare_at.load(), net::rule_for_nodes);
 }
 
 /// What follows under `mutex_` when it returns must end with `itinerary_.leave()`.
@@ -165,13 +140,9 @@ std::int64_t Agreement::meet(net::Arrival arrival, const std::function<std::int6
     if (const auto wrong = itinerary_.arrive(arrival, describe(arrival))) net::end_job_for_all(*wrong);
     meetings_.arrive(arrival);
     meetings_.bring(arrival, value());
-    long nanoseconds = 10'000;
-    while (true) {
+    for (PoliteWait wait;; wait.rest()) {
         transport_->help();
         if (const auto outcome = meetings_.outcome(arrival)) return *outcome;
-        const timespec moment{.tv_sec = 0, .tv_nsec = nanoseconds};
-        nanosleep(&moment, nullptr);
-        nanoseconds = std::min(nanoseconds * 5 / 4, 400'000L);
     }
 }
 
@@ -249,7 +220,7 @@ Status Agreement::wait(StarpuStream& stream, Then then, const std::function<void
     const std::int64_t outcome = meet(arrival, [&] {
         work();
         mine = stream.failure.take();
-        return encode(mine);
+        return rank_of(mine);
     });
     {
         const std::lock_guard lock(mutex_);
@@ -265,8 +236,8 @@ Status Agreement::wait(StarpuStream& stream, Then then, const std::function<void
             if (nodes_.me() == 0) slots_[static_cast<std::size_t>(stream.mail->slot())] = false;
         }
     }
-    Status status = decode(outcome);
-    if (status.failure == Failure::stated) status.reason = agreed_reason(outcome == encode(mine) ? mine.reason : "");
+    Status status = status_of_rank(outcome);
+    if (status.failure == Failure::stated) status.reason = agreed_reason(outcome == rank_of(mine) ? mine.reason : "");
     return status;
 }
 

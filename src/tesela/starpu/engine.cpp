@@ -1,6 +1,7 @@
 #include "tesela/starpu/engine.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/base/polite_wait.hpp"
 #include "tesela/base/units.hpp"
 #include "tesela/flow/access_rules.hpp"
 #include "tesela/starpu/internal/agreement.hpp"
@@ -18,7 +19,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <ctime>
 #include <deque>
 #include <limits>
 #include <mutex>
@@ -206,10 +206,7 @@ void StarpuEngine::Implementation::wait_for_room() const {
         const TilePool::Use use = tile_pool().use();
         return use.in_use + use.held_back > use.limit;
     };
-    while (spoken_for() && handle_pool().leaving()) {
-        const timespec moment{.tv_sec = 0, .tv_nsec = 100'000};
-        nanosleep(&moment, nullptr);
-    }
+    for (PoliteWait wait; spoken_for() && handle_pool().leaving();) wait.rest();
 }
 
 /// A tile takes its reservation along; where the caller has memory for it none is needed. False, on all nodes alike, if
@@ -271,7 +268,7 @@ void StarpuEngine::Implementation::throttle(StarpuStream& stream) const {
     const Index limit = stream.options().max_pending;
     if (stream.progress.pending() < limit) return;
     const TracedWait waiting(stream, trace::WaitReason::throttle);
-    stream.progress.wait_until_at_most(limit * 3 / 4, [&] {
+    stream.progress.wait_until_at_most(resume_level(limit), [&] {
         if (agreement) agreement->waits_long(stream);
     });
 }

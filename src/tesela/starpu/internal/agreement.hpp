@@ -61,7 +61,7 @@ private:
     void hear(int from, const net::Notice& notice);
     void hear_failure(const net::Notice& notice);
     void hear_trail(int from, const net::Notice& notice);
-    void compare_trail(StarpuStream& stream);
+    [[nodiscard]] static std::optional<std::string> compare_trail(const StarpuStream& stream);
     void arrived(int node, const net::Arrival& arrival);
     [[nodiscard]] std::optional<std::string> compare(int node, const net::Arrival& arrival);
     [[nodiscard]] static std::string describe(const net::Arrival& arrival);
