@@ -1,5 +1,6 @@
 #include "factorisation_bench.hpp"
 
+#include "redistribution/scalapack.hpp"
 #include "scalapack_cholesky.hpp"
 #include "timing.hpp"
 
@@ -11,7 +12,7 @@
 #include "tesela/base/largest_difference.hpp"
 #include "tesela/distribution/families.hpp"
 
-#include <cblas.h>
+#include TESELA_BLAS_HEADER
 
 #include <cmath>
 #include <optional>
@@ -211,7 +212,7 @@ public:
         : which_(which),
           options_(options),
           lapack_(options.compare && engine.node_count() == 1) {
-        const bool comparable = which == Factorisation::cholesky && sizeof(T) == sizeof(double);
+        const bool comparable = which == Factorisation::cholesky && sizeof(T) == sizeof(double) && has_scalapack();
         if (options.compare && engine.node_count() > 1 && comparable)
             scalapack_.emplace(engine, options.n, Elements{element});
     }
@@ -295,8 +296,8 @@ nlohmann::ordered_json factorisation_benchmark(StarpuEngine& engine, Factorisati
                                                const FactorisationOptions& options) {
     if (options.n < 1) throw Error("--n must be at least 1");
     if (options.repetitions < 1) throw Error("--repetitions must be at least 1");
-    return options.precision == Precision::f64 ? run<double>(engine, which, options)
-                                               : run<float>(engine, which, options);
+    return options.precision == ElementType::f64 ? run<double>(engine, which, options)
+                                                 : run<float>(engine, which, options);
 }
 
 }  // namespace tesela::bench

@@ -9,13 +9,12 @@
 namespace tesela::bench {
 
 enum class Factorisation : std::uint8_t { cholesky, lu };
-enum class Precision : std::uint8_t { f64, f32 };
 
 struct FactorisationOptions {
     cli::RunOptions run;
     Index n = 4000;
     int repetitions = 5;
-    Precision precision = Precision::f64;
+    ElementType precision = ElementType::f64;
     /// Compare the result with LAPACK (up to order 4000), and fail if it is not equal to rounding.
     bool check = false;
     /// Measure others beside it: LAPACK and gemm on one node, ScaLAPACK's Cholesky (double precision) on several.

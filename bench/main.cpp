@@ -17,9 +17,12 @@
 
 #include "tesela/base/version.hpp"
 #include "tesela/cli/blas_restart.hpp"
+#include "tesela/cli/choice_option.hpp"
+#include "tesela/cli/completion.hpp"
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/run_options.hpp"
 #include "tesela/io/hdf5/trace_hdf5.hpp"
+#include "tesela/net/nodes.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -45,11 +48,7 @@ void add_factorisation(CLI::App& app, bench::Factorisation which, int& exit_code
             : "LU without pivoting (for diagonally dominant matrices) beside LAPACK's pivoted LU and a large product");
     command->add_option("--n", options->n, "Order of the matrix")->capture_default_str();
     command->add_option("--repetitions", options->repetitions, "Best of so many")->capture_default_str();
-    const std::map<std::string, bench::Precision> precisions{{"double", bench::Precision::f64},
-                                                             {"single", bench::Precision::f32}};
-    command->add_option("--precision", options->precision, "double or single")
-        ->transform(CLI::CheckedTransformer(precisions, CLI::ignore_case).description(""))
-        ->type_name("TEXT");
+    cli::add_choice(*command, "--precision", options->precision, cli::precision_names, "double or single");
     command->add_flag("--check", options->check, "Compare the factor with LAPACK's (up to order 4000)");
     command->add_flag(
         "!--no-compare", options->compare,
@@ -113,9 +112,9 @@ void add_share(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<bench::ShareOptions>();
     auto run = std::make_shared<cli::RunOptions>();
     CLI::App* command = app.add_subcommand("share",
-                                           "How long a tile takes from one node to all others, along a tree and one "
-                                           "after the other, beside one send; under "
-                                           "mpirun. Exit code 1 above --most-sends");
+                                           "How long it takes to send a tile from one node to all others, along a "
+                                           "tree and one after the other, beside one send. Needs mpirun; "
+                                           "exit code 1 if it takes longer than --most-sends");
     command->add_option("--tile", options->tile, "Tile size")->capture_default_str();
     command->add_option("--repetitions", options->repetitions, "Best of so many")->capture_default_str();
     command->add_option("--most-sends", options->most_sends, "What all may take at most, in times of one send")
@@ -137,8 +136,8 @@ void add_soak(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<bench::SoakOptions>();
     CLI::App* command = app.add_subcommand(
         "soak",
-        "Long runs. Under mpirun: does memory grow under many messages and streams? Without it: do runs end soon in "
-        "which a node fails? Exit code 1 if not: 5 MB, 10 s");
+        "Long runs. Under mpirun: many messages and streams, in which memory may grow by 5 MB. Without mpirun: runs in "
+        "which a node fails, which must end within 10 s. Exit code 1 otherwise");
     command
         ->add_option("--messages", options->messages,
                      "Messages between nodes in one stream, all nodes together; 0: none. Needs mpirun -n 2 or more")
@@ -194,6 +193,11 @@ void add_distributions(CLI::App& app, int& exit_code) {
     });
 }
 
+/// A rate in millions, or a dash for none.
+std::string megahertz(const nlohmann::json& rate) {
+    return rate.is_null() ? "-" : fmt::format("{:.2f}", 1e-6 * rate.get<double>());
+}
+
 void add_matern(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<MaternBenchOptions>();
     auto run = std::make_shared<cli::RunOptions>();
@@ -213,10 +217,9 @@ void add_matern(CLI::App& app, int& exit_code) {
             }
             fmt::print("smoothness  Mcovariances/s  GSL Mcov/s  largest relative error\n");
             for (const auto& row : result.at("results"))
-                fmt::print("{:>10}  {:>14.1f}  {:>10.2f}  {:>22.2g}\n", row.at("smoothness").get<double>(),
+                fmt::print("{:>10}  {:>14.1f}  {:>10}  {:>22.2g}\n", row.at("smoothness").get<double>(),
                            1e-6 * row.at("covariances_per_second").get<double>(),
-                           1e-6 * row.at("gsl_covariances_per_second").get<double>(),
-                           row.at("max_relative_error").get<double>());
+                           megahertz(row.at("gsl_covariances_per_second")), row.at("max_relative_error").get<double>());
             return cli::success;
         });
     });
@@ -289,22 +292,20 @@ void add_redistribute(CLI::App& app, int& exit_code) {
     CLI::App* command = app.add_subcommand(
         "redistribute", "A matrix from one distribution and tile size to another, beside ScaLAPACK's pdgemr2d");
     command->add_option("--n", options->n, "Order of both matrices")->capture_default_str();
-    command->add_option("--from", options->from, "Distribution of the source [all nodes in a row: block_cyclic:1xP]");
-    command->add_option("--to", options->to, "Distribution of the target [block_cyclic on a nearly square grid]");
-    add_pair(*command, "--tile-from", options->tile_from, "Tile size of the source [960]: SIZE or ROWS,COLS");
-    add_pair(*command, "--tile-to", options->tile_to, "Tile size of the target [400]: SIZE or ROWS,COLS");
-    command->add_option("--rows", what.size.i, "Rows of the submatrix; all that the source has from its offset on");
-    command->add_option("--cols", what.size.j, "Columns of the submatrix");
+    command->add_option("--from", options->from,
+                        "Distribution of the source (default: block_cyclic:1xP, all P nodes in a row)");
+    command->add_option("--to", options->to, "Distribution of the target (default: block_cyclic, the squarest grid)");
+    add_pair(*command, "--tile-from", options->tile_from, "Tile size of the source: SIZE or ROWS,COLS (default: 960)");
+    add_pair(*command, "--tile-to", options->tile_to, "Tile size of the target: SIZE or ROWS,COLS (default: 400)");
+    command->add_option("--rows", what.size.i, "Rows of the submatrix (default: all from --offset-from on)");
+    command->add_option("--cols", what.size.j, "Columns of the submatrix (default: all from --offset-from on)");
     add_pair(*command, "--offset-from", what.from_offset, "First element of the submatrix in the source: I or I,J");
     add_pair(*command, "--offset-to", what.to_offset, "First element of the submatrix in the target: I or I,J");
     command->add_flag_callback(
         "--lower", [=] { options->part = Part::lower; }, "Move the lower triangle only");
     command->add_flag_callback(
         "--transpose", [=] { options->op = Op::transpose; }, "Move the transpose");
-    const std::map<std::string, RedistributionPath> paths{{"exchange", RedistributionPath::exchange},
-                                                          {"tasks", RedistributionPath::tasks}};
-    command->add_option("--path", what.path, "exchange: in bulk; tasks: a task per segment")
-        ->transform(CLI::CheckedTransformer(paths, CLI::ignore_case));
+    cli::add_choice(*command, "--path", what.path, bench::path_names, "exchange: in bulk; tasks: a task per segment");
     command->add_option("--batch", what.batch, "Messages between two nodes at a time; 0: all")->capture_default_str();
     command->add_option("--message-bytes", what.message_bytes, "Size of messages that segments are put together to")
         ->capture_default_str();
@@ -380,10 +381,11 @@ void add_prediction(CLI::App& app, int& exit_code) {
     command->add_option("--geo", options->geo_sizes, "Observations")->delimiter(',')->capture_default_str();
     command
         ->add_option("--workers", options->workers,
-                     "Numbers of workers of a node (default: 1,2; under mpirun the cores divided among the nodes here)")
+                     "Workers per node, as 1,2 (the default; under mpirun one number, by default the usable cores of a "
+                     "machine, divided among the nodes on it)")
         ->delimiter(',');
     command->add_option("--repetitions", options->repetitions, "Best of so many")->capture_default_str();
-    command->add_option("--seconds", options->seconds, "Calibration of each kernel and tile size")
+    command->add_option("--seconds", options->seconds, "Seconds to calibrate each kernel and tile size")
         ->capture_default_str();
     command->add_option("--table", options->table,
                         "CSV file for the rows; rows of runs on other numbers of nodes stay");
@@ -455,6 +457,7 @@ int main(int argc, char** argv) {
     add_trace(app, exit_code);
     add_paper001(app, exit_code);
     add_prediction(app, exit_code);
+    if (cli::answered_completion(app, argc, argv)) return cli::success;
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

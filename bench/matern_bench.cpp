@@ -1,12 +1,11 @@
 #include "matern_bench.hpp"
 
+#include "gsl/bessel.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/largest_difference.hpp"
 #include "tesela/base/random.hpp"
 #include "tesela/kernels/covariance.hpp"
 
-#include <gsl/gsl_errno.h>
-#include <gsl/gsl_sf_bessel.h>
 #include <boost/math/special_functions/bessel.hpp>
 #include <boost/math/special_functions/gamma.hpp>
 #include <boost/multiprecision/cpp_bin_float.hpp>
@@ -67,7 +66,7 @@ void fill_with_gsl(const CovarianceTileRequest& request, double smoothness) {
             const double dx = rows_x[row] - cols_x[col], dy = rows_y[row] - cols_y[col];
             const double x = std::sqrt(dx * dx + dy * dy) / range;
             request.out[i + j * request.ld] =
-                x == 0 ? sigma2 : scale * std::pow(x, smoothness) * gsl_sf_bessel_Knu(smoothness, x);
+                x == 0 ? sigma2 : scale * std::pow(x, smoothness) * bench::gsl_bessel_k(smoothness, x);
         }
 }
 
@@ -98,7 +97,8 @@ nlohmann::json measure(double smoothness, const MaternBenchOptions& options) {
     const double build = best_seconds(5, [&] { const MaternTable table(smoothness, bound / range); });
     const double build_all = best_seconds(5, [&] { const MaternTable table(smoothness, largest_argument); });
     const double table_rate = rate(best_seconds(options.repetitions, [&] { covariance.fill_tile(request); }));
-    const double gsl_rate = rate(best_seconds(1, [&] { fill_with_gsl(request, smoothness); }));
+    nlohmann::json gsl_rate;  // null without GSL
+    if (bench::has_gsl()) gsl_rate = rate(best_seconds(1, [&] { fill_with_gsl(request, smoothness); }));
     return {{"smoothness", smoothness},
             {"table_build_seconds", build},
             {"table_to_700_build_seconds", build_all},
@@ -113,10 +113,9 @@ nlohmann::json matern_benchmark(const MaternBenchOptions& options) {
     if (options.tile < 1 || options.repetitions < 1 || options.accuracy_points < 1)
         throw Error("the tile ({}), the repetitions ({}) and the points of comparison ({}) must be at least 1",
                     options.tile, options.repetitions, options.accuracy_points);
-    gsl_error_handler_t* const handler = gsl_set_error_handler_off();
+    const bench::GslErrorsOff off;
     auto results = nlohmann::json::array();
     for (const double smoothness : options.smoothness) results.push_back(measure(smoothness, options));
-    gsl_set_error_handler(handler);
     return {{"tile", options.tile}, {"repetitions", options.repetitions}, {"results", std::move(results)}};
 }
 

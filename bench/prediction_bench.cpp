@@ -10,8 +10,9 @@
 #include "tesela/apps/geo/sample.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/median.hpp"
-#include "tesela/cli/measured_platform.hpp"
+#include "tesela/calibration/measured_platform.hpp"
 #include "tesela/distribution/families.hpp"
+#include "tesela/net/nodes.hpp"
 #include "tesela/sim/simulated_engine.hpp"
 #include "tesela/starpu/engine.hpp"
 
@@ -94,7 +95,7 @@ double predict(const Platform& platform, Index n) {
 }
 
 /// Isolated kernels at the tile sizes of the runs, all workers of all nodes busy.
-cli::MeasuredPlatform calibrate(StarpuEngine& engine, const PredictionOptions& options) {
+calibration::MeasuredPlatform calibrate(StarpuEngine& engine, const PredictionOptions& options) {
     std::set<Index> tiles;
     for (const auto* list : {&options.sizes, &options.geo_sizes})
         for (const Index n : *list) {
@@ -102,15 +103,15 @@ cli::MeasuredPlatform calibrate(StarpuEngine& engine, const PredictionOptions& o
             tiles.insert(tile);
             if (n % tile != 0) tiles.insert(std::max<Index>(16, n % tile));
         }
-    return cli::measure_platform(engine,
-                                 {.kernels = plan::kernel_names(ElementType::f64),
-                                  .tiles = {tiles.begin(), tiles.end()},
-                                  .seconds = options.seconds},
-                                 plan::Load::busy);
+    return calibration::measure_platform(engine,
+                                         {.kernels = calibration::kernel_names(ElementType::f64),
+                                          .tiles = {tiles.begin(), tiles.end()},
+                                          .seconds = options.seconds},
+                                         calibration::Load::busy);
 }
 
 template <class Run>
-Row compare(StarpuEngine& engine, const cli::MeasuredPlatform& nodes, const PredictionOptions& options,
+Row compare(StarpuEngine& engine, const calibration::MeasuredPlatform& nodes, const PredictionOptions& options,
             const char* operation, Index n) {
     const double predicted = predict<Run>(nodes.platform, n);
     const double measured = measure<Run>(engine, n, options.repetitions);

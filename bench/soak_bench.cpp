@@ -2,12 +2,13 @@
 
 #include "resident_memory.hpp"
 #include "soak/fault_job.hpp"
-#include "soak/progress.hpp"
 #include "soak/wandering_tiles.hpp"
 #include "timing.hpp"
 
 #include "tesela/algs/elementwise.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/cli/progress_line.hpp"
+#include "tesela/net/nodes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -70,12 +71,12 @@ void report(Json& result, const std::string& part, const Endurance& endurance) {
 void soak_messages(StarpuEngine& engine, const SoakOptions& options, Json& result) {
     WanderingTiles tiles(engine);
     const Index rounds = tiles.rounds_for(options.messages);
-    Progress progress("messages", options.messages);
+    cli::ProgressLine progress;
     const Endurance endurance =
         endure(engine, {rounds, WanderingTiles::rounds_to_settle}, [&](Index first, Index last) {
             for (Index round = first; round < last; ++round) {
                 tiles.run_round();
-                progress.reached(tiles.messages());
+                progress.show("messages", tiles.messages(), options.messages);
             }
             tiles.wait();
         });
@@ -97,11 +98,11 @@ void run_short_stream(StarpuEngine& engine) {
 }
 
 void soak_streams(StarpuEngine& engine, const SoakOptions& options, Json& result) {
-    Progress progress("streams", options.streams);
+    cli::ProgressLine progress;
     const Endurance endurance = endure(engine, {.pieces = options.streams}, [&](Index first, Index last) {
         for (Index stream = first; stream < last; ++stream) {
             run_short_stream(engine);
-            progress.reached(stream + 1);
+            progress.show("streams", stream + 1, options.streams);
         }
     });
     result["streams"] = options.streams;
@@ -156,9 +157,10 @@ void check_options(const SoakOptions& options) {
     if (options.messages < 0 || options.streams < 0 || options.faults < 0)
         throw Error("--messages, --streams and --faults must be at least 0");
     if (!started_in_parallel() && options.faults == 0)
-        throw Error("--messages and --streams need mpirun with at least 2 nodes, and no faults are asked for");
+        throw Error("nothing to do: --faults is 0, and --messages and --streams need mpirun with at least 2 nodes");
     if (started_in_parallel() && options.messages == 0 && options.streams == 0)
-        throw Error("neither messages nor streams are asked for; --faults starts mpirun itself: run it without mpirun");
+        throw Error(
+            "nothing to do: --messages and --streams are 0, and --faults starts mpirun itself: run it without mpirun");
 }
 
 Json soak_benchmark(StarpuEngine& engine, const SoakOptions& options) {
@@ -173,13 +175,13 @@ Json soak_benchmark(StarpuEngine& engine, const SoakOptions& options) {
 Json fault_benchmark(Index faults) {
     constexpr std::array<const char*, 4> kinds{"throw", "exit", "return", "kill"};
     FaultTally tally;
-    Progress progress("faults", faults);
+    cli::ProgressLine progress;
     for (Index run = 0; run < faults; ++run) {
         const std::string kind = kinds[static_cast<std::size_t>(run) % kinds.size()];
         const auto seed = static_cast<std::uint64_t>(run + 1);
         FaultJob job({.fault = kind, .seed = seed, .nodes = fault_nodes});
         tally.add(kind, seed, job.wait(fault_limit));
-        progress.reached(run + 1);
+        progress.show("faults", run + 1, faults);
     }
     return tally.result(faults);
 }

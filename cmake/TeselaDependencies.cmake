@@ -3,11 +3,35 @@ find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
-# OpenBLAS carries LAPACK; the pthread flavour is wanted, since the OpenMP one adds threads inside our workers.
-pkg_check_modules(openblas REQUIRED IMPORTED_TARGET GLOBAL openblas)
-pkg_check_modules(mpi REQUIRED IMPORTED_TARGET GLOBAL ompi-c)
-# Open MPI's header would pull in its removed C++ bindings.
-target_compile_definitions(PkgConfig::mpi INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+
+set(TESELA_BLAS openblas CACHE STRING "BLAS and LAPACK: openblas, blis, reference, mkl, or a BLA_VENDOR of CMake's FindBLAS")
+include(TeselaBlas)
+tesela_find_blas("${TESELA_BLAS}")
+message(STATUS "BLAS ${TESELA_BLAS}: ${tesela_blas_libraries}")
+
+# Any MPI; MPI_CXX_COMPILER or MPI_HOME choose one. Of C++ only the compiler is used, the bindings that some have are not.
+set(MPI_CXX_SKIP_MPICXX ON)
+find_package(MPI REQUIRED COMPONENTS CXX)
+list(GET MPI_CXX_LIBRARIES 0 tesela_mpi_library)
+message(STATUS "MPI ${MPI_CXX_VERSION}: ${tesela_mpi_library}, started by ${MPIEXEC_EXECUTABLE}")
+
+# tesela_find_scalapack(): makes tesela_scalapack of the one that was built with this MPI, if there is one
+function(tesela_find_scalapack)
+  if(TARGET tesela_scalapack)
+    return()
+  endif()
+  set(module scalapack)
+  if(tesela_mpi_library MATCHES "mpich")
+    set(module scalapack-mpich)
+  elseif(tesela_mpi_library MATCHES "openmpi")
+    set(module scalapack-openmpi)
+  endif()
+  pkg_check_modules(scalapack QUIET IMPORTED_TARGET GLOBAL ${module})
+  if(scalapack_FOUND)
+    add_library(tesela_scalapack INTERFACE IMPORTED GLOBAL)
+    target_link_libraries(tesela_scalapack INTERFACE PkgConfig::scalapack)
+  endif()
+endfunction()
 
 set(TESELA_STARPU_ROOT "" CACHE PATH "Folder of the StarPU to use; empty for the one that pkg-config finds. ./dev sets it")
 include(TeselaStarpu)

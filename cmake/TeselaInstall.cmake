@@ -1,15 +1,30 @@
-# Installation: libraries and headers as the CMake package "tesela" and the pkg-config module "tesela", and the programs.
+# Installation: libraries and headers as the CMake package "tesela" and the pkg-config module "tesela", the programs, the ready-made
+# platforms and the Python module.
 include(CMakePackageConfigHelpers)
 get_property(libraries GLOBAL PROPERTY TESELA_LIBRARIES)
 
 install(TARGETS ${libraries} EXPORT teselaTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY src/tesela/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tesela
-  FILES_MATCHING PATTERN "*.hpp" PATTERN "internal" EXCLUDE PATTERN "cli" EXCLUDE PATTERN "main" EXCLUDE)
-install(TARGETS tesela RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-if(TARGET tesela-bench)
-  install(TARGETS tesela-bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# The headers are those that docs/api.md lists; a test sees that these include no others.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS docs/api.md)
+file(STRINGS docs/api.md listed REGEX "^\\| `tesela/")
+foreach(line ${listed})
+  string(REGEX REPLACE "^\\| `(tesela/[^`]*)`.*" "\\1" header "${line}")
+  cmake_path(GET header PARENT_PATH folder)
+  install(FILES "src/${header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/${folder}")
+endforeach()
+set(programs "")
+foreach(program tesela tesela-bench)
+  if(TARGET ${program})
+    list(APPEND programs ${program})
+  endif()
+endforeach()
+if(programs)
+  install(TARGETS ${programs} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+install(DIRECTORY platforms/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tesela/platforms FILES_MATCHING PATTERN "*.json")
+install(DIRECTORY python/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tesela/python FILES_MATCHING PATTERN "*.py")
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # One StarPU for all who use what is installed: the one that was built for us goes along, another folder's is named.
 set(starpu_dir "${TESELA_STARPU_ROOT}")
@@ -24,12 +39,15 @@ if(starpu_dir)
   if(NOT IS_ABSOLUTE "${starpu_dir}")
     string(PREPEND starpu_rpath "$ORIGIN/${bin_to_prefix}")
   endif()
-  foreach(program tesela tesela-bench)
-    if(TARGET ${program})
-      set_target_properties(${program} PROPERTIES INSTALL_RPATH "${starpu_rpath}")
-    endif()
+  foreach(program ${programs})
+    set_target_properties(${program} PROPERTIES INSTALL_RPATH "${starpu_rpath}")
   endforeach()
 endif()
+
+# A BLAS that is not where the system looks, or not the one that the system would take.
+foreach(program ${programs})
+  set_target_properties(${program} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+endforeach()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tesela)
 install(EXPORT teselaTargets NAMESPACE tesela:: DESTINATION ${package_dir})
@@ -37,20 +55,30 @@ configure_package_config_file(cmake/teselaConfig.cmake.in "${CMAKE_CURRENT_BINAR
   INSTALL_DESTINATION ${package_dir} PATH_VARS starpu_dir)
 write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/teselaConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/teselaConfig.cmake" "${CMAKE_CURRENT_BINARY_DIR}/teselaConfigVersion.cmake"
-  "${CMAKE_CURRENT_SOURCE_DIR}/cmake/TeselaStarpu.cmake"
+  "${CMAKE_CURRENT_SOURCE_DIR}/cmake/TeselaStarpu.cmake" "${CMAKE_CURRENT_SOURCE_DIR}/cmake/TeselaBlas.cmake"
   DESTINATION ${package_dir})
 
 # Users first, what they use after: the order a static link needs.
 set(pkgconfig_libs "")
 foreach(library ${libraries})
   get_target_property(type ${library} TYPE)
-  if(type STREQUAL "STATIC_LIBRARY" AND NOT library STREQUAL "tesela_cli")
+  if(type STREQUAL "STATIC_LIBRARY")
     string(PREPEND pkgconfig_libs "-l${library} ")
   endif()
 endforeach()
 # The file finds its prefix from where it is, so that the prefix can be moved.
-file(RELATIVE_PATH pc_to_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
-string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
+  set(pkgconfig_prefix "${CMAKE_INSTALL_PREFIX}")
+  set(pkgconfig_libdir "${CMAKE_INSTALL_FULL_LIBDIR}")
+  set(pkgconfig_includedir "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
+else()
+  file(RELATIVE_PATH pc_to_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+  string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
+  set(pkgconfig_prefix "\${pcfiledir}/${pc_to_prefix}")
+  set(pkgconfig_libdir "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+  set(pkgconfig_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
+list(JOIN MPI_CXX_LIBRARIES " " pkgconfig_mpi_libs)
 if(starpu_dir)
   # By their paths: -lstarpu could find another one.
   set(pkgconfig_starpu_libdir "${starpu_dir}/${tesela_starpu_libdir}")

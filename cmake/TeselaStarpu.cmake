@@ -36,7 +36,7 @@ function(tesela_find_starpu root)
     if(root)
       set(where " in ${root}")
     endif()
-    message(FATAL_ERROR "There is no StarPU ${wanted}${where}. `./dev setup` installs or builds one.")
+    message(FATAL_ERROR "There is no StarPU ${wanted}${where}. `./dev setup` in Tesela's sources installs or builds one.")
   endif()
 
   find_file(tesela_starpu_config starpu_config.h PATHS ${starpu_of_tesela_INCLUDE_DIRS} NO_DEFAULT_PATH NO_CACHE REQUIRED)

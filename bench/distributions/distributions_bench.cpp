@@ -43,14 +43,7 @@ struct Report {
     }
 };
 
-std::string name_of(Operation operation) {
-    switch (operation) {
-        case Operation::product: return "gemm";
-        case Operation::lu: return "lu";
-        case Operation::cholesky: return "cholesky";
-    }
-    return "";
-}
+std::string_view name_of(Operation operation) { return name_in(operation_names, operation); }
 
 struct Case {
     Operation operation = Operation::product;
@@ -258,7 +251,7 @@ double diagonal_gigabytes(const Distribution& distribution, const Tiling& tiling
     std::vector<Index> ranks(static_cast<std::size_t>(grid.count()));
     for (Index i = 0; i < grid.rows; ++i) ranks[static_cast<std::size_t>(i * grid.cols + i)] = -1;
     double sum = 0, holders = 0;
-    for (const double bytes : node_memory(distribution, {.tiling = tiling, .ranks = ranks, .stored = TileSet::lower})) {
+    for (const double bytes : node_memory(distribution, {.tiling = tiling, .ranks = ranks, .stored = Stored::lower})) {
         sum += bytes;
         holders += bytes > 0 ? 1 : 0;
     }
@@ -312,7 +305,7 @@ void figure3(Report& report) {
     for (const auto& [name, shuffle] : {std::pair{"blocks", Shuffle::none}, std::pair{"shuffled", Shuffle::cyclic}}) {
         OwnerMap map{.title = fmt::format("1D-1D for powers 1, 1, 2, 4, 4, 6: {}", name),
                      .distribution = one_d_one_d({18, 18}, powers, shuffle)};
-        const auto counts = tile_counts(map.distribution, TileSet::all);
+        const auto counts = tile_counts(map.distribution, Stored::full);
         map.loads.assign(counts.begin(), counts.end());
         for (const double power : powers) map.ideal.push_back(18 * power);
         report.write(fmt::format("figure3_{}.svg", name), draw_owner_map(map));
@@ -322,7 +315,7 @@ void figure3(Report& report) {
 }  // namespace
 
 Json distributions_benchmark(const DistributionsBenchOptions& options) {
-    if (options.seeds < 1) throw Error("the tables need at least one seed; there are {}", options.seeds);
+    if (options.seeds < 1) throw Error("--seeds must be at least 1; it is {}", options.seeds);
     Report report{.folder = options.folder};
     figure3(report);
     band_memory(report);

@@ -5,13 +5,12 @@
 #include "tesela/algs/operation.hpp"
 #include "tesela/algs/recorded_operation.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/cli/progress_line.hpp"
 #include "tesela/distribution/catalogue.hpp"
 #include "tesela/io/output_file.hpp"
 #include "tesela/sim/allocation_metrics.hpp"
 
 #include <fmt/format.h>
-
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -41,7 +40,7 @@ struct Question {
     Index nodes = 0;
 };
 
-std::string name_of(Operation operation) { return operation == Operation::lu ? "lu" : "gemm"; }
+std::string_view name_of(Operation operation) { return name_in(operation_names, operation); }
 
 Metrics measure(const Question& q, const Family& family, const Recording& recording, Index seeds) {
     Metrics mean;
@@ -73,9 +72,10 @@ public:
         const Metrics m = measure(q, family, recording, options_.seeds);
         csv_ += fmt::format("{},{},{},{},{},{:.4f},{:.4f},{:.4f},{:.4f}\n", name_of(q.operation), q.tiles, q.nodes,
                             family.name, family.alpha, m.load, m.dependencies, m.without_preemption, m.communications);
-        if (isatty(STDERR_FILENO) != 0)
-            fmt::print(stderr, "\r\033[K{} N = {} P = {} {} alpha = {}", name_of(q.operation), q.tiles, q.nodes,
-                       family.name, family.alpha);
+        progress_.show([&] {
+            return fmt::format("{} N = {} P = {} {} alpha = {}", name_of(q.operation), q.tiles, q.nodes, family.name,
+                               family.alpha);
+        });
         return m;
     }
     void table(const std::string& name) {
@@ -94,6 +94,7 @@ private:
         write_file(options_.folder + "/" + name, text);
         files_.push_back(options_.folder + "/" + name);
     }
+    cli::ProgressLine progress_;
     const Paper001Options& options_;
     std::string csv_;
     Json checks_ = Json::array();
@@ -188,7 +189,7 @@ void figure8(Report& report, const Paper001Options& options) {
 }  // namespace
 
 Json paper001_benchmark(const Paper001Options& options) {
-    if (options.seeds < 1) throw Error("the tables need at least one seed; there are {}", options.seeds);
+    if (options.seeds < 1) throw Error("--seeds must be at least 1; it is {}", options.seeds);
     if (options.largest < 30)
         throw Error("the smallest of the paper's sizes is 30 tiles; --largest is {}", options.largest);
     const auto wanted = [&](int figure) { return std::ranges::find(options.figures, figure) != options.figures.end(); };
@@ -197,7 +198,6 @@ Json paper001_benchmark(const Paper001Options& options) {
     Report report(options);
     if (wanted(4) || wanted(5)) figures4and5(report, options);
     if (wanted(8)) figure8(report, options);
-    if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
     return report.result();
 }
 

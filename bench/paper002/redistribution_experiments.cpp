@@ -280,6 +280,7 @@ std::vector<Rivalry> rivalries(const Laboratory& lab) {
 }
 
 std::vector<Row> run_scalapack(Laboratory& lab) {
+    if (!has_scalapack()) throw Error("the experiment scalapack needs a tesela-bench that was built with ScaLAPACK");
     std::vector<Row> rows;
     for (const Rivalry& rivalry : rivalries(lab)) {
         const RedistributeBenchOptions& options = rivalry.options;

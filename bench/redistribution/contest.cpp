@@ -96,7 +96,7 @@ void Contest::prepare_scalapack() {
     const auto from = block_cyclic_grid(options_.from);
     const auto to = block_cyclic_grid(options_.to);
     const bool square = options_.part == Part::all && options_.op == Op::none;
-    if (!options_.compare || !from || !to || !square || engine_.node_count() == 1) return;
+    if (!options_.compare || !has_scalapack() || !from || !to || !square || engine_.node_count() == 1) return;
     all_ = std::make_unique<BlacsGrid>(GridSize{1, engine_.node_count()});
     from_grid_ = std::make_unique<BlacsGrid>(*from);
     to_grid_ = std::make_unique<BlacsGrid>(*to);
@@ -157,14 +157,14 @@ std::vector<ContestTimes> race(const std::vector<std::unique_ptr<Contest>>& cont
         for (std::size_t c = 0; c < contests.size(); ++c) {
             const double ours = contests[c]->tesela_seconds();
             if (round > 0) tesela[c].add(ours);
-            if (!contests[c]->has_scalapack()) continue;
+            if (!contests[c]->has_rival()) continue;
             const double theirs = contests[c]->scalapack_seconds();
             if (round > 0) scalapack[c].add(theirs);
         }
     std::vector<ContestTimes> times;
     for (std::size_t c = 0; c < contests.size(); ++c) {
         times.push_back({.tesela = tesela[c].seconds()});
-        if (contests[c]->has_scalapack()) times.back().scalapack = scalapack[c].seconds();
+        if (contests[c]->has_rival()) times.back().scalapack = scalapack[c].seconds();
     }
     return times;
 }

@@ -24,7 +24,7 @@ public:
 
     /// Seconds of one redistribution, on the slowest node.
     [[nodiscard]] double tesela_seconds();
-    [[nodiscard]] bool has_scalapack() const { return scalapack_to_ != nullptr; }
+    [[nodiscard]] bool has_rival() const { return scalapack_to_ != nullptr; }
     [[nodiscard]] double scalapack_seconds();
     /// Elements of the target that are not what they should be, on the node that has most of them.
     [[nodiscard]] Index wrong();

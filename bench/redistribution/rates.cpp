@@ -1,6 +1,6 @@
 #include "redistribution/rates.hpp"
 
-#include "tesela/plan/memory_bandwidth.hpp"
+#include "tesela/calibration/memory_bandwidth.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -40,7 +40,7 @@ MachineRates measure_rates(StarpuEngine& engine, int rounds) {
     engine.pause();
     for (int round = 0; round < rounds; ++round) {
         if (engine.this_node() == NodeId{0})
-            rates.memory = std::max(rates.memory, plan::measure_copy_bandwidth(copied, engine.worker_count()));
+            rates.memory = std::max(rates.memory, calibration::measure_copy_bandwidth(copied, engine.worker_count()));
         if (engine.node_count() == 1) continue;
         rates.network = better(rates.network, measure_network(engine, {.largest_message = largest_message}));
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tesela/algs/redistribute.hpp"
+#include "tesela/base/names.hpp"
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/run_options.hpp"
 #include "tesela/starpu/engine.hpp"
@@ -9,6 +10,10 @@
 #include <string>
 
 namespace tesela::bench {
+
+/// What --path takes.
+inline constexpr Names<RedistributionPath, 2> path_names{
+    {{RedistributionPath::exchange, "exchange"}, {RedistributionPath::tasks, "tasks"}}};
 
 /// One redistribution to measure. Sizes that are not given follow from n.
 struct RedistributeBenchOptions {

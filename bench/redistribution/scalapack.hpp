@@ -7,6 +7,9 @@
 
 namespace tesela::bench {
 
+/// Whether this program was built with ScaLAPACK; without it all that follows throws Error, but for squarest_grid.
+[[nodiscard]] bool has_scalapack();
+
 /// p rows of q processes with p·q = nodes, p ≤ q and as near as can be.
 [[nodiscard]] GridSize squarest_grid(Index nodes);
 

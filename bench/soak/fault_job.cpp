@@ -1,5 +1,6 @@
 #include "soak/fault_job.hpp"
 
+#include "tesela/base/environment.hpp"
 #include "tesela/base/error.hpp"
 
 #include <fcntl.h>
@@ -16,6 +17,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <system_error>
 #include <thread>
 
@@ -30,11 +32,20 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 
 void rest() { std::this_thread::sleep_for(std::chrono::milliseconds(10)); }
 
+/// How to start nodes: the words of $TESELA_MPIRUN, or Open MPI's mpirun.
+std::vector<std::string> launcher() {
+    std::istringstream words(environment("TESELA_MPIRUN").value_or("mpirun --oversubscribe --bind-to none"));
+    return {std::istream_iterator<std::string>(words), {}};
+}
+
 std::vector<std::string> command_line(const FaultRun& run, const std::filesystem::path& stamp) {
     const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-    return {"mpirun",  "--oversubscribe", "--bind-to", "none",    "-n",     fmt::format("{}", run.nodes),
-            self,      "fault",           "--fault",   run.fault, "--seed", fmt::format("{}", run.seed),
-            "--stamp", stamp.string()};
+    std::vector<std::string> words = launcher();
+    for (const std::string& word :
+         {std::string("-n"), fmt::format("{}", run.nodes), self, std::string("fault"), std::string("--fault"),
+          run.fault, std::string("--seed"), fmt::format("{}", run.seed), std::string("--stamp"), stamp.string()})
+        words.push_back(word);
+    return words;
 }
 
 /// Standard input, output and error are nothing: runs that fail have much to say.

@@ -5,10 +5,12 @@
 #include "tesela/algs/redistribute.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/random.hpp"
+#include "tesela/cli/choice_option.hpp"
 #include "tesela/distribution/families.hpp"
 #include "tesela/starpu/engine.hpp"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -166,20 +168,10 @@ void work(StarpuEngine& engine, const FaultOptions& options) {
 
 }  // namespace
 
-const std::map<std::string, Fault>& faults_by_name() {
-    static const std::map<std::string, Fault> names{
-        {"none", Fault::none},   {"throw", Fault::thrown}, {"exit", Fault::exited}, {"return", Fault::returned},
-        {"kill", Fault::killed}, {"opens", Fault::opens},  {"waits", Fault::waits}, {"meets", Fault::meets},
-        {"reads", Fault::reads}, {"swaps", Fault::swaps},  {"error", Fault::error}};
-    return names;
-}
-
 void add_fault_options(CLI::App& command, FaultOptions& options) {
-    command
-        .add_option(
-            "--fault", options.fault,
-            "none; throw, exit, return, kill, opens, waits, meets, reads, swaps: one node; error: all nodes alike")
-        ->transform(CLI::CheckedTransformer(faults_by_name()));
+    cli::add_choice(
+        command, "--fault", options.fault, fault_names,
+        "none; throw, exit, return, kill, opens, waits, meets, reads, swaps: one node; error: all nodes alike");
     command.add_option("--seed", options.seed, "Chooses the node and the step");
     command.add_option("--stamp", options.stamp, "File for node, step and time of the fault");
     command.add_option("--rounds", options.rounds, "Rounds of steps")->check(CLI::PositiveNumber);

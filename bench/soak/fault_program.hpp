@@ -1,12 +1,14 @@
 #pragma once
 
 #include "tesela/base/index.hpp"
-
-#include <CLI/CLI.hpp>
+#include "tesela/base/names.hpp"
 
 #include <cstdint>
-#include <map>
 #include <string>
+
+namespace CLI {
+class App;
+}
 
 namespace tesela::bench {
 
@@ -17,8 +19,17 @@ namespace tesela::bench {
 /// order. `error`: all nodes throw the same Error at the same step. `none`: nothing happens.
 enum class Fault : std::uint8_t { none, thrown, exited, returned, killed, opens, waits, meets, reads, swaps, error };
 
-/// "throw", "exit", "return", "kill", "opens", "waits", "meets", "reads", "swaps", "error", "none".
-[[nodiscard]] const std::map<std::string, Fault>& faults_by_name();
+inline constexpr Names<Fault, 11> fault_names{{{Fault::none, "none"},
+                                               {Fault::thrown, "throw"},
+                                               {Fault::exited, "exit"},
+                                               {Fault::returned, "return"},
+                                               {Fault::killed, "kill"},
+                                               {Fault::opens, "opens"},
+                                               {Fault::waits, "waits"},
+                                               {Fault::meets, "meets"},
+                                               {Fault::reads, "reads"},
+                                               {Fault::swaps, "swaps"},
+                                               {Fault::error, "error"}}};
 
 struct FaultOptions {
     Fault fault = Fault::none;

@@ -225,7 +225,10 @@ for with in "${tries[@]}"; do
     provide "$version" "$with" && exit 0
     problems+="$problem; "
 done
-[ "$choice" = auto ] || give_up "${problems%; }: ./dev setup without --no-setup builds it"
+if [ "$choice" != auto ]; then
+    [ "$may_build" = yes ] || give_up "${problems%; }: ./dev setup without --no-setup builds it"
+    give_up "${problems%; }"
+fi
 if [ "$may_build" = no ]; then
     say "${problems}using the package, which was built for up to $(package_cores) cores; ./dev setup builds the other"
     exit 0

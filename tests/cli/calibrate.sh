@@ -21,7 +21,7 @@ kernels = {k['kernel']: k for k in node['workers'][0]['kernels']}
 assert set(kernels) >= {'dpotrf', 'dtrsm', 'dsyrk', 'dgemm', 'dgemv', 'dgetrf', 'dtrtri', 'dlauum', 'dtrmm', 'dgeadd', 'dlaset', 'ddot', 'dlogdet', 'dgenerate', 'dcmg', 'dcolsq'}
 for k in kernels.values():
     assert k['source'] == 'measured' and [p['tile'] for p in k['seconds']] == [32, 64]
-    assert all(p['value'] > 0 and p['work'] > 0 for p in k['seconds'] + k.get('narrow', []))
+    assert all(float(p['value'].removesuffix(' s')) > 0 and p['work'] > 0 for p in k['seconds'] + k.get('narrow', []))
 assert all('narrow' in kernels[k] for k in ('dtrsm', 'dgemm', 'dsyrk'))"
 expect 0 "the file is a platform" "$tesela" dist make 1d1d --tiles 6 --platform machine.json --tile 64
 expect 0 "some kernels" "$tesela" calibrate "${quick[@]}" --kernels sgemm,spotrf --alone --workers 1 --out some.json --json
@@ -59,9 +59,17 @@ json.dump(d, open('$work/bad.json', 'w'))"
     expect 2 "$1" "$tesela" dist make 1d --tiles 4 --platform bad.json
     holds "$1" err "$2"
 }
-bad_platform "zero bandwidth" "node_types[2].nic.bandwidth must be greater than 0" "d['node_types'][2]['nic']['bandwidth'] = 0"
+bad_platform "zero bandwidth" "node_types[2].nic.bandwidth must be greater than 0" "d['node_types'][2]['nic']['bandwidth'] = '0 GB/s'"
+bad_platform "no unit" 'node_types[2].nic.bandwidth must be text with a unit, as "12 GB/s"' "d['node_types'][2]['nic']['bandwidth'] = 10"
 bad_platform "unknown unit" 'node_types[0].memory: "256 GiBi" has the unknown unit "GiBi"' "d['node_types'][0]['memory'] = '256 GiBi'"
 bad_platform "a cycle of subnets" "topology.subnets[0].parent goes round in a circle" "d['topology']['subnets'][0]['parent'] = 'B'; d['topology']['subnets'][1]['parent'] = 'A'"
+python3 -c "
+import json
+d = json.load(open('$platforms/grid5000-lille.json'))
+d['node_types'][0]['workers'][0]['kernels'].append({'kernel': 'dgem', 'flops': '1 GFLOP/s', 'source': 'derived'})
+json.dump(d, open('$work/odd.json', 'w'))"
+expect 0 "a kernel that nothing uses" "$tesela" dist make 1d --tiles 4 --platform odd.json
+holds "a kernel that nothing uses" err 'warning: odd.json: no operation of Tesela uses the kernel "dgem"; did you mean dgemm?'
 bad_platform "a kernel that nothing runs" 'no worker of the platform can run the kernel "dcmg"' "
 for t in d['node_types']:
     for g in t['workers']:

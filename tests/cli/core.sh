@@ -40,7 +40,7 @@ expect 2 "tile of zero" "$tesela" bench cholesky --n 20 --tile 0
 expect 2 "unknown distribution" "$tesela" bench cholesky --n 20 --dist hexagonal
 holds "unknown distribution" err "hexagonal"
 expect 2 "distribution for other nodes" "$tesela" bench cholesky --n 20 --dist block_cyclic:2x3
-holds "distribution for other nodes" err "has 6 nodes; 1 are wanted"
+holds "distribution for other nodes" err "is for 6 nodes; the number of nodes is 1"
 expect 2 "distribution file that is missing" "$tesela" bench cholesky --n 20 --dist "$work/none.json"
 expect 2 "a matrix larger than memory" "$tesela" bench cholesky --n 10000000 --tile 100000 --no-compare
 holds "a matrix larger than memory" err "does not fit: node 0 needs"
@@ -58,5 +58,24 @@ expect 0 "soak of a few messages" "${mpirun[@]}" -n 3 "$tesela" bench soak --mes
 json "soak of a few messages" "d['messages'] >= 5000 and d['streams'] == 20 and d['messages_per_second'] > 0 and all(c['met'] for c in d['checks'])"
 expect 0 "info on two nodes" "${mpirun[@]}" -n 2 "$tesela" info
 holds "info on two nodes" out "node 1 of 2"
+
+# Completion: the scripts ask the command.
+complete() { # NAME EXPECTED WORDS…
+    local name=$1 expected=$2
+    shift 2
+    expect 0 "completion: $name" "$tesela" complete-words "$@"
+    check "completion: $name gives $(tr '\n' ' ' <out), not $expected" [ "$(tr '\n' ' ' <out)" = "$expected" ]
+}
+complete "a command" "fit " fi
+complete "an option" "--smoothness " bench geo --sm
+complete "a choice" "ports simgrid " simulate cholesky --network ""
+complete "a choice begun" "simgrid " simulate cholesky --network s
+complete "a subcommand" "compare " dist co
+complete "a file" "" fit --coords x,y ""
+expect 0 "a script for bash" "$tesela" completion bash
+check "a script for bash" bash -n out
+check "it completes" bash -c "PATH=$(dirname "$tesela"):\$PATH; source '$work/out'; COMP_WORDS=(tesela sim); COMP_CWORD=1; _tesela; [ \"\${COMPREPLY[*]}\" = simulate ]"
+for shell in zsh fish; do expect 0 "a script for $shell" "$tesela" completion $shell; holds "a script for $shell" out complete-words; done
+expect 2 "a shell that is not known" "$tesela" completion tcsh
 
 finish

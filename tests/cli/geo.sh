@@ -104,6 +104,8 @@ echo '{"format": "tesela-model", "version": 1}' >empty.json
 bad "a model without fields" "empty.json is not a model that tesela fit wrote: the field program is missing" "$tesela" predict empty.json "$data/meuse_grid.csv" -o bad.csv
 bad "neither points nor number" "--n N or --points FILE" "$tesela" sample --theta $theta -o bad.csv
 bad "unknown overlap" '"all" is not a step of overlap' "$tesela" fit "${meuse[@]}" --overlap all -o bad.json
+expect 2 "standard input on two nodes" "${mpirun[@]}" -n 2 "$tesela" loglik - --coords x,y --value log_zinc --theta sigma2=1,range=100,smoothness=0.5
+holds "standard input on two nodes" err "give the name of a file"
 expect 2 "bad input on four nodes" "${mpirun[@]}" -n 4 "$tesela" fit none.csv --coords x,y --value z -o bad.json
 
 finish

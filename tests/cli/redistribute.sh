@@ -44,7 +44,7 @@ bad "negative batch" "--batch must be at least 0; it is -1" "${one[@]}" --batch 
 bad "empty messages" "--message-bytes must be at least 1; it is 0" "${one[@]}" --message-bytes 0
 bad "no repetitions" "--repetitions must be at least 1; it is 0" "${one[@]}" --repetitions 0
 bad "unknown distribution" "hexagonal" "${one[@]}" --from hexagonal
-bad "distribution for other nodes" "has 6 nodes; 1 are wanted" "${one[@]}" --to block_cyclic:2x3
+bad "distribution for other nodes" "is for 6 nodes; the number of nodes is 1" "${one[@]}" --to block_cyclic:2x3
 bad "a switch of the other path" "made of tasks" "${one[@]}" --no-dynamic-volume
 expect 2 "unknown path" "${one[@]}" --path pigeon
 expect 2 "outside, on two nodes" "${mpirun[@]}" -n 2 "$tesela" bench redistribute "${ragged[@]}" --rows 102 --quiet

@@ -110,4 +110,11 @@ sed 's/"count": 6/"count": -6/' p.json > broken.json
 bad_simulation "a broken platform" "count" cholesky --platform broken.json --tiles 3
 sed 's/"kernel": "dtrsm"/"kernel": "other"/g' p.json > lacking.json
 bad_simulation "a kernel without a duration" "dtrsm" cholesky --platform lacking.json --tiles 3
+
+# The platform that the docs show can do all.
+awk '/^```json/{on=1; next} /^```/{on=0} on' "$(dirname "$(realpath "$0")")/../../docs/platforms.md" >shown.json
+for operation in cholesky lu gemm geo; do
+    expect 0 "the docs' platform: $operation" "$tesela" simulate $operation --platform shown.json --tiles 4 --json
+    check "the docs' platform: $operation, without a warning" [ ! -s err ]
+done
 finish

@@ -4,7 +4,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 touch out err
 passed=0 failed=0
-mpirun=(mpirun --oversubscribe --bind-to none)
+read -ra mpirun <<<"${TESELA_MPIRUN:-mpirun --oversubscribe --bind-to none}"
 
 # expect CODE NAME COMMAND…: runs it, keeps stdout in $work/out and stderr in $work/err, checks the exit code.
 expect() {

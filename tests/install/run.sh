@@ -33,6 +33,14 @@ loads_one_starpu() {
 loads_one_starpu "$work/prefix/bin/tesela"
 loads_one_starpu "$work/prefix/bin/tesela-bench"
 
+# The headers that docs/api.md lists and no others; nothing that a user builds needs CLI11.
+python3 "$source/tests/structure/check_api.py" "$source" "$work/prefix"
+if grep -ri cli11 "$work/prefix/lib"*/cmake "$work/prefix/lib"*/*/cmake 2>/dev/null; then
+    echo "the installed package asks for CLI11" >&2
+    exit 1
+fi
+test -s "$work/prefix/share/tesela/python/tesela_trace.py"
+
 # The example of the README is the one that is built here.
 example=$work/example.cpp
 awk '/^```cpp/{on=1; next} /^```/{on=0} on' "$source/README.md" > "$example"

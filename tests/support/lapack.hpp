@@ -6,7 +6,7 @@
 #include "tesela/base/largest_difference.hpp"
 #include "tesela/base/random.hpp"
 
-#include <cblas.h>
+#include TESELA_BLAS_HEADER
 
 #include <algorithm>
 #include <cmath>

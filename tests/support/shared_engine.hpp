@@ -3,6 +3,7 @@
 // Tests on StarPU share one engine, since starting it takes longer than most of them.
 
 #include "tesela/kernels/blas_core.hpp"
+#include "tesela/net/nodes.hpp"
 #include "tesela/starpu/engine.hpp"
 
 #include <gtest/gtest.h>

@@ -35,7 +35,8 @@ void require_product(const MatrixView<T>& a, const MatrixView<T>& b, std::string
     bool fits = a.tile_cols() == b.tile_rows();
     for (Index k = 0; fits && k < a.tile_cols(); ++k) fits = a.cols(k) == b.rows(k);
     if (!fits)
-        throw Error("{}: the columns of {} are not cut as the rows of {}", what, a.matrix().name(), b.matrix().name());
+        throw Error("{}: the columns of {} are not cut into tiles as the rows of {} are", what, a.matrix().name(),
+                    b.matrix().name());
 }
 
 /// Throws Error unless the rows of A are cut as the rows of B.

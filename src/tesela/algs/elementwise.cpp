@@ -48,8 +48,7 @@ void dot(Stream& s, const MatrixView<T>& A, const MatrixView<T>& B, const Matrix
     require_whole(A, "a dot product");
     require_whole(B, "a dot product");
     if (A.op() != B.op())
-        throw Error("a dot product: {} is transposed and {} is not, or the other way round", A.matrix().name(),
-                    B.matrix().name());
+        throw Error("a dot product needs {} and {} both transposed or both not", A.matrix().name(), B.matrix().name());
     require_same_rows(A, B, "a dot product");
     require_same_rows(A.transposed(), B.transposed(), "a dot product");
     const auto phase = s.phase("dot");

@@ -5,8 +5,9 @@
 
 namespace tesela {
 
-/// A := L\U with A = L·U, L unit lower triangular, by tiles and WITHOUT PIVOTING: meant for diagonally dominant
-/// matrices, where that is stable. A zero pivot is the stream's status. Throws Error unless A is square and cut alike.
+/// A := L and U in one, with A = L·U, L unit lower triangular, by tiles and WITHOUT PIVOTING: meant for diagonally
+/// dominant matrices, where that is stable. A zero pivot is the stream's status. Throws Error unless A is square and
+/// cut alike.
 template <class T>
 void lu(Stream& s, const MatrixView<T>& A, const FactorOptions& options = {});
 template <class T>

@@ -15,12 +15,6 @@ namespace {
 
 ElementIndex swapped(ElementIndex at) { return {at.j, at.i}; }
 
-Trapezoid::Part part_of(Part part) {
-    return part == Part::all     ? Trapezoid::Part::all
-           : part == Part::lower ? Trapezoid::Part::lower
-                                 : Trapezoid::Part::upper;
-}
-
 /// A submatrix of a view, as it stands in the view's matrix.
 struct Place {
     ElementIndex first;
@@ -31,7 +25,7 @@ template <class T>
 Place place(const MatrixView<T>& view, ElementIndex offset, ElementIndex size) {
     const ElementIndex first{view.row_begin(0) + offset.i, view.col_begin(0) + offset.j};
     // A triangle is that of the matrix: i - j >= 0 there is i - j >= first.j - first.i here.
-    const Trapezoid region{size.i, size.j, part_of(view.part()), first.j - first.i};
+    const Trapezoid region{size.i, size.j, view.part(), first.j - first.i};
     if (view.op() == Op::none) return {first, region};
     return {swapped(first), region.transposed()};
 }
@@ -56,17 +50,19 @@ void check_inside(const MatrixView<T>& view, ElementIndex offset, ElementIndex s
 
 /// The part that both sides mean: a triangle on one side is enough.
 Trapezoid common(const Trapezoid& from, const Trapezoid& to) {
-    if (to.part == Trapezoid::Part::all || from == to) return from;
-    if (from.part == Trapezoid::Part::all) return to;
+    if (to.part == Part::all || from == to) return from;
+    if (from.part == Part::all) return to;
     throw Error("the triangle of the source is not that of the target: redistribute one view as a whole");
 }
 
 void check_switches(const RedistributeOptions& options) {
-    if (options.message_bytes < 1)
-        throw Error("messages of {} bytes cannot be; give at least 1", options.message_bytes);
-    if (options.batch < 0) throw Error("a batch of {} messages cannot be; 0 means all at once", options.batch);
+    if (options.message_bytes < 1) throw Error("message_bytes is {}; it must be at least 1", options.message_bytes);
+    if (options.batch < 0)
+        throw Error("batch is {}; it must be at least 0, which means all messages at once", options.batch);
     if (options.path == RedistributionPath::tasks || (options.isolate_segments && options.dynamic_volume)) return;
-    throw Error("segments can only be left together, or whole tiles sent, where a redistribution is made of tasks");
+    throw Error(
+        "isolate_segments and dynamic_volume can be turned off only where a redistribution is made of tasks "
+        "(path: tasks)");
 }
 
 /// Tiles that get other owners, in the order in which they are added as far as there is room: no node ever has more

@@ -26,7 +26,7 @@ void solve_triangular(Stream& s, const MatrixView<T>& A, const MatrixView<T>& B,
 template <class T>
 void solve_cholesky(Stream& s, const MatrixView<T>& L, const MatrixView<T>& B, const SolveOptions& options = {});
 
-/// B := A⁻¹·B from the factors L\U that `lu` left in A.
+/// B := A⁻¹·B from the factors L and U that `lu` left in A.
 template <class T>
 void solve_lu(Stream& s, const MatrixView<T>& LU, const MatrixView<T>& B, const SolveOptions& options = {});
 

@@ -7,10 +7,11 @@
 
 namespace tesela {
 
+/// Which part of a matrix, or of a rectangle of its elements, is meant.
+enum class Part : std::uint8_t { all, lower, upper };
+
 /// A rectangle of elements, or what of it lies on one side of a diagonal: column j has the rows [begin(j), end(j)).
 struct Trapezoid {
-    enum class Part : std::uint8_t { all, lower, upper };
-
     Index rows = 0;
     Index cols = 0;
     Part part = Part::all;

@@ -3,19 +3,19 @@
 #include "tesela/base/error.hpp"
 #include "tesela/base/units.hpp"
 #include "tesela/base/version.hpp"
+#include "tesela/calibration/measured_platform.hpp"
 #include "tesela/cli/blas_restart.hpp"
-#include "tesela/cli/measured_platform.hpp"
+#include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/output.hpp"
+#include "tesela/cli/progress_line.hpp"
 #include "tesela/cli/run_options.hpp"
 #include "tesela/io/output_file.hpp"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -23,58 +23,27 @@
 namespace tesela::cli {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-using plan::CallShape;
-using plan::KernelSample;
-using plan::Load;
+using calibration::CallShape;
+using calibration::KernelSample;
+using calibration::Load;
+using calibration::MeasuredPlatform;
+using calibration::NodeMeasurement;
 
 struct CalibrateOptions {
     RunOptions run;
     std::string out = "machine.json";
     std::string name;
-    std::string precision = "double";
-    plan::CalibrationOptions timing;
+    ElementType precision = ElementType::f64;
+    calibration::CalibrationOptions timing;
     bool alone = false;
 
     [[nodiscard]] Load load() const { return alone ? Load::alone : Load::busy; }
 };
 
-/// A bar on a terminal, drawn by node 0; nothing in a pipe.
-class ProgressBar {
-public:
-    ProgressBar(const Engine& engine, const RunOptions& options)
-        : active_(engine.this_node() == NodeId{0} && !options.quiet && isatty(STDERR_FILENO) != 0) {}
-    ~ProgressBar() {
-        if (active_) fmt::print(stderr, "\r\033[K");
-    }
-    ProgressBar(const ProgressBar&) = delete;
-    ProgressBar& operator=(const ProgressBar&) = delete;
-    ProgressBar(ProgressBar&&) = delete;
-    ProgressBar& operator=(ProgressBar&&) = delete;
-
-    void show(Index done, Index of, const std::string& next) {
-        if (!active_) return;
-        constexpr Index width = 30;
-        const Index filled = width * done / of;
-        const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
-        const std::string left =
-            done == 0
-                ? ""
-                : ", about " + format_seconds(elapsed * static_cast<double>(of - done) / static_cast<double>(done)) +
-                      " left";
-        fmt::print(stderr, "\r\033[K[{:#<{}}{:.<{}}] {}/{} {}{}", "", filled, "", width - filled, done, of, next, left);
-        std::fflush(stderr);
-    }
-
-private:
-    bool active_;
-    Clock::time_point start_ = Clock::now();
-};
-
 MeasuredPlatform measure(StarpuEngine& engine, const CalibrateOptions& options) {
-    ProgressBar bar(engine, options.run);
-    plan::CalibrationOptions timing = options.timing;
-    timing.progress = [&](Index done, Index of, const std::string& next) { bar.show(done, of, next); };
+    ProgressLine line(wants_progress(options.run));
+    calibration::CalibrationOptions timing = options.timing;
+    timing.progress = [&](Index done, Index of, const std::string& next) { line.show_bar(done, of, next); };
     return measure_platform(engine, timing, options.load(), options.name);
 }
 
@@ -88,7 +57,7 @@ std::string rate(const KernelSample& sample, Load load) {
 }
 
 /// How much the slow calls and the best one are away from the median.
-std::string spread(const plan::Spread& spread) {
+std::string spread(const calibration::Spread& spread) {
     return fmt::format("-{:.0f}/+{:.0f}%", 100 * (1 - spread.best / spread.median),
                        100 * (spread.slow / spread.median - 1));
 }
@@ -123,7 +92,7 @@ void print_summary(const NodeMeasurement& measured, Load load, const std::option
                format_seconds(network->latency), network->bandwidth / 1e9, network->bidirectional_bandwidth / 1e9);
 }
 
-Json to_json(const plan::Spread& spread) {
+Json to_json(const calibration::Spread& spread) {
     return {{"median", spread.median}, {"best", spread.best}, {"slow", spread.slow}, {"calls", spread.calls}};
 }
 
@@ -161,10 +130,8 @@ Json to_json(const CalibrateOptions& options, const NodeMeasurement& measured,
 int calibrate(CalibrateOptions options) {
     if (options.out == "-" && options.run.json)
         throw Error("--out - and --json both want standard output; give --out a file");
-    if (options.timing.kernels.empty())
-        options.timing.kernels =
-            plan::kernel_names(options.precision == "double" ? ElementType::f64 : ElementType::f32);
-    plan::check(options.timing);
+    if (options.timing.kernels.empty()) options.timing.kernels = calibration::kernel_names(options.precision);
+    calibration::check(options.timing);
     const auto engine = start_engine(options.run);
     const bool first = engine->this_node() == NodeId{0};
     std::optional<OutputFile> file;
@@ -197,24 +164,27 @@ void add_calibrate_command(CLI::App& app, int& exit_code) {
     command->add_option("-o,--out", options->out, "Platform file to write; - is standard output")
         ->capture_default_str();
     command->add_option("--name", options->name, "Name of the platform (default: the host's)");
-    command->add_option("--kernels", options->timing.kernels, "Only these, as dgemm,dpotrf")->delimiter(',');
+    command
+        ->add_option("--kernels", options->timing.kernels,
+                     "Kernels to time, as dgemm,dpotrf (default: all of --precision)")
+        ->delimiter(',');
     command->add_option("--tile-sizes", options->timing.tiles, "Tile sizes to time, as 256,512")
         ->delimiter(',')
         ->capture_default_str();
     command
-        ->add_option("--seconds", options->timing.seconds, "For each kernel, tile size and load (at least seven calls)")
+        ->add_option("--seconds", options->timing.seconds,
+                     "Seconds to time each kernel, tile size and load (at least seven calls)")
         ->capture_default_str();
-    command
-        ->add_option("--precision", options->precision, "double or single: which kernels, unless --kernels names them")
-        ->check(CLI::IsMember({"double", "single"}))
-        ->capture_default_str();
+    add_choice(*command, "--precision", options->precision, precision_names,
+               "double or single: which kernels, unless --kernels names them");
     auto* all = command->add_flag("--busy")->description("Keep durations with all workers busy, as in a run (default)");
     command->add_flag("--alone", options->alone, "Keep durations of one worker while the others are idle")
         ->excludes(all);
     command
-        ->add_option("--workers", options->run.workers, "Workers per node (0: the cores divided among the nodes here)")
+        ->add_option("--workers", options->run.workers,
+                     "Workers per node (0: the usable cores of a machine, divided among the nodes on it)")
         ->capture_default_str();
-    command->add_flag("--quiet", options->run.quiet, "No line per node and no progress");
+    command->add_flag("--quiet", options->run.quiet, "Print no line per node and no progress, only warnings");
     add_json_option(*command, options->run);
     command->callback(
         [=, &exit_code] { exit_code = run_guarded("tesela calibrate", [&] { return calibrate(*options); }); });

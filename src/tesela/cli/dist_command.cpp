@@ -3,6 +3,7 @@
 #include "tesela/algs/operation.hpp"
 #include "tesela/algs/recorded_operation.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/density_option.hpp"
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/platform_option.hpp"
@@ -15,6 +16,7 @@
 #include "tesela/sim/allocation_metrics.hpp"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <sys/ioctl.h>
@@ -37,13 +39,6 @@ namespace {
 /// Beyond this many tile rows a recorded stream no longer fits in memory comfortably: 5.6 million tasks of LU.
 constexpr Index most_recorded_tiles = 256;
 
-const std::map<std::string, Operation> operations{
-    {"gemm", Operation::product}, {"lu", Operation::lu}, {"cholesky", Operation::cholesky}};
-
-void add_kernel_option(CLI::App& command, std::string& kernel, const std::string& help) {
-    command.add_option("--kernel", kernel, help)->check(CLI::IsMember(operations))->capture_default_str();
-}
-
 void on_call(CLI::App& command, int& exit_code, const std::function<void()>& action) {
     command.callback([&exit_code, action] {
         exit_code = run_guarded("tesela dist", [&] {
@@ -58,7 +53,7 @@ struct ProblemOptions {
     Index tiles = 0;
     Index count = 0;
     double alpha = 2;
-    std::string kernel = "cholesky";
+    Operation operation = Operation::cholesky;
     std::string density = "dense";
     std::uint64_t seed = 0;
     std::vector<double> powers;
@@ -71,18 +66,26 @@ void add_problem_options(CLI::App& command, ProblemOptions& options) {
     command.add_option("--tiles", options.tiles, "Tile rows (and columns) of the matrix")->required();
     auto* count = command.add_option("--count", options.count, "Number of equal nodes");
     command
-        .add_option("--alpha", options.alpha, "At most ceil(alpha*sqrt(P)) nodes per row and column (bce, rs, hybrid)")
+        .add_option("--alpha", options.alpha,
+                    "For bce, rs and hybrid: at most ceil(alpha*sqrt(P)) of the P nodes own tiles of any row or column")
         ->capture_default_str();
-    add_kernel_option(command, options.kernel, "what the tiles weigh: the work on each in a gemm, lu or cholesky");
+    add_choice(command, "--kernel", options.operation, operation_names,
+               "Operation whose work on a tile is the weight of that tile");
     command
         .add_option("--density", options.density,
                     "What the tiles hold: dense, or synthetic:DELTA (paper 001's low-rank generator)")
         ->capture_default_str();
     command.add_option("--seed", options.seed, "Of the density and of random families")->capture_default_str();
-    auto* powers =
-        command.add_option("--powers", options.powers, "Power of each node, instead of --count")->delimiter(',');
-    auto* platform = command.add_option("--platform", options.platform, "A platform file, instead of --count");
-    command.add_option("--nodes", options.nodes, "A choice from the platform, as 6che+6chi")->needs(platform);
+    auto* powers = command
+                       .add_option("--powers", options.powers,
+                                   "Power (relative speed) of each node, as 1,1,2.5; instead of --count")
+                       ->delimiter(',');
+    auto* platform = command.add_option("--platform", options.platform,
+                                        "A platform file, or the name of a ready-made platform; instead of --count");
+    command
+        .add_option("--nodes", options.nodes,
+                    "Nodes of the platform to use, by number and type, as 6che+6chi (default: all)")
+        ->needs(platform);
     command.add_option("--tile", options.tile, "Tile size, for the platform's powers and for the bytes of transfers")
         ->capture_default_str();
     count->excludes(powers)->excludes(platform);
@@ -90,7 +93,7 @@ void add_problem_options(CLI::App& command, ProblemOptions& options) {
 }
 
 DistributionRequest request_of(const ProblemOptions& options) {
-    DistributionRequest request{.workload = {.operation = operations.at(options.kernel),
+    DistributionRequest request{.workload = {.operation = options.operation,
                                              .density = parse_density(options.density, options.tiles, options.seed)},
                                 .nodes = options.count,
                                 .alpha = options.alpha,
@@ -117,12 +120,25 @@ struct MakeOptions {
 void add_make(CLI::App& dist, int& exit_code) {
     auto options = std::make_shared<MakeOptions>();
     auto* command = dist.add_subcommand("make", "Write a distribution as JSON");
-    command
-        ->add_option("family", options->family,
-                     "block_cyclic[:PxQ], bce, rs, hybrid, best, 1d, 1d1d, band[:W], sbc, random, …")
+    command->add_option("family", options->family, "One of the families below, with its arguments, as block_cyclic:2x3")
         ->required();
     add_problem_options(*command, options->problem);
     command->add_option("-o,--output", options->output, "File to write; - is standard output")->capture_default_str();
+    command->footer(
+        "Families:\n"
+        "  block_cyclic[:PxQ]  equal nodes: a grid of nodes laid cyclically; without PxQ the squarest\n"
+        "  block_cyclic:rule   as in paper 001: the largest (c-1) x c grid; nodes beyond it stay idle\n"
+        "  bce[:ALPHA|RxC]     tiles of unequal weight: a larger grid of virtual nodes, packed by weight\n"
+        "  rs[:ALPHA]          products: each row and column keeps to a random subset of the nodes\n"
+        "  hybrid[:ALPHA]      factorisations: a bce pattern whose overloaded nodes hand over tiles\n"
+        "  best[:ALPHA]        of block_cyclic:rule, bce and rs the one with the least maximum load\n"
+        "  1d[:POWERS]         unequal nodes: whole tile rows in proportion to power\n"
+        "  1d1d[:POWERS]       unequal nodes: rows and columns of tiles in proportion to power\n"
+        "  1d1d_constrained    as 1d1d for Cholesky, without slow nodes in the last steps; needs --platform\n"
+        "  band[:WIDTH]        low rank off the diagonal: tiles near it over all nodes, the others in a grid\n"
+        "  sbc                 Cholesky on r(r-1)/2 nodes, or r*r/2 with r even: fewer transfers than a grid\n"
+        "  random[:SEED]       each tile anywhere, for tests\n"
+        "  FILE.json           a distribution from a file");
     on_call(*command, exit_code, [options] {
         const nlohmann::json json = make_family(options->family, request_of(options->problem));
         write_file(options->output, json.dump() + "\n");
@@ -174,7 +190,7 @@ ComparedFamily measure(const std::string& family, const DistributionRequest& req
     const auto start = std::chrono::steady_clock::now();
     const Distribution distribution = make_family(family, request);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    const TileSet stored = stored_tiles(request.workload.operation);
+    const Stored stored = stored_tiles(request.workload.operation);
     ComparedFamily row{
         .family = family,
         .load = summarise_loads(node_loads(distribution, tile_weights(request.workload)), request.powers),
@@ -255,12 +271,24 @@ void add_compare(CLI::App& dist, int& exit_code) {
         ->capture_default_str();
     command
         ->add_option("--flops", options->network.flops,
-                     "Operations per second of a node in a product of full tiles (of --tile 960)")
+                     "Operations per second of a node in a product of full tiles of 960 rows")
         ->needs(simulated)
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    command->add_option("--families", options->families, "Only these, as block_cyclic:2x3,bce,rs")->delimiter(',');
-    command->add_flag("--json", options->json, "A list of objects instead of a table");
+    command
+        ->add_option("--families", options->families,
+                     "Families to compare, as block_cyclic:2x3,bce,rs (default: those that fit the nodes; see tesela "
+                     "dist make --help)")
+        ->delimiter(',');
+    command->add_flag("--json", options->json, "Print the results as JSON");
+    command->footer(
+        "Columns:\n"
+        "  max_load          load of the fullest node over its share of the power; 1 is perfect\n"
+        "  dispersion        standard deviation over mean of load per power\n"
+        "  steps             makespan over the ideal if each step waited for the one before\n"
+        "  per_row, per_col  most nodes that own tiles of one row or column\n"
+        "  transfers         tiles sent between nodes (- above 256 tile rows)\n"
+        "  seconds           time to make the distribution");
     on_call(*command, exit_code, [options] {
         const auto rows = compare(*options);
         if (!options->json) return print_table(rows);
@@ -285,14 +313,14 @@ void add_moves(CLI::App& dist, int& exit_code) {
     command->add_option("from", options->from, "Distribution before")->required();
     command->add_option("to", options->to, "Distribution after")->required();
     command->add_flag("--lower", options->lower, "Count the tiles on and below the diagonal only");
-    command->add_flag("--json", options->json, "An object instead of words");
+    command->add_flag("--json", options->json, "Print the results as JSON");
     on_call(*command, exit_code, [options] {
         const auto [moved, minimum] = count_moves(read_distribution(options->from), read_distribution(options->to),
-                                                  options->lower ? TileSet::lower : TileSet::all);
+                                                  options->lower ? Stored::lower : Stored::full);
         if (options->json)
             fmt::print("{}\n", Json{{"moved", moved}, {"minimum", minimum}}.dump());
         else
-            fmt::print("{} tiles move; {} would have to for these tile counts\n", moved, minimum);
+            fmt::print("{} tiles move; at least {} must, for these numbers of tiles per node\n", moved, minimum);
     });
 }
 
@@ -302,7 +330,7 @@ struct ShowOptions {
     std::string file;
     std::string output;
     std::string title;
-    std::string kernel;
+    std::optional<Operation> operation;
     std::vector<double> powers;
     bool lower = false;
 };
@@ -318,12 +346,11 @@ TerminalStyle terminal() {
 OwnerMap map_of(const ShowOptions& options) {
     OwnerMap map{.title = options.title.empty() ? options.file : options.title,
                  .distribution = read_distribution(options.file),
-                 .stored = options.lower ? TileSet::lower : TileSet::all};
+                 .stored = options.lower ? Stored::lower : Stored::full};
     const auto nodes = static_cast<std::size_t>(map.distribution.nodes());
-    if (!options.kernel.empty()) {
-        const Operation operation = operations.at(options.kernel);
-        map.stored = stored_tiles(operation);
-        const Workload workload{.operation = operation, .density = full_density(map.distribution.grid())};
+    if (options.operation) {
+        map.stored = stored_tiles(*options.operation);
+        const Workload workload{.operation = *options.operation, .density = full_density(map.distribution.grid())};
         map.loads = node_loads(map.distribution, tile_weights(workload));
     } else {
         const auto counts = tile_counts(map.distribution, map.stored);
@@ -347,7 +374,8 @@ void add_show(CLI::App& dist, int& exit_code) {
     command->add_option("file", options->file, "A distribution")->required();
     command->add_option("-o,--output", options->output, "SVG file to write; without it the terminal");
     command->add_option("--title", options->title, "Over the picture, instead of the file's name");
-    add_kernel_option(*command, options->kernel, "loads of a dense gemm, lu or cholesky instead of tile counts");
+    add_choice(*command, "--kernel", options->operation, operation_names,
+               "Show the loads of this operation on dense tiles, instead of tile counts");
     command->add_option("--powers", options->powers, "Power of each node, for its share of the load")->delimiter(',');
     command->add_flag("--lower", options->lower, "Only the tiles on and below the diagonal");
     on_call(*command, exit_code, [options] {

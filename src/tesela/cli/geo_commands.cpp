@@ -8,12 +8,12 @@
 #include "tesela/base/units.hpp"
 #include "tesela/base/version.hpp"
 #include "tesela/cli/geo_options.hpp"
+#include "tesela/cli/progress_line.hpp"
 #include "tesela/io/json_file.hpp"
 #include "tesela/io/output_file.hpp"
 
 #include <fmt/format.h>
-
-#include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <chrono>
 #include <cstdio>
@@ -29,31 +29,6 @@ using geo::Parameter;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 bool is_first(const Engine& engine) { return engine.this_node() == NodeId{0}; }
-
-/// One line on a terminal that each call writes anew; nothing in a pipe.
-class ProgressLine {
-public:
-    explicit ProgressLine(const Engine& engine, const RunOptions& options)
-        : active_(is_first(engine) && !options.quiet && isatty(STDERR_FILENO) != 0) {}
-    ~ProgressLine() {
-        if (written_) fmt::print(stderr, "\r\033[K");
-    }
-    ProgressLine(const ProgressLine&) = delete;
-    ProgressLine& operator=(const ProgressLine&) = delete;
-    ProgressLine(ProgressLine&&) = delete;
-    ProgressLine& operator=(ProgressLine&&) = delete;
-
-    void show(const std::function<std::string()>& text) {
-        if (!active_) return;
-        fmt::print(stderr, "\r\033[K{}", text());
-        std::fflush(stderr);
-        written_ = true;
-    }
-
-private:
-    bool active_;
-    bool written_ = false;
-};
 
 /// Runs a command; a matrix that is not positive definite is a numerical failure, all other errors are bad input.
 int run_geo(const char* program, const std::function<int()>& command) {
@@ -168,7 +143,7 @@ struct FitCommand {
 };
 
 geo::FitResult search(const FitCommand& options, geo::Likelihood& likelihood) {
-    ProgressLine line(likelihood.stream().engine(), options.geo.run);
+    ProgressLine line(wants_progress(options.geo.run));
     geo::FitOptions with_progress = options.search;
     with_progress.progress = [&](const geo::FitProgress& p) {
         line.show([&] {
@@ -233,7 +208,8 @@ void add_fit(CLI::App& app, int& exit_code) {
         ->capture_default_str();
     command->add_option("--tolerance", options->search.tolerance, "Relative precision of the parameters")
         ->capture_default_str();
-    command->add_flag("--dry-run", options->dry_run, "Print memory, operations and expected time, and do nothing");
+    command->add_flag("--dry-run", options->dry_run,
+                      "Print the memory, operations and time that a fit would take, and do not fit");
     add_run_options(*command, options->geo);
     command->callback([=, &exit_code] { exit_code = run_geo("tesela fit", [&] { return run_fit(*options); }); });
 }
@@ -328,7 +304,7 @@ int run_predict(PredictCommand options) {
     Stream stream(*engine);
     geo::Likelihood likelihood(stream, fitted.observations, fitted.model,
                                likelihood_options(options.geo, fitted.observations.size(), *engine));
-    ProgressLine line(*engine, options.geo.run);
+    ProgressLine line(wants_progress(options.geo.run));
     const auto progress = [&](Index done) {
         line.show([&] {
             return fmt::format("{} of {} points, {}", done, points.front().size(),
@@ -359,8 +335,9 @@ void add_predict(CLI::App& app, int& exit_code) {
     command->add_option("-o,--output", options->geo.output, "CSV file to write; - is standard output")
         ->capture_default_str();
     command
-        ->add_option("--variance", options->variance,
-                     "Of a new observation, noise included, or of the signal without it: observation or signal")
+        ->add_option(
+            "--variance", options->variance,
+            "Variance of what: observation (a new one, nugget included) or signal (the field without the nugget)")
         ->capture_default_str();
     command->add_option("--map", options->map, "Also draw mean and standard deviation into this SVG file");
     command->add_option("--block", options->block, "Points computed together (0: as many as keep memory small)")

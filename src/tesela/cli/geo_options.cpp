@@ -77,12 +77,16 @@ double mean(const std::vector<double>& values) {
 
 void add_data_options(CLI::App& command, DataOptions& options, Reads what) {
     command.add_option("file", options.file, "CSV file with a header; - is standard input")->required();
-    command.add_option("--coords", options.coordinates, "Columns of the coordinates: x,y or lon,lat, or one or three")
+    command
+        .add_option("--coords", options.coordinates,
+                    "Columns of the coordinates, one to three, as x,y or lon,lat (longitude first)")
         ->delimiter(',')
         ->required();
     if (what == Reads::observations)
         command.add_option("--value", options.value, "Column of the observed values")->required();
-    command.add_option("--na", options.na, "Rows without a value (empty, NA, NaN): drop or error")
+    command
+        .add_option("--na", options.na,
+                    "What becomes of rows with a missing value (empty, NA, NaN): error (the command ends) or drop")
         ->capture_default_str();
 }
 
@@ -114,7 +118,7 @@ void add_mean_options(CLI::App& command, ModelOptions& options, const std::strin
         ->capture_default_str();
     command
         .add_option("--center", options.center,
-                    "none, or mean: subtract the sample mean and take the rest to have mean 0 (then --trend none)")
+                    "Instead of a trend: mean (subtract the sample mean; needs --trend none), or none")
         ->capture_default_str();
 }
 
@@ -128,7 +132,8 @@ void add_theta_option(CLI::App& command, ModelOptions& options) {
 }
 
 void add_choice_options(CLI::App& command, ModelOptions& options) {
-    add_assignments(command, "--fix", options.fix, "Parameters that are not estimated");
+    add_assignments(command, "--fix", options.fix,
+                    "Parameters that are held at these values and not estimated, as nugget=0");
     add_assignments(command, "--start", options.start, "Where the search begins (default: from the data)");
     add_assignments(command, "--lower", options.lower, "Lower bounds (default: from the data)");
     add_assignments(command, "--upper", options.upper, "Upper bounds (default: from the data)");
@@ -138,8 +143,8 @@ void add_run_options(CLI::App& command, GeoOptions& options) {
     command
         .add_option(
             "--overlap", options.overlap,
-            "How phases overlap, each step with those before it: sync, async, solve, memory, priorities, order, "
-            "oversubscribe")
+            "How far the phases of an evaluation overlap; each step adds to those before it: sync (not at all), async, "
+            "solve, memory, priorities, order, oversubscribe")
         ->capture_default_str();
     add_tiling_options(command, options.run);
     add_engine_options(command, options.run);

@@ -1,11 +1,13 @@
 #include "tesela/cli/info_command.hpp"
 
+#include "tesela/base/median.hpp"
 #include "tesela/base/processor_time.hpp"
 #include "tesela/base/version.hpp"
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/run_options.hpp"
 #include "tesela/flow/matrix.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -47,15 +49,14 @@ Json measure_idle(StarpuEngine& engine, double seconds) {
     const double elapsed = std::chrono::duration<double>(Clock::now() - start).count();
     std::vector<double> latencies;
     for (int i = 0; i < 20; ++i) latencies.push_back(start_latency(stream, tile(0, 0)));
-    std::sort(latencies.begin(), latencies.end());
     return {{"idle_seconds", elapsed},
             {"idle_core_percent", 100 * used / elapsed},
-            {"start_latency_median_us", 1e6 * latencies[latencies.size() / 2]},
-            {"start_latency_max_us", 1e6 * latencies.back()}};
+            {"start_latency_median_us", 1e6 * median(latencies)},
+            {"start_latency_max_us", 1e6 * *std::ranges::max_element(latencies)}};
 }
 
 int info(const RunOptions& options, double idle_seconds) {
-    if (idle_seconds < 0 || idle_seconds > 3600) throw Error("--idle takes seconds between 0 and 3600");
+    if (idle_seconds < 0 || idle_seconds > 3600) throw Error("--idle takes 0 to 3600 seconds, not {}", idle_seconds);
     RunOptions quiet = options;
     quiet.quiet = true;
     quiet.shows_warnings = true;

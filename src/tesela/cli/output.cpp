@@ -54,10 +54,10 @@ int run_guarded(const char* program, const std::function<int()>& command) {
         print_error(program, error.what());
         return bad_input;
     } catch (const std::bad_alloc&) {
-        print_error(program, "out of memory");
+        print_error(program, "out of memory: use a smaller problem or more nodes");
         return bad_input;
     } catch (const std::exception& error) {
-        print_error(program, fmt::format("unexpected: {}", error.what()));
+        print_error(program, fmt::format("unexpected error, please report it: {}", error.what()));
         return failed;
     }
 }

@@ -5,19 +5,22 @@
 #include "tesela/cli/blas_restart.hpp"
 #include "tesela/distribution/catalogue.hpp"
 
+#include <CLI/CLI.hpp>
 #include <charconv>
 #include <cstdio>
 
 namespace tesela::cli {
 void add_engine_options(CLI::App& command, RunOptions& options) {
     fit_blas_before(command);
-    command.add_option("--workers", options.workers, "Workers per node (0: the cores divided among the nodes here)")
+    command
+        .add_option("--workers", options.workers,
+                    "Workers per node (0: the usable cores of a machine, divided among the nodes on it)")
         ->capture_default_str();
     command.add_option("--scheduler", options.scheduler,
                        "streams (by priority), or one of StarPU's such as lws or dmdas (default: streams)");
     command.add_flag("--critical-worker", options.critical_worker,
                      "One more worker, for critical tasks only, on a core shared with submission");
-    command.add_flag("--quiet", options.quiet, "Do not print the line per node, only its warnings");
+    command.add_flag("--quiet", options.quiet, "Print no line per node and no progress, only warnings");
     auto* trace =
         command.add_option("--trace", options.trace, "Record the run into this file (see tesela trace --help)");
     command
@@ -31,7 +34,7 @@ void add_engine_options(CLI::App& command, RunOptions& options) {
 }
 
 void add_tiling_options(CLI::App& command, RunOptions& options) {
-    command.add_option("--tile", options.tile, "Tile size, or auto")->capture_default_str();
+    command.add_option("--tile", options.tile, "Rows and columns of a tile, or auto")->capture_default_str();
     command
         .add_option("--dist", options.distribution,
                     "Distribution: a family such as block_cyclic:2x3, 1d1d or sbc (see tesela dist make --help), or a "

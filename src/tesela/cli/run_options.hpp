@@ -1,12 +1,15 @@
 #pragma once
 
+#include "tesela/cli/progress_line.hpp"
 #include "tesela/distribution/distribution.hpp"
 #include "tesela/starpu/engine.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <memory>
 #include <string>
+
+namespace CLI {
+class App;
+}
 
 namespace tesela::cli {
 
@@ -31,6 +34,11 @@ void add_engine_options(CLI::App& command, RunOptions& options);
 void add_tiling_options(CLI::App& command, RunOptions& options);
 /// Adds --json.
 void add_json_option(CLI::App& command, RunOptions& options);
+
+/// Whether long work is to say how far it has come.
+[[nodiscard]] inline ProgressLine::Wanted wants_progress(const RunOptions& options) {
+    return options.quiet ? ProgressLine::Wanted::no : ProgressLine::Wanted::yes;
+}
 
 /// Starts StarPU and the trace that --trace asks for and, unless quiet, prints a line per node with its warnings on
 /// stderr.

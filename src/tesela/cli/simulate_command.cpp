@@ -5,9 +5,11 @@
 #include "tesela/apps/geo/sample.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/units.hpp"
+#include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/density_option.hpp"
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/platform_option.hpp"
+#include "tesela/cli/progress_line.hpp"
 #include "tesela/distribution/catalogue.hpp"
 #include "tesela/distribution/platform_constraint.hpp"
 #include "tesela/sim/schedule_trace.hpp"
@@ -15,8 +17,7 @@
 #include "tesela/sim/simulated_engine.hpp"
 
 #include <fmt/format.h>
-
-#include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -32,6 +33,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+enum class NetworkChoice : std::uint8_t { ports, simgrid };
+constexpr Names<NetworkChoice, 2> network_names{{{NetworkChoice::ports, "ports"}, {NetworkChoice::simgrid, "simgrid"}}};
+constexpr Names<SimulatedScheduler, 2> scheduler_names{
+    {{SimulatedScheduler::earliest_finish, "earliest_finish"}, {SimulatedScheduler::priority, "priority"}}};
+
 struct SimulateOptions {
     std::string operation;
     std::string platform;
@@ -39,8 +45,8 @@ struct SimulateOptions {
     Index tiles = 0;
     Index tile = 960;
     std::string distribution;
-    std::string network = "ports";
-    std::string scheduler = "earliest_finish";
+    NetworkChoice network = NetworkChoice::ports;
+    SimulatedScheduler scheduler = SimulatedScheduler::earliest_finish;
     std::string overlap = "oversubscribe";
     std::string density = "dense";
     std::string ranks;
@@ -54,11 +60,8 @@ struct SimulateOptions {
 
 /// What the tiles weigh in a distribution made for the operation; geo's matrix is factored by Cholesky.
 Operation operation_of(const SimulateOptions& options) {
-    static const std::map<std::string, Operation> operations{{"cholesky", Operation::cholesky},
-                                                             {"geo", Operation::cholesky},
-                                                             {"lu", Operation::lu},
-                                                             {"gemm", Operation::product}};
-    return operations.at(options.operation);
+    return options.operation == "geo" ? Operation::cholesky
+                                      : parse_name(operation_names, options.operation, "operation");
 }
 
 void check(const SimulateOptions& options) {
@@ -115,31 +118,6 @@ void submit(Stream& s, const SimulateOptions& options, const Distribution& owner
     run_operation(s, operation_of(options), tiling, owners);
 }
 
-/// Tasks done so far on one line of a terminal; nothing in a pipe.
-class ProgressLine {
-public:
-    void show(Index tasks) {
-        if (!active_) return;
-        const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
-        if (seconds < next_) return;
-        next_ = seconds + 0.2;
-        fmt::print(stderr, "\r\033[K{} tasks simulated, {:.0f} per second", tasks,
-                   static_cast<double>(tasks) / seconds);
-        std::fflush(stderr);
-        written_ = true;
-    }
-    void clear() {
-        if (written_) fmt::print(stderr, "\r\033[K");
-        written_ = false;
-    }
-
-private:
-    bool active_ = isatty(STDERR_FILENO) != 0;
-    bool written_ = false;
-    double next_ = 1;
-    Clock::time_point start_ = Clock::now();
-};
-
 struct Simulated {
     SimulationResult result;
     Platform platform;
@@ -150,9 +128,8 @@ struct Simulated {
 SimulationOptions engine_options(const SimulateOptions& options) {
     const bool critical =
         options.operation == "geo" && geo::parse_overlap(options.overlap) == geo::Overlap::oversubscribe;
-    return {.scheduler =
-                options.scheduler == "priority" ? SimulatedScheduler::priority : SimulatedScheduler::earliest_finish,
-            .network = options.network == "simgrid" ? simgrid_network : ports_network,
+    return {.scheduler = options.scheduler,
+            .network = options.network == NetworkChoice::simgrid ? simgrid_network : ports_network,
             .noise = options.noise,
             .seed = options.seed,
             .ranks = ranks_of(options),
@@ -168,7 +145,12 @@ Simulated simulate(const SimulateOptions& options) {
 
     SimulationOptions with = engine_options(options);
     ProgressLine progress;
-    with.progress = [&](Index tasks) { progress.show(tasks); };
+    with.progress = [&](Index tasks) {
+        progress.show([&] {
+            return fmt::format("{} tasks simulated, {:.0f} per second", tasks,
+                               static_cast<double>(tasks) / progress.seconds());
+        });
+    };
     std::optional<ScheduleTrace> trace;
     if (!options.trace.empty()) {
         trace.emplace(trace::Options{.path = options.trace, .modules = trace::parse_modules(options.trace_modules)},
@@ -195,7 +177,7 @@ Json to_json(const SimulateOptions& options, const Simulated& simulated) {
               {"tiles", options.tiles},
               {"tile", options.tile},
               {"dist", simulated.distribution},
-              {"network", options.network},
+              {"network", name_in(network_names, options.network)},
               {"makespan", r.makespan},
               {"lower_bound", r.lower_bound},
               {"area_bound", r.area_bound},
@@ -267,32 +249,28 @@ void add_simulate_command(CLI::App& app, int& exit_code) {
         ->check(CLI::IsMember({"cholesky", "lu", "gemm", "geo"}));
     command->add_option("--platform", options->platform, "A platform file, or the name of a ready-made platform")
         ->required();
-    command->add_option("--nodes", options->nodes, "A choice from the platform, as 6che+6chi (default: all)");
+    command->add_option("--nodes", options->nodes,
+                        "Nodes of the platform to use, by number and type, as 6che+6chi (default: all)");
     command->add_option("--tiles", options->tiles, "Tile rows (and columns) of the matrix")->required();
     command->add_option("--tile", options->tile, "Tile size")->capture_default_str();
     command->add_option("--dist", options->distribution,
                         "Distribution: a family such as block_cyclic:2x3, 1d1d or sbc (see tesela dist make --help), "
                         "or a JSON file (default: block_cyclic for equal nodes, 1d1d for others)");
-    command
-        ->add_option("--network", options->network,
-                     "ports (fast), or simgrid (fair sharing of links, as a cross-check)")
-        ->check(CLI::IsMember({"ports", "simgrid"}))
-        ->capture_default_str();
-    command
-        ->add_option("--scheduler", options->scheduler,
-                     "earliest_finish (as StarPU's dmdas), or priority (one list for all workers of a node)")
-        ->check(CLI::IsMember({"earliest_finish", "priority"}))
-        ->capture_default_str();
+    add_choice(*command, "--network", options->network, network_names,
+               "ports (fast), or simgrid (fair sharing of links, as a cross-check)");
+    add_choice(*command, "--scheduler", options->scheduler, scheduler_names,
+               "earliest_finish (as StarPU's dmdas), or priority (one list for all workers of a node)");
     command
         ->add_option("--overlap", options->overlap,
-                     "How phases of geo overlap, each step with those before it: sync, async, solve, memory, "
-                     "priorities, order, oversubscribe")
+                     "How far the phases of geo overlap; each step adds to those before it: sync (not at all), async, "
+                     "solve, memory, priorities, order, oversubscribe")
         ->capture_default_str();
     auto* density = command
                         ->add_option("--density", options->density,
                                      "Ranks of tiles: dense, or synthetic:DELTA (paper 001's low-rank generator)")
                         ->capture_default_str();
-    command->add_option("--ranks", options->ranks, "Ranks of tiles from the trace of a run")->excludes(density);
+    command->add_option("--ranks", options->ranks, "Trace file of a run to take the ranks of tiles from")
+        ->excludes(density);
     command->add_option("--noise", options->noise, "Durations vary by about this share of themselves, as 0.05")
         ->capture_default_str();
     command->add_option("--seed", options->seed, "Of noise, density and random families")->capture_default_str();

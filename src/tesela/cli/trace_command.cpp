@@ -10,7 +10,10 @@
 #include "tesela/trace/analysis.hpp"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -92,15 +95,24 @@ int diff(const std::string& a, const std::string& b, bool as_json) {
         fmt::print("{}\n", to_json(changes).dump(2));
         return success;
     }
-    fmt::print("{:<8}{:<24}{:>12}{:>12}{:>12}{:>9}\n", "", "", "a", "b", "change", "ratio");
+    std::vector<std::array<std::string, 6>> lines{{"", "", "a", "b", "change", "ratio"}};
     for (std::size_t row = 0; row < changes.rows(); ++row) {
         const double change = changes.reals("change")[row];
         const double ratio = changes.reals("ratio")[row];
-        fmt::print("{:<8}{:<24}{:>12}{:>12}{:>12}{:>9}\n", changes.names("group").at(row),
-                   changes.names("name").at(row), format_seconds(changes.reals("a")[row]),
-                   format_seconds(changes.reals("b")[row]),
-                   fmt::format("{}{}", change < 0 ? "-" : "+", format_seconds(std::abs(change))),
-                   std::isnan(ratio) ? std::string("-") : fmt::format("{:.3f}", ratio));
+        lines.push_back({std::string(changes.names("group").at(row)), std::string(changes.names("name").at(row)),
+                         format_seconds(changes.reals("a")[row]), format_seconds(changes.reals("b")[row]),
+                         fmt::format("{}{}", change < 0 ? "-" : "+", format_seconds(std::abs(change))),
+                         std::isnan(ratio) ? std::string("-") : fmt::format("{:.3f}", ratio)});
+    }
+    std::array<std::size_t, 6> width{};
+    for (const auto& line : lines)
+        for (std::size_t column = 0; column < width.size(); ++column)
+            width[column] = std::max(width[column], line[column].size());
+    for (const auto& line : lines) {
+        fmt::print("{:<{}}  {:<{}}", line[0], width[0], line[1], width[1]);
+        for (std::size_t column = 2; column < width.size(); ++column)
+            fmt::print("  {:>{}}", line[column], width[column]);
+        fmt::print("\n");
     }
     return success;
 }
@@ -121,8 +133,7 @@ const std::map<std::string, Format>& formats() {
 
 int export_to(const std::string& path, const std::string& format, std::string output) {
     const auto found = formats().find(format);
-    if (found == formats().end())
-        throw Error("--format {} is not known: hdf5, perfetto, paje, otf2 and dot are", format);
+    if (found == formats().end()) throw Error("--format takes hdf5, perfetto, paje, otf2 or dot, not \"{}\"", format);
     if (output.empty()) output = path + found->second.ending;
     found->second.write(read_with_warnings(path), output);
     if (output != "-") fmt::print(stderr, "wrote {}\n", output);

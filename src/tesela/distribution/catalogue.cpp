@@ -40,7 +40,7 @@ Number parse(std::string_view text, const Named& named) {
     Number value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size())
-        throw Error("\"{}\" in the distribution \"{}\" is not a number", text, named.whole);
+        throw Error("the distribution \"{}\" has \"{}\" where a number is needed", named.whole, text);
     return value;
 }
 
@@ -81,7 +81,8 @@ Distribution make_block_cyclic(const Named& named, const DistributionRequest& re
     const BlockCyclic grid{.p = parse<Index>(named.arguments.substr(0, cross), named),
                            .q = parse<Index>(named.arguments.substr(cross + 1), named)};
     if (grid.p * grid.q != request.nodes)
-        throw Error("the grid of \"{}\" has {} nodes; {} are wanted", named.whole, grid.p * grid.q, request.nodes);
+        throw Error("the grid of \"{}\" is for {} nodes; the number of nodes is {}", named.whole, grid.p * grid.q,
+                    request.nodes);
     return block_cyclic(grid_of(request), grid);
 }
 
@@ -122,7 +123,10 @@ Distribution make_1d1d(const Named& named, const DistributionRequest& request) {
 Distribution make_constrained(const Named& named, const DistributionRequest& request) {
     no_arguments(named);
     if (!request.steps)
-        throw Error("1d1d_constrained needs to know how long a step lasts on each node: give a platform");
+        throw Error(
+            "1d1d_constrained needs a platform: tesela dist make 1d1d_constrained --platform FILE -o d.json writes a "
+            "file "
+            "that --dist takes");
     return constrained_one_d_one_d(tile_weights(request.workload), *request.steps);
 }
 
@@ -162,8 +166,8 @@ Distribution from_file(const std::string& path, const DistributionRequest& reque
     Distribution distribution = read_distribution(path);
     const GridSize grid = distribution.grid(), wanted = grid_of(request);
     if (grid != wanted || distribution.nodes() != request.nodes)
-        throw Error("{} is for {}x{} tiles on {} nodes; {}x{} tiles on {} nodes are wanted", path, grid.rows, grid.cols,
-                    distribution.nodes(), wanted.rows, wanted.cols, request.nodes);
+        throw Error("{} is a distribution for {}x{} tiles on {} nodes; one for {}x{} tiles on {} nodes is needed here",
+                    path, grid.rows, grid.cols, distribution.nodes(), wanted.rows, wanted.cols, request.nodes);
     return distribution;
 }
 
@@ -180,7 +184,8 @@ Distribution make_family(std::string_view text, const DistributionRequest& reque
     const Named named = split(text);
     const auto found = std::ranges::find(families, named.family, &Family::name);
     if (found == families.end())
-        throw Error("\"{}\" is not a distribution; known are {}, and files that end in .json", text, known_families());
+        throw Error("\"{}\" is not a family of distributions; there are {}, and files that end in .json", text,
+                    known_families());
     return found->make(named, request);
 }
 

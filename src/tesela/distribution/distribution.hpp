@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace tesela {
@@ -42,5 +43,15 @@ private:
 void to_json(nlohmann::json& json, const Distribution& distribution);
 /// Throws Error naming the field that is missing or wrong.
 void from_json(const nlohmann::json& json, Distribution& distribution);
+
+/// The distribution in which owner_of(i, j) is the number of the node that owns tile (i, j).
+template <class OwnerOf>
+[[nodiscard]] Distribution tabulate(GridSize tiles, Index nodes, OwnerOf owner_of) {
+    std::vector<std::int32_t> owners;
+    owners.reserve(static_cast<std::size_t>(tiles.count()));
+    for (Index i = 0; i < tiles.rows; ++i)
+        for (Index j = 0; j < tiles.cols; ++j) owners.push_back(static_cast<std::int32_t>(owner_of(i, j)));
+    return {tiles, nodes, std::move(owners)};
+}
 
 }  // namespace tesela

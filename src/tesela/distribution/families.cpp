@@ -8,15 +8,6 @@
 namespace tesela {
 namespace {
 
-template <class OwnerOf>
-Distribution tabulate(GridSize tiles, Index nodes, OwnerOf owner_of) {
-    std::vector<std::int32_t> owners;
-    owners.reserve(static_cast<std::size_t>(tiles.count()));
-    for (Index i = 0; i < tiles.rows; ++i)
-        for (Index j = 0; j < tiles.cols; ++j) owners.push_back(static_cast<std::int32_t>(owner_of(i, j)));
-    return {tiles, nodes, std::move(owners)};
-}
-
 Index squarest_divisor(Index nodes) {
     Index p = 1;
     for (Index d = 1; d * d <= nodes; ++d)

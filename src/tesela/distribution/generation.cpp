@@ -21,7 +21,7 @@ struct Balance {
     Index settled = 0;  ///< tiles given or received
 };
 
-std::vector<Balance> balances(const Distribution& computation, const std::vector<Index>& counts, TileSet stored) {
+std::vector<Balance> balances(const Distribution& computation, const std::vector<Index>& counts, Stored stored) {
     const auto before = tile_counts(computation, stored);
     if (counts.size() != before.size()) throw Error("{} tile counts do not fit {} nodes", counts.size(), before.size());
     for (const Index count : counts)
@@ -64,7 +64,7 @@ std::size_t neediest(const std::vector<Balance>& nodes, Index tiles, Index passe
     return best;
 }
 
-Distribution hand_over(const Distribution& computation, std::vector<Balance> nodes, TileSet stored, Taking taking) {
+Distribution hand_over(const Distribution& computation, std::vector<Balance> nodes, Stored stored, Taking taking) {
     Distribution result = computation;
     Index tiles = 0, passed = 0;
     for (const auto& node : nodes) tiles += node.before;
@@ -88,8 +88,7 @@ Distribution hand_over(const Distribution& computation, std::vector<Balance> nod
 
 }  // namespace
 
-Distribution generation_distribution(const Distribution& computation, const std::vector<Index>& counts,
-                                     TileSet stored) {
+Distribution generation_distribution(const Distribution& computation, const std::vector<Index>& counts, Stored stored) {
     const auto nodes = balances(computation, counts, stored);
     Distribution best;
     double least = std::numeric_limits<double>::infinity();
@@ -103,7 +102,7 @@ Distribution generation_distribution(const Distribution& computation, const std:
     return best;
 }
 
-double cyclic_disorder(const Distribution& distribution, TileSet stored) {
+double cyclic_disorder(const Distribution& distribution, Stored stored) {
     const auto counts = tile_counts(distribution, stored);
     const auto total = static_cast<double>(std::accumulate(counts.begin(), counts.end(), Index{0}));
     if (!(total > 0)) return 0;

@@ -17,10 +17,10 @@ namespace tesela {
 /// computation distribution is itself unsteady, another moment to give (half a period earlier, or at once) can leave a
 /// steadier result; the one with the least cyclic_disorder is returned.
 [[nodiscard]] Distribution generation_distribution(const Distribution& computation, const std::vector<Index>& counts,
-                                                   TileSet stored = TileSet::all);
+                                                   Stored stored = Stored::full);
 
 /// How far a distribution is from handing out tiles in a steady order: the root mean square, over nodes and over the
 /// stored tiles row by row, of (tiles the node had so far) - (its share of the tiles so far). 0 would be a steady flow.
-[[nodiscard]] double cyclic_disorder(const Distribution& distribution, TileSet stored = TileSet::all);
+[[nodiscard]] double cyclic_disorder(const Distribution& distribution, Stored stored = Stored::full);
 
 }  // namespace tesela

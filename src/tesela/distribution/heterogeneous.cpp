@@ -17,17 +17,8 @@ double check_powers(const std::vector<double>& powers) {
         if (!(powers[p] >= 0) || !std::isfinite(powers[p]))
             throw Error("the power of node {} must not be negative; it is {}", p, powers[p]);
     const double total = std::accumulate(powers.begin(), powers.end(), 0.0);
-    if (!(total > 0)) throw Error("a heterogeneous distribution needs at least one node with power");
+    if (!(total > 0)) throw Error("at least one node must have a power greater than 0");
     return total;
-}
-
-template <class OwnerOf>
-Distribution tabulate(GridSize tiles, std::size_t nodes, OwnerOf owner_of) {
-    std::vector<std::int32_t> owners;
-    owners.reserve(static_cast<std::size_t>(tiles.count()));
-    for (Index i = 0; i < tiles.rows; ++i)
-        for (Index j = 0; j < tiles.cols; ++j) owners.push_back(static_cast<std::int32_t>(owner_of(i, j)));
-    return {tiles, static_cast<Index>(nodes), std::move(owners)};
 }
 
 /// Whole parts of `count` in proportion to shares that sum to 1, each within one of its exact part: the parts with
@@ -129,7 +120,8 @@ std::vector<Index> deal_lines(Index count, const std::vector<double>& powers) {
 
 Distribution one_dimensional(GridSize tiles, const std::vector<double>& powers) {
     const auto rows = deal_lines(tiles.rows, powers);
-    return tabulate(tiles, powers.size(), [&](Index i, Index) { return rows[static_cast<std::size_t>(i)]; });
+    return tabulate(tiles, static_cast<Index>(powers.size()),
+                    [&](Index i, Index) { return rows[static_cast<std::size_t>(i)]; });
 }
 
 double ColumnPartition::half_perimeters() const {
@@ -169,7 +161,7 @@ Distribution one_d_one_d(GridSize tiles, const std::vector<double>& powers, Shuf
         for (auto& row : rows) row = column[static_cast<std::size_t>(row)].node;
         node_of.push_back(std::move(rows));
     }
-    return tabulate(tiles, powers.size(), [&](Index i, Index j) {
+    return tabulate(tiles, static_cast<Index>(powers.size()), [&](Index i, Index j) {
         return node_of[static_cast<std::size_t>(column_of[static_cast<std::size_t>(j)])][static_cast<std::size_t>(i)];
     });
 }
@@ -187,7 +179,8 @@ Distribution constrained_one_dimensional(GridSize tiles, const std::vector<doubl
         rows[row] = dealt_to(powers, dealt, allowed_nodes(constraint, powers, row));
         ++dealt[static_cast<std::size_t>(rows[row])];
     }
-    return tabulate(tiles, powers.size(), [&](Index i, Index) { return rows[static_cast<std::size_t>(i)]; });
+    return tabulate(tiles, static_cast<Index>(powers.size()),
+                    [&](Index i, Index) { return rows[static_cast<std::size_t>(i)]; });
 }
 
 std::vector<Index> idle_last_steps(Index n, const StepConstraint& constraint) {

@@ -14,7 +14,7 @@ void require_same_grid(GridSize a, GridSize b) {
 }
 
 template <class Visit>
-void for_each_stored(GridSize grid, TileSet stored, Visit visit) {
+void for_each_stored(GridSize grid, Stored stored, Visit visit) {
     for (Index i = 0; i < grid.rows; ++i)
         for (Index j = 0; j < grid.cols; ++j)
             if (is_stored({i, j}, stored)) visit(TileIndex{i, j});
@@ -67,7 +67,7 @@ std::vector<double> node_loads(const Distribution& distribution, const TileMap& 
     return loads;
 }
 
-std::vector<Index> tile_counts(const Distribution& distribution, TileSet stored) {
+std::vector<Index> tile_counts(const Distribution& distribution, Stored stored) {
     std::vector<Index> counts(static_cast<std::size_t>(distribution.nodes()));
     for_each_stored(distribution.grid(), stored, [&](TileIndex tile) { ++counts[owner_of(distribution, tile)]; });
     return counts;
@@ -100,7 +100,7 @@ LoadSummary summarise_loads(std::span<const double> loads, std::span<const doubl
     return summary;
 }
 
-std::vector<Index> nodes_per_row(const Distribution& distribution, TileSet stored) {
+std::vector<Index> nodes_per_row(const Distribution& distribution, Stored stored) {
     const GridSize grid = distribution.grid();
     std::vector<Index> distinct(static_cast<std::size_t>(grid.rows));
     std::vector<Index> last_seen(static_cast<std::size_t>(distribution.nodes()), -1);
@@ -112,7 +112,7 @@ std::vector<Index> nodes_per_row(const Distribution& distribution, TileSet store
     return distinct;
 }
 
-std::vector<Index> nodes_per_column(const Distribution& distribution, TileSet stored) {
+std::vector<Index> nodes_per_column(const Distribution& distribution, Stored stored) {
     const GridSize grid = distribution.grid();
     std::vector<Index> distinct(static_cast<std::size_t>(grid.cols));
     std::vector<Index> last_seen(static_cast<std::size_t>(distribution.nodes()), -1);
@@ -149,7 +149,7 @@ std::vector<double> node_memory(const Distribution& distribution, const MemoryQu
     return memory;
 }
 
-Moves count_moves(const Distribution& from, const Distribution& to, TileSet stored) {
+Moves count_moves(const Distribution& from, const Distribution& to, Stored stored) {
     require_same_grid(from.grid(), to.grid());
     Moves moves;
     for_each_stored(from.grid(), stored,

@@ -11,8 +11,8 @@ namespace tesela {
 
 /// Sum of the weights of each node's tiles: paper 001's load, whose maximum is 𝔅.
 [[nodiscard]] std::vector<double> node_loads(const Distribution& distribution, const TileMap& weights);
-/// TileSet tiles of each node.
-[[nodiscard]] std::vector<Index> tile_counts(const Distribution& distribution, TileSet stored);
+/// Stored tiles of each node.
+[[nodiscard]] std::vector<Index> tile_counts(const Distribution& distribution, Stored stored);
 
 /// How well loads fit powers; equal powers when none are given.
 struct LoadSummary {
@@ -25,8 +25,8 @@ struct LoadSummary {
 [[nodiscard]] double dispersion(std::span<const double> loads);
 
 /// Distinct nodes among the stored tiles of each tile row (column): who takes part in its broadcasts.
-[[nodiscard]] std::vector<Index> nodes_per_row(const Distribution& distribution, TileSet stored = TileSet::all);
-[[nodiscard]] std::vector<Index> nodes_per_column(const Distribution& distribution, TileSet stored = TileSet::all);
+[[nodiscard]] std::vector<Index> nodes_per_row(const Distribution& distribution, Stored stored = Stored::full);
+[[nodiscard]] std::vector<Index> nodes_per_column(const Distribution& distribution, Stored stored = Stored::full);
 
 /// Regularity: Σ_k max_p (work of step k on node p) over Σ_k (work of step k)/P. It is the makespan over the ideal if
 /// no step began before all nodes had finished the one before: 1 when every step is shared evenly, and never below
@@ -38,16 +38,16 @@ struct LoadSummary {
 struct MemoryQuestion {
     Tiling tiling;
     std::vector<Index> ranks;  ///< row by row; negative is stored whole; none: all tiles are
-    TileSet stored = TileSet::all;
+    Stored stored = Stored::full;
     Index element_bytes = 8;
 };
 [[nodiscard]] std::vector<double> node_memory(const Distribution& distribution, const MemoryQuestion& question);
 
-/// TileSet tiles whose owner changes, and the least number that reaches the same tile counts: Σ max(0, from - to).
+/// Stored tiles whose owner changes, and the least number that reaches the same tile counts: Σ max(0, from - to).
 struct Moves {
     Index moved = 0;
     Index minimum = 0;
 };
-[[nodiscard]] Moves count_moves(const Distribution& from, const Distribution& to, TileSet stored = TileSet::all);
+[[nodiscard]] Moves count_moves(const Distribution& from, const Distribution& to, Stored stored = Stored::full);
 
 }  // namespace tesela

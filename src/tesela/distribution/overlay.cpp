@@ -168,7 +168,7 @@ bool Overlay::covers(TileIndex target) const {
 }
 
 bool Overlay::whole_tiles() const {
-    if (!is_same(problem_) || problem_.part != Trapezoid::Part::all) return false;
+    if (!is_same(problem_) || problem_.part != Part::all) return false;
     const auto whole = [](const std::vector<Piece>& pieces, const std::vector<Index>& from,
                           const std::vector<Index>& to) {
         return std::all_of(pieces.begin(), pieces.end(), [&](const Piece& p) {

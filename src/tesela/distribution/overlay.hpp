@@ -24,7 +24,7 @@ struct OverlayProblem {
     /// Rows and columns of the submatrix, as it stands in the source.
     ElementIndex size{};
     /// What of the submatrix moves, as it stands in the source: all of it, or one side of a diagonal (see Trapezoid).
-    Trapezoid::Part part = Trapezoid::Part::all;
+    Part part = Part::all;
     Index diagonal = 0;
     Orientation orientation = Orientation::same;
 };

@@ -57,8 +57,8 @@ void list_tiles(const Overlay& overlay, std::vector<Parcel>& parcels) {
 
 /// Columns [begin, end) of a shape that is not empty, without those beside a triangle.
 std::pair<Index, Index> used_columns(const Trapezoid& shape) {
-    if (shape.part == Trapezoid::Part::lower) return {0, std::min(shape.cols, shape.rows - shape.diagonal)};
-    if (shape.part == Trapezoid::Part::upper) return {std::max<Index>(0, -shape.diagonal), shape.cols};
+    if (shape.part == Part::lower) return {0, std::min(shape.cols, shape.rows - shape.diagonal)};
+    if (shape.part == Part::upper) return {std::max<Index>(0, -shape.diagonal), shape.cols};
     return {0, shape.cols};
 }
 

@@ -2,6 +2,7 @@
 
 #include "tesela/base/index.hpp"
 
+#include <cstdint>
 #include <vector>
 
 namespace tesela {
@@ -42,5 +43,12 @@ private:
     std::vector<Index> row_cuts_{0};
     std::vector<Index> col_cuts_{0};
 };
+
+/// Which tiles of a grid are stored: all, or those on and below the diagonal.
+enum class Stored : std::uint8_t { full, lower };
+
+[[nodiscard]] constexpr bool is_stored(TileIndex tile, Stored stored) {
+    return stored == Stored::full || tile.i >= tile.j;
+}
 
 }  // namespace tesela

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tesela/base/index.hpp"
+#include "tesela/base/names.hpp"
 #include "tesela/distribution/tiling.hpp"
 
 #include <cstdint>
@@ -33,19 +34,14 @@ private:
     std::vector<double> values_;
 };
 
-/// Which tiles of a grid are stored: all, or those on and below the diagonal.
-enum class TileSet : std::uint8_t { all, lower };
-
-[[nodiscard]] constexpr bool is_stored(TileIndex tile, TileSet stored) {
-    return stored == TileSet::all || tile.i >= tile.j;
-}
-
 /// What is computed with the matrix, tile by tile.
 enum class Operation : std::uint8_t { product, lu, cholesky };
+inline constexpr Names<Operation, 3> operation_names{
+    {{Operation::product, "gemm"}, {Operation::lu, "lu"}, {Operation::cholesky, "cholesky"}}};
 
 /// Cholesky stores the lower tiles, product and LU all.
-[[nodiscard]] constexpr TileSet stored_tiles(Operation operation) {
-    return operation == Operation::cholesky ? TileSet::lower : TileSet::all;
+[[nodiscard]] constexpr Stored stored_tiles(Operation operation) {
+    return operation == Operation::cholesky ? Stored::lower : Stored::full;
 }
 
 /// Time of each kernel on a full tile, in any unit. The defaults are paper 001's 1 : 3 : 6 for getrf, trsm and gemm,

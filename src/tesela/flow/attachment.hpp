@@ -14,9 +14,6 @@
 
 namespace tesela {
 
-/// Which tiles of a matrix exist: all, or those on and below the diagonal.
-enum class Stored : std::uint8_t { full, lower };
-
 /// Memory of the caller for one tile.
 struct TileMemory {
     void* data = nullptr;

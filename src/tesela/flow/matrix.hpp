@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tesela/base/error.hpp"
+#include "tesela/base/trapezoid.hpp"
 #include "tesela/distribution/families.hpp"
 #include "tesela/flow/stream.hpp"
 #include "tesela/kernels/dense.hpp"
@@ -13,9 +14,6 @@
 #include <vector>
 
 namespace tesela {
-
-/// Which part of a matrix a view means.
-enum class Part : std::uint8_t { all, lower, upper };
 
 /// A range of tiles of a matrix, possibly transposed and possibly a triangle only: a cheap value that algorithms take.
 template <class T>

@@ -17,7 +17,9 @@ std::string Status::describe() const {
             return fmt::format("LU without pivoting met a zero pivot at {} (counted from 0)", index);
         case Failure::out_of_memory:
             return fmt::format(
-                "node {} has no memory left: use more nodes, a smaller matrix or smaller tiles, or wait more often",
+                "node {} has no memory left: use more nodes, a smaller matrix or smaller tiles, or let the program "
+                "wait for its "
+                "stream more often",
                 index);
         case Failure::stated: return fmt::format("{} (at {})", reason, index);
         case Failure::elsewhere: return "another node failed";

@@ -1,5 +1,6 @@
 #include "tesela/io/input_file.hpp"
 
+#include "tesela/base/environment.hpp"
 #include "tesela/base/error.hpp"
 
 #include <fcntl.h>
@@ -48,6 +49,8 @@ constexpr std::size_t smallest_read = std::size_t{1} << 16U;
 }  // namespace
 
 std::string read_file(const std::string& path) {
+    if (path == "-" && rank_by_launcher())
+        throw Error("under mpirun standard input reaches one process only: give the name of a file that all can read");
     const Descriptor file(path);
     if (file.number() < 0) fail(path);
     std::string text(expected_size(file.number()) + 1, '\0');  // one more, so that the end is seen without growing

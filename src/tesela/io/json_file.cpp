@@ -4,6 +4,8 @@
 #include "tesela/io/input_file.hpp"
 #include "tesela/io/output_file.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <string_view>
 
@@ -45,7 +47,8 @@ nlohmann::json read_json_file(const std::string& path) {
     } catch (const nlohmann::json::parse_error& error) {
         // error.byte counts the characters read, the offending one included.
         const Position at = position_after(text, error.byte == 0 ? 0 : error.byte - 1);
-        throw Error("{}, line {}, column {}: {}", in_quotes(path), at.line, at.column, bare_message(error.what()));
+        throw Error("{}, line {}, column {}: not valid JSON: {}", in_quotes(path), at.line, at.column,
+                    bare_message(error.what()));
     } catch (const nlohmann::json::exception& error) {
         throw Error("{}: {}", in_quotes(path), bare_message(error.what()));
     }

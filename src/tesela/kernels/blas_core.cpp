@@ -1,8 +1,8 @@
 #include "tesela/kernels/blas_core.hpp"
 
 #include "tesela/base/environment.hpp"
+#include "tesela/kernels/internal/blas_library.hpp"
 
-#include <cblas.h>
 #include <fmt/format.h>
 
 #if defined(__aarch64__) && defined(__linux__)
@@ -101,8 +101,10 @@ std::optional<std::string> BlasCore::warning() const {
 }
 
 BlasCore this_blas_core() {
-    const std::string core = openblas_get_corename();
-    const bool many = std::string_view(openblas_get_config()).find("DYNAMIC_ARCH") != std::string_view::npos;
+    const std::string core = blas::core();
+    // Other libraries than OpenBLAS choose well.
+    if (blas::library() != blas::Library::openblas) return {.in_use = core, .built = BlasCore::Kernels::one};
+    const bool many = std::string_view(blas::configuration()).find("DYNAMIC_ARCH") != std::string_view::npos;
     return {.in_use = core,
             .better = better_blas_core(core, this_processor()),
             .asked_for = environment("OPENBLAS_CORETYPE"),

@@ -24,7 +24,7 @@ struct ProcessorFeatures {
 
 /// Which kernels of OpenBLAS this process uses, and how that came about.
 struct BlasCore {
-    std::string in_use;                           ///< in OpenBLAS's words: Haswell, SkylakeX, neoversen1, …
+    std::string in_use;  ///< in OpenBLAS's words: Haswell, SkylakeX, neoversen1, …; of others their name
     std::optional<std::string> better{};          ///< what would fit the processor better
     std::optional<std::string> asked_for{};       ///< OPENBLAS_CORETYPE
     std::optional<std::string> before_restart{};  ///< what OpenBLAS took before the program started itself once more

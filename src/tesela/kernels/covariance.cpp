@@ -1,6 +1,7 @@
 #include "tesela/kernels/covariance.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/base/names.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,9 +13,6 @@
 
 namespace tesela {
 namespace {
-
-template <class Value, std::size_t N>
-using Names = std::array<std::pair<Value, std::string_view>, N>;
 
 constexpr Names<CovarianceFamily, 4> family_names{{
     {CovarianceFamily::matern, "matern"},
@@ -28,31 +26,14 @@ constexpr Names<Metric, 3> metric_names{{
     {Metric::great_circle, "great_circle"},
 }};
 
-template <class Value, std::size_t N>
-std::string_view find_name(const Names<Value, N>& names, Value wanted) {
-    for (const auto& [value, text] : names)
-        if (value == wanted) return text;
-    throw Error("a value that is not in its enumeration has no name");
-}
-
-template <class Value, std::size_t N>
-Value find_value(const Names<Value, N>& names, std::string_view wanted, std::string_view what) {
-    std::string known;
-    for (const auto& [value, text] : names) {
-        if (text == wanted) return value;
-        known.append(known.empty() ? "" : ", ").append(text);
-    }
-    throw Error("\"{}\" is not a {}; there are {}", wanted, what, known);
-}
-
 }  // namespace
 
-std::string_view name(CovarianceFamily family) { return find_name(family_names, family); }
-std::string_view name(Metric metric) { return find_name(metric_names, metric); }
+std::string_view name(CovarianceFamily family) { return name_in(family_names, family); }
+std::string_view name(Metric metric) { return name_in(metric_names, metric); }
 CovarianceFamily parse_covariance_family(std::string_view text) {
-    return find_value(family_names, text, "covariance family");
+    return parse_name(family_names, text, "covariance family");
 }
-Metric parse_metric(std::string_view text) { return find_value(metric_names, text, "metric"); }
+Metric parse_metric(std::string_view text) { return parse_name(metric_names, text, "metric"); }
 
 std::string_view convention(CovarianceFamily family) {
     switch (family) {
@@ -108,7 +89,7 @@ void validate(CovarianceFamily family, const CovarianceParameters& parameters, M
     require_non_negative("smoothness", parameters.smoothness);
     require_non_negative("nugget", parameters.nugget);
     if (!std::isnormal(parameters.range) || !std::isnormal(1 / parameters.range))
-        throw Error("range is {}; it must be positive, with a reciprocal that is a normal number", parameters.range);
+        throw Error("range is {}; it must be greater than 0 (from 2.3e-308 to 4.4e307)", parameters.range);
     if (family == CovarianceFamily::matern)
         require_smoothness(parameters.smoothness, MaternFunction::max_smoothness, family);
     if (family == CovarianceFamily::powered_exponential) require_smoothness(parameters.smoothness, 2, family);
@@ -191,8 +172,8 @@ double PointSet::diameter_bound() const { return distance_bound(*this); }
 
 double PointSet::distance_bound(const PointSet& other) const {
     if (metric_ != other.metric_ || dimensions() != other.dimensions())
-        throw Error("distances between points with {} coordinates ({}) and with {} ({}) do not exist", dimensions(),
-                    name(metric_), other.dimensions(), name(other.metric_));
+        throw Error("points with {} coordinates ({}) have no distances to points with {} ({}): both must have the same",
+                    dimensions(), name(metric_), other.dimensions(), name(other.metric_));
     if (size() == 0 || other.size() == 0) return 0;
     double squared = 0;
     for (Index d = 0; d < dimensions(); ++d) {

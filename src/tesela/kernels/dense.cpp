@@ -1,6 +1,7 @@
 #include "tesela/kernels/dense.hpp"
 
 #include "tesela/kernels/internal/blas.hpp"
+#include "tesela/kernels/internal/blas_library.hpp"
 
 #include <array>
 #include <cmath>
@@ -277,17 +278,14 @@ template struct Dense<float>;
 template struct Dense<double>;
 
 int set_blas_threads(int threads) {
-    const int before = openblas_get_num_threads();
-    openblas_set_num_threads(threads);
+    const int before = blas::threads();
+    blas::set_threads(threads);
     return before;
 }
 
 BlasDescription describe_blas() {
-    const int parallel = openblas_get_parallel();
-    return {openblas_get_config(), openblas_get_num_threads(),
-            parallel == 0   ? BlasDescription::Threading::none
-            : parallel == 1 ? BlasDescription::Threading::pthreads
-                            : BlasDescription::Threading::openmp,
+    return {blas::configuration(), blas::threads(),
+            blas::threads_are_openmp() ? BlasDescription::Threading::openmp : BlasDescription::Threading::own,
             this_blas_core()};
 }
 

@@ -62,7 +62,7 @@ struct Dense {
     static const KernelOf<PivotArguments, T>
         potrf;  ///< A := L with A = L·Lᵀ, lower; fails with the first pivot that is not positive
     static const KernelOf<PivotArguments, T>
-        getrf;  ///< A := L\U without pivoting; fails with the first pivot that is zero
+        getrf;  ///< A := L and U in one, without pivoting; fails with the first pivot that is zero
     static const KernelOf<NoArguments, T> trtri;                  ///< A := A⁻¹, lower triangular
     static const KernelOf<NoArguments, T> lauum;                  ///< A := Lᵀ·L, lower triangle
     static const KernelOf<TriangularArguments, const T, T> trsm;  ///< (A, B): B := alpha·op(A)⁻¹·B or alpha·B·op(A)⁻¹
@@ -89,7 +89,7 @@ int set_blas_threads(int threads);
 struct BlasDescription {
     const char* configuration;
     int threads;
-    enum class Threading : std::uint8_t { none, pthreads, openmp } threading;
+    enum class Threading : std::uint8_t { own, openmp } threading;  ///< whose threads the library uses
     BlasCore core;
 };
 [[nodiscard]] BlasDescription describe_blas();

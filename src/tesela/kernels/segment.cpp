@@ -69,7 +69,7 @@ private:
 
 /// Whether the columns of a segment follow each other without gaps where they are `stride` bytes apart.
 bool gapless(const SegmentArguments& args, std::size_t stride) {
-    return args.part == Trapezoid::Part::all && stride == size_of(args.rows, args);
+    return args.part == Part::all && stride == size_of(args.rows, args);
 }
 
 template <class Target>

@@ -13,7 +13,7 @@ namespace tesela {
 struct SegmentArguments {
     std::int32_t element_bytes = 8;
     Op op = Op::none;  ///< of the source
-    Trapezoid::Part part = Trapezoid::Part::all;
+    Part part = Part::all;
     std::int32_t rows = 0;  ///< of the shape, as it stands in the target
     std::int32_t cols = 0;
     std::int32_t from_i = 0, from_j = 0;

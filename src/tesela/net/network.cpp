@@ -3,6 +3,7 @@
 #include "tesela/base/error.hpp"
 #include "tesela/base/median.hpp"
 #include "tesela/net/internal/communicator.hpp"
+#include "tesela/net/nodes.hpp"
 
 #include <mpi.h>
 

@@ -1,11 +1,13 @@
 #pragma once
 
 #include "tesela/base/index.hpp"
-#include "tesela/net/nodes.hpp"
 
 #include <vector>
 
 namespace tesela {
+namespace net {
+class Nodes;
+}
 
 /// How long a message of one size takes from one node to the other, one way.
 struct MessageTime {

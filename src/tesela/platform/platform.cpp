@@ -133,6 +133,10 @@ void check_kernel(const KernelTime& kernel, const std::string& path) {
     if (const auto* rated = std::get_if<RatedKernel>(&kernel.time)) {
         require_positive(rated->rate, path + ".rate");
         check_points(rated->efficiency, path + ".efficiency");
+        for (std::size_t n = 0; n < rated->efficiency.size(); ++n)
+            if (rated->efficiency[n].value > 1)
+                throw Error("{}.efficiency[{}].value must be at most 1, a share of the rate; it is {}", path, n,
+                            rated->efficiency[n].value);
     }
 }
 

@@ -1,3 +1,4 @@
+#include "tesela/base/names.hpp"
 #include "tesela/platform/platform.hpp"
 
 #include "tesela/base/error.hpp"
@@ -52,10 +53,9 @@ public:
         if (!value_.is_number()) throw Error("{} must be a number", path_);
         return value_.get<double>();
     }
-    /// A number in the base unit, or text with a unit.
+    /// Text with a unit: a bare number could mean anything.
     [[nodiscard]] double quantity(Dimension dimension) const {
-        if (value_.is_number()) return value_.get<double>();
-        if (!value_.is_string()) throw Error("{} must be a number or text with a unit", path_);
+        if (!value_.is_string()) throw Error("{} must be text with a unit, as {}", path_, examples_of(dimension));
         try {
             return parse_quantity(value_.get<std::string>(), dimension);
         } catch (const Error& error) {
@@ -87,31 +87,15 @@ private:
     std::string path_;
 };
 
-template <class Enum>
-struct Named {
-    const char* name;
-    Enum value;
-};
+constexpr Names<Source, 2> sources{{{Source::measured, "measured"}, {Source::derived, "derived"}}};
+constexpr Names<Processor, 2> processors{{{Processor::cpu, "cpu"}, {Processor::gpu, "gpu"}}};
 
-constexpr std::initializer_list<Named<Source>> sources{{"measured", Source::measured}, {"derived", Source::derived}};
-constexpr std::initializer_list<Named<Processor>> processors{{"cpu", Processor::cpu}, {"gpu", Processor::gpu}};
-
-template <class Enum>
-Enum read_named(const Field& field, std::initializer_list<Named<Enum>> names) {
+template <class Enum, std::size_t N>
+Enum read_named(const Field& field, const Names<Enum, N>& names) {
     const std::string text = field.text();
-    std::string known;
-    for (const auto& [name, value] : names) {
+    for (const auto& [value, name] : names)
         if (text == name) return value;
-        known += fmt::format("{}\"{}\"", known.empty() ? "" : " or ", name);
-    }
-    throw Error("{} must be {}; it is \"{}\"", field.path(), known, text);
-}
-
-template <class Enum>
-const char* name_of(Enum value, std::initializer_list<Named<Enum>> names) {
-    for (const auto& named : names)
-        if (named.value == value) return named.name;
-    return "";
+    throw Error("{} must be one of {}; it is \"{}\"", field.path(), list_names(names), text);
 }
 
 std::vector<TimedCall> read_calls(const Field& field) {
@@ -162,9 +146,9 @@ TimedKernel read_timed(const Field& kernel) {
 /// A field that would be ignored is an error.
 void require_meaning(const Field& field, const KernelTime& kernel) {
     if (field.has("efficiency") && !std::holds_alternative<RatedKernel>(kernel.time))
-        throw Error("{}.efficiency means something with \"flops\", \"bytes\" or \"elements\" only", field.path());
+        throw Error("{}.efficiency can be given with \"flops\", \"bytes\" or \"elements\" only", field.path());
     if (field.has("narrow") && !std::holds_alternative<TimedKernel>(kernel.time))
-        throw Error("{}.narrow means something with \"seconds\" only", field.path());
+        throw Error("{}.narrow can be given with \"seconds\" only", field.path());
 }
 
 /// Exactly one of "seconds", "flops", "bytes", "elements" and "unavailable" says how long the kernel takes.
@@ -253,7 +237,7 @@ json write_points(const std::vector<TilePoint>& points) {
 json write_calls(const std::vector<TimedCall>& calls) {
     auto list = json::array();
     for (const auto& call : calls) {
-        list.push_back({{"tile", call.tile}, {"value", call.value}});
+        list.push_back({{"tile", call.tile}, {"value", format_quantity(call.value, Dimension::seconds)}});
         if (call.work > 0) list.back()["work"] = call.work;
     }
     return list;
@@ -265,14 +249,14 @@ json write_kernel(const KernelTime& kernel) {
         result["unavailable"] = true;
         return result;
     }
-    result["source"] = name_of(kernel.source, sources);
+    result["source"] = name_in(sources, kernel.source);
     if (const auto* timed = std::get_if<TimedKernel>(&kernel.time)) {
         result["seconds"] = write_calls(timed->seconds);
         if (!timed->narrow.empty()) result["narrow"] = write_calls(timed->narrow);
     }
     if (const auto* rated = std::get_if<RatedKernel>(&kernel.time)) {
         for (const auto& [name, unit, dimension] : rate_fields)
-            if (unit == rated->unit) result[name] = rated->rate;
+            if (unit == rated->unit) result[name] = format_quantity(rated->rate, dimension);
         if (!rated->efficiency.empty()) result["efficiency"] = write_points(rated->efficiency);
     }
     return result;
@@ -280,25 +264,32 @@ json write_kernel(const KernelTime& kernel) {
 
 json write_group(const WorkerGroup& group) {
     json result{{"name", group.name},
-                {"processor", name_of(group.processor, processors)},
+                {"processor", name_in(processors, group.processor)},
                 {"count", group.count},
                 {"streams", group.streams},
                 {"kernels", json::array()}};
-    if (group.memory > 0) result["memory"] = group.memory;
-    if (group.memory_bandwidth > 0) result["memory_bandwidth"] = group.memory_bandwidth;
-    if (group.host_bandwidth > 0) result["host_bandwidth"] = group.host_bandwidth;
+    if (group.memory > 0) result["memory"] = format_quantity(group.memory, Dimension::bytes);
+    if (group.memory_bandwidth > 0)
+        result["memory_bandwidth"] = format_quantity(group.memory_bandwidth, Dimension::bytes_per_second);
+    if (group.host_bandwidth > 0)
+        result["host_bandwidth"] = format_quantity(group.host_bandwidth, Dimension::bytes_per_second);
     for (const auto& kernel : group.kernels) result["kernels"].push_back(write_kernel(kernel));
     return result;
 }
 
 json write_link(const Link& link) {
-    return {{"bandwidth", link.bandwidth}, {"latency", link.latency}, {"source", name_of(link.source, sources)}};
+    return {{"bandwidth", format_quantity(link.bandwidth, Dimension::bytes_per_second)},
+            {"latency", format_quantity(link.latency, Dimension::seconds)},
+            {"source", name_in(sources, link.source)}};
 }
 
 json write_node_type(const NodeType& type) {
-    json result{{"name", type.name},           {"count", type.count},
-                {"memory", type.memory},       {"memory_bandwidth", type.memory_bandwidth},
-                {"nic", write_link(type.nic)}, {"workers", json::array()}};
+    json result{{"name", type.name},
+                {"count", type.count},
+                {"memory", format_quantity(type.memory, Dimension::bytes)},
+                {"memory_bandwidth", format_quantity(type.memory_bandwidth, Dimension::bytes_per_second)},
+                {"nic", write_link(type.nic)},
+                {"workers", json::array()}};
     if (!type.subnet.empty()) result["subnet"] = type.subnet;
     for (const auto& group : type.workers) result["workers"].push_back(write_group(group));
     if (!type.limits.empty()) result["limits"] = type.limits;

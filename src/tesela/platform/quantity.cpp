@@ -54,6 +54,19 @@ std::optional<double> factor_of(std::string_view unit, Dimension dimension) {
     return std::nullopt;
 }
 
+std::string_view base_unit(Dimension dimension) {
+    switch (dimension) {
+        case Dimension::bytes: return "B";
+        case Dimension::bytes_per_second: return "B/s";
+        case Dimension::seconds: return "s";
+        case Dimension::flops_per_second: return "FLOP/s";
+        case Dimension::elements_per_second: return "element/s";
+    }
+    return "";
+}
+
+}  // namespace
+
 std::string_view examples_of(Dimension dimension) {
     switch (dimension) {
         case Dimension::bytes: return "\"256 GiB\" or \"4 GB\"";
@@ -65,7 +78,9 @@ std::string_view examples_of(Dimension dimension) {
     return "";
 }
 
-}  // namespace
+std::string format_quantity(double value, Dimension dimension) {
+    return fmt::format("{} {}", value, base_unit(dimension));
+}
 
 double parse_quantity(std::string_view text, Dimension dimension) {
     double value = 0;

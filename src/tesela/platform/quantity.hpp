@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace tesela {
@@ -17,5 +18,9 @@ enum class Dimension : std::uint8_t {
 /// "12 GB/s", "20 us", "256 GiB", "30 GFLOP/s", "3 Melement/s": the value in the base unit. Throws Error for text that
 /// is not a number followed by a unit of that dimension.
 [[nodiscard]] double parse_quantity(std::string_view text, Dimension dimension);
+/// The value in its base unit, "2e-05 s", with as many digits as it needs to be read back exactly.
+[[nodiscard]] std::string format_quantity(double value, Dimension dimension);
+/// "12 GB/s" or "10 Gb/s": how to write one, for error messages.
+[[nodiscard]] std::string_view examples_of(Dimension dimension);
 
 }  // namespace tesela

@@ -13,7 +13,7 @@ namespace tesela {
 struct OwnerMap {
     std::string title;
     Distribution distribution;
-    TileSet stored = TileSet::all;     ///< tiles that are not stored stay blank
+    Stored stored = Stored::full;      ///< tiles that are not stored stay blank
     std::vector<double> loads;         ///< of each node, for the bars
     std::vector<double> ideal;         ///< what each node should have, a mark on its bar; none: no marks
     std::vector<std::string> names{};  ///< of the nodes, for the legend; none: their numbers

@@ -2,6 +2,8 @@
 
 #include "tesela/trace/collector.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "tesela/flow/engine.hpp"
-#include "tesela/net/nodes.hpp"
 #include "tesela/trace/modules.hpp"
 
 #include <cstdint>
@@ -10,6 +9,9 @@
 #include <vector>
 
 namespace tesela {
+namespace net {
+class Nodes;
+}
 
 /// Whether a worker that takes critical tasks only shares a core with submission (paper 000's oversubscription).
 enum class CriticalWorker : std::uint8_t { none, shared_core };

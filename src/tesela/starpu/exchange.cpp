@@ -270,7 +270,7 @@ bool ExchangeRun::contiguous(const Shipment& shipment) const {
     if (shipment.role == Role::local || shipment.segments.size() != 1) return false;
     const SegmentArguments& segment = shipment.segments.front().args;
     const bool leaves = shipment.role == Role::outgoing;
-    if (segment.part != Trapezoid::Part::all || (leaves && segment.op != Op::none)) return false;
+    if (segment.part != Part::all || (leaves && segment.op != Op::none)) return false;
     const HeldTile& held = *(leaves ? shipment.sources : shipment.targets).front();
     const auto& matrix = static_cast<const StarpuAttachment&>(leaves ? *exchange_.from : *exchange_.to);
     return segment.cols == 1 || segment.rows == matrix.ld(held.index);

@@ -269,12 +269,14 @@ void Runtime::describe(const Cores& cores) {
     description.scheduler = scheduler->name();
     auto& warnings = description.warnings;
     if (computing * core_sharers_ > cores.usable)
-        warnings.push_back(core_sharers_ > 1
-                               ? fmt::format("oversubscribed: {} nodes with {} worker{} each share {} core{}",
-                                             core_sharers_, computing, plural(computing), cores.usable,
-                                             plural(cores.usable))
-                               : fmt::format("oversubscribed: {} workers on {} usable core{}", computing, cores.usable,
-                                             plural(cores.usable)));
+        warnings.push_back(
+            core_sharers_ > 1
+                ? fmt::format(
+                      "oversubscribed: {} nodes with {} worker{} each share {} core{}; use fewer nodes or workers",
+                      core_sharers_, computing, plural(computing), cores.usable, plural(cores.usable))
+                : fmt::format("oversubscribed: {} workers on {} usable core{}; use fewer workers, or give the program "
+                              "more cores",
+                              computing, cores.usable, plural(cores.usable)));
     if (blas.threading == BlasDescription::Threading::openmp || blas.threads != 1)
         warnings.push_back(
             fmt::format("the BLAS in use ({}) may start threads inside workers: install the pthread "

@@ -4,6 +4,8 @@
 #include "tesela/starpu/internal/attachment.hpp"
 #include "tesela/trace/app_events.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <starpu.h>
 #include <unistd.h>
 

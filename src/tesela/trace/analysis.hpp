@@ -4,7 +4,7 @@
 #include "tesela/trace/table.hpp"
 #include "tesela/trace/trace.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <string>
 #include <vector>

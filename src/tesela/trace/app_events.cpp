@@ -2,6 +2,8 @@
 
 #include "tesela/base/error.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <array>
 #include <atomic>

@@ -2,6 +2,8 @@
 
 #include "tesela/base/error.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -4,7 +4,7 @@
 #include "tesela/trace/modules.hpp"
 #include "tesela/trace/schema.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <array>
 #include <atomic>

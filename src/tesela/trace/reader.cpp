@@ -2,6 +2,8 @@
 #include "tesela/trace/modules.hpp"
 #include "tesela/trace/trace.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

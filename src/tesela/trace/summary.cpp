@@ -1,5 +1,7 @@
 #include "tesela/trace/intervals.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -4,6 +4,8 @@
 
 #include "tesela/kernels/blas_core.hpp"
 
+#include <CLI/CLI.hpp>
+
 int main(int argc, char** argv) {
     tesela::restart_with_better_blas();
     CLI::App app{"A workload on several nodes, one of which fails"};

@@ -23,6 +23,7 @@ import tempfile
 import time
 import uuid
 
+LAUNCHER = os.environ.get("TESELA_MPIRUN", "mpirun --oversubscribe --bind-to none").split()
 RUN_LIMIT = 30  # seconds from the start of mpirun
 FAULT_LIMIT = 10  # seconds from the fault
 SETTLE_LIMIT = 1  # seconds in which processes may still go when mpirun has ended
@@ -39,7 +40,7 @@ class Run:
         self.stamp_file = self.folder / "stamp"
         name, value = self.mark.decode().split("=")
         environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", **{name: value})
-        command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(options.nodes), *arguments,
+        command = [*LAUNCHER, "-n", str(options.nodes), *arguments,
                    "--stamp", str(self.stamp_file)]
         self.stderr_file = self.folder / "stderr"
         self.started = time.monotonic()

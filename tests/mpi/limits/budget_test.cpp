@@ -4,6 +4,7 @@
 #include "tesela/algs/redistribute.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/distribution/families.hpp"
+#include "tesela/net/nodes.hpp"
 
 #include <gtest/gtest.h>
 

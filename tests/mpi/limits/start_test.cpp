@@ -2,6 +2,7 @@
 #include "tesela/algs/elementwise.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/distribution/families.hpp"
+#include "tesela/net/nodes.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@ set -u
 program=$1
 case=$2
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-said=$(timeout --kill-after=5 20 mpirun --oversubscribe --bind-to none -n 4 "$program" "$case" 2>&1)
+said=$(timeout --kill-after=5 20 ${TESELA_MPIRUN:-mpirun --oversubscribe --bind-to none} -n 4 "$program" "$case" 2>&1)
 code=$?
 echo "$said"
 if [ $code = 124 ] || [ $code = 137 ]; then

@@ -47,7 +47,7 @@ double saved_gigabytes(Index nodes, Index size) {
     const GridSize grid = tiling.grid();
     std::vector<Index> ranks(static_cast<std::size_t>(grid.count()));
     for (Index i = 0; i < grid.rows; ++i) ranks[static_cast<std::size_t>(i * grid.cols + i)] = -1;
-    const MemoryQuestion question{.tiling = tiling, .ranks = ranks, .stored = TileSet::lower};
+    const MemoryQuestion question{.tiling = tiling, .ranks = ranks, .stored = Stored::lower};
     const double plain = mean_of_those_that_hold_any(node_memory(squarest_block_cyclic(grid, nodes), question));
     const double hybrid = mean_of_those_that_hold_any(node_memory(band_hybrid(grid, nodes), question));
     return (plain - hybrid) / 1e9;

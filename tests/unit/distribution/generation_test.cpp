@@ -16,7 +16,7 @@ namespace tesela {
 namespace {
 
 /// Moves as few tiles, without care for the order: the first tiles of whoever has too many, to the first who lacks.
-Distribution naive(const Distribution& from, const std::vector<Index>& counts, TileSet stored) {
+Distribution naive(const Distribution& from, const std::vector<Index>& counts, Stored stored) {
     auto surplus = tile_counts(from, stored);
     for (std::size_t p = 0; p < surplus.size(); ++p) surplus[p] -= counts[p];
     Distribution result = from;
@@ -36,27 +36,27 @@ Distribution naive(const Distribution& from, const std::vector<Index>& counts, T
 /// Paper 000, section 4.4: two nodes without GPUs and two with, 50 x 50 lower tiles.
 Distribution factorization_of_the_example() {
     const Distribution shape = one_d_one_d({50, 50}, {60, 60, 565, 590});
-    return generation_distribution(shape, {60, 60, 565, 590}, TileSet::lower);
+    return generation_distribution(shape, {60, 60, 565, 590}, Stored::lower);
 }
 
 TEST(GenerationDistribution, MovesExactlyWhatThePaperSays) {
     const Distribution factorization = factorization_of_the_example();
-    ASSERT_EQ(tile_counts(factorization, TileSet::lower), (std::vector<Index>{60, 60, 565, 590}));
+    ASSERT_EQ(tile_counts(factorization, Stored::lower), (std::vector<Index>{60, 60, 565, 590}));
     const std::vector<Index> target{318, 319, 319, 319};
-    const Distribution generation = generation_distribution(factorization, target, TileSet::lower);
-    EXPECT_EQ(tile_counts(generation, TileSet::lower), target);
-    EXPECT_EQ(count_moves(factorization, generation, TileSet::lower).moved, 517);
-    EXPECT_EQ(count_moves(factorization, generation, TileSet::lower).minimum, 517);
-    EXPECT_LT(cyclic_disorder(generation, TileSet::lower),
-              0.2 * cyclic_disorder(naive(factorization, target, TileSet::lower), TileSet::lower));
+    const Distribution generation = generation_distribution(factorization, target, Stored::lower);
+    EXPECT_EQ(tile_counts(generation, Stored::lower), target);
+    EXPECT_EQ(count_moves(factorization, generation, Stored::lower).moved, 517);
+    EXPECT_EQ(count_moves(factorization, generation, Stored::lower).minimum, 517);
+    EXPECT_LT(cyclic_disorder(generation, Stored::lower),
+              0.2 * cyclic_disorder(naive(factorization, target, Stored::lower), Stored::lower));
     // Independent distributions move far more; the paper counts 890.
-    EXPECT_GT(count_moves(factorization, block_cyclic({50, 50}, {.p = 2, .q = 2}), TileSet::lower).moved, 800);
+    EXPECT_GT(count_moves(factorization, block_cyclic({50, 50}, {.p = 2, .q = 2}), Stored::lower).moved, 800);
 }
 
 struct Instance {
     Distribution computation;
     std::vector<Index> counts;
-    TileSet stored;
+    Stored stored;
 };
 
 std::vector<Index> random_counts(const Random& random, std::uint64_t number, std::size_t nodes, Index tiles) {
@@ -77,7 +77,7 @@ Instance random_instance(std::uint64_t seed, std::uint64_t number) {
     std::vector<double> powers(static_cast<std::size_t>(nodes));
     for (std::size_t p = 0; p < powers.size(); ++p) powers[p] = std::exp(3 * random.uniform({number, 10 + p}));
     Instance instance{
-        .computation = {}, .counts = {}, .stored = random.below(2, {number, 2}) ? TileSet::all : TileSet::lower};
+        .computation = {}, .counts = {}, .stored = random.below(2, {number, 2}) ? Stored::full : Stored::lower};
     switch (random.below(4, {number, 3})) {
         case 0: instance.computation = one_d_one_d({n, n}, powers); break;
         case 1: instance.computation = one_dimensional({n, n}, powers); break;
@@ -110,7 +110,7 @@ TEST(GenerationDistribution, IsMinimalExactAndSteadyOnTwoThousandRandomInstances
 
 TEST(CyclicDisorder, FollowsItsDefinition) {
     const Distribution d = random_distribution({5, 7}, 3, 11);
-    const auto counts = tile_counts(d, TileSet::all);
+    const auto counts = tile_counts(d, Stored::full);
     std::vector<double> so_far(3);
     double sum = 0, t = 0;
     for (const auto owner : d.owners()) {

@@ -59,7 +59,7 @@ TEST(DealLines, RefusesPowersThatMeanNothing) {
 TEST(OneDimensional, OwnsWholeRows) {
     const Distribution d = one_dimensional({9, 4}, {1, 2});
     EXPECT_EQ(std::ranges::max(nodes_per_row(d)), 1);
-    EXPECT_EQ(tile_counts(d, TileSet::all), (std::vector<Index>{12, 24}));
+    EXPECT_EQ(tile_counts(d, Stored::full), (std::vector<Index>{12, 24}));
 }
 
 TEST(ColumnPartition, CoversTheSquareWithTheRightAreas) {
@@ -136,7 +136,7 @@ TEST(OneDOneD, GivesEveryNodeItsShareWithinARowAndAColumn) {
     for (std::uint64_t number = 0; number < 1000; ++number) {
         const auto powers = random_powers(number);
         const auto n = static_cast<Index>(1 + Random(seed).below(80, {number, 1000}));
-        const auto counts = tile_counts(one_d_one_d({n, n}, powers), TileSet::all);
+        const auto counts = tile_counts(one_d_one_d({n, n}, powers), Stored::full);
         const auto size = static_cast<double>(n);
         for (const auto& column : column_partition(powers).columns)
             for (const auto& [node, width, height] : column) {
@@ -152,7 +152,7 @@ TEST(OneDOneD, ShufflesTheSameRectangles) {
     const std::vector<double> powers{1, 1, 2, 4, 4, 6};
     const Distribution blocks = one_d_one_d({36, 36}, powers, Shuffle::none);
     const Distribution shuffled = one_d_one_d({36, 36}, powers);
-    EXPECT_EQ(tile_counts(blocks, TileSet::all), tile_counts(shuffled, TileSet::all));
+    EXPECT_EQ(tile_counts(blocks, Stored::full), tile_counts(shuffled, Stored::full));
     // Shuffled, the trailing half of the matrix is shared like the whole; as blocks it is not.
     TileMap trailing({36, 36});
     for (Index i = 18; i < 36; ++i)
@@ -162,7 +162,7 @@ TEST(OneDOneD, ShufflesTheSameRectangles) {
 }
 
 TEST(OneDOneD, GivesNothingToANodeWithoutPower) {
-    EXPECT_EQ(tile_counts(one_d_one_d({6, 6}, {1, 0, 1}), TileSet::all), (std::vector<Index>{18, 0, 18}));
+    EXPECT_EQ(tile_counts(one_d_one_d({6, 6}, {1, 0, 1}), Stored::full), (std::vector<Index>{18, 0, 18}));
 }
 
 TEST(ConstrainedOneDimensional, GivesTheLastRowsToNodesWithShortChains) {
@@ -172,12 +172,12 @@ TEST(ConstrainedOneDimensional, GivesTheLastRowsToNodesWithShortChains) {
     const Distribution d = constrained_one_dimensional(
         {10, 1}, {1, 1}, {.chain_seconds = {5, 0.5}, .ready_seconds = ready, .expected_seconds = 12});
     for (Index i = 6; i < 10; ++i) EXPECT_EQ(d.owner({i, 0}).number(), 1) << i;
-    EXPECT_EQ(tile_counts(d, TileSet::all), (std::vector<Index>{5, 5}));  // the slow node makes up for it before
+    EXPECT_EQ(tile_counts(d, Stored::full), (std::vector<Index>{5, 5}));  // the slow node makes up for it before
 }
 
 TEST(ConstrainedOneDimensional, AllowsChainsWithinTheTolerance) {
     const RowConstraint tight{.chain_seconds = {5, 4}, .expected_seconds = 1};
-    EXPECT_EQ(tile_counts(constrained_one_dimensional({8, 1}, {1, 1}, tight), TileSet::all),
+    EXPECT_EQ(tile_counts(constrained_one_dimensional({8, 1}, {1, 1}, tight), Stored::full),
               (std::vector<Index>{0, 8}));
     RowConstraint tolerant = tight;
     tolerant.tolerance_seconds = 1.5;

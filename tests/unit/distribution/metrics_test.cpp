@@ -32,7 +32,7 @@ RC_GTEST_PROP(NodesPerRow, CountsTheDistinctOwners, ()) {
     const Index rows = *rc::gen::inRange<Index>(1, 12), cols = *rc::gen::inRange<Index>(1, 12);
     const Distribution d =
         random_distribution({rows, cols}, *rc::gen::inRange<Index>(1, 9), *rc::gen::arbitrary<std::uint64_t>());
-    for (const auto stored : {TileSet::all, TileSet::lower}) {
+    for (const auto stored : {Stored::full, Stored::lower}) {
         const auto per_row = nodes_per_row(d, stored), per_column = nodes_per_column(d, stored);
         for (Index i = 0; i < rows; ++i) {
             std::set<Index> seen;
@@ -96,8 +96,8 @@ TEST(CountMoves, CountsStoredTilesOnly) {
     const Distribution a({2, 2}, 2, {0, 0, 1, 1}), b({2, 2}, 2, {1, 1, 0, 1});
     EXPECT_EQ(count_moves(a, b).moved, 3);
     EXPECT_EQ(count_moves(a, b).minimum, 1);
-    EXPECT_EQ(count_moves(a, b, TileSet::lower).moved, 2);
-    EXPECT_EQ(count_moves(a, b, TileSet::lower).minimum, 0);
+    EXPECT_EQ(count_moves(a, b, Stored::lower).moved, 2);
+    EXPECT_EQ(count_moves(a, b, Stored::lower).minimum, 0);
 }
 
 TEST(CountMoves, HoldsBetweenDifferentNumbersOfNodes) {

@@ -16,7 +16,7 @@
 namespace tesela {
 namespace {
 
-using Part = Trapezoid::Part;
+using Part = Part;
 
 Index tile_of(const std::vector<Index>& cuts, Index position) {
     Index tile = 0;

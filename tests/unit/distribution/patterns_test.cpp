@@ -36,7 +36,7 @@ TEST(LineLimit, IsTheCeilingWithoutRoundingErrors) {
 
 TEST(RuleBlockCyclic, TakesTheLargestGridOfTheRule) {
     for (Index nodes = 1; nodes <= 300; ++nodes) {
-        const auto counts = tile_counts(rule_block_cyclic({60, 60}, nodes), TileSet::all);
+        const auto counts = tile_counts(rule_block_cyclic({60, 60}, nodes), Stored::full);
         const auto used = std::ranges::count_if(counts, [](Index count) { return count > 0; });
         // The largest c(c-1) ≤ P in closed form: c = ⌊(1 + √(1 + 4P))/2⌋; one node stays one node.
         const auto c = static_cast<Index>((1 + std::sqrt(1 + 4.0 * static_cast<double>(nodes))) / 2);
@@ -143,7 +143,7 @@ TEST(RandomSubsets, AreAFunctionOfTheSeed) {
 TEST(RandomSubsets, UseEveryNodeNearAlphaOne) {
     const TileMap weights = tile_weights({.operation = Operation::product, .density = full_density({60, 60})});
     for (const Index nodes : {12, 25, 30, 34, 90})
-        EXPECT_GT(std::ranges::min(tile_counts(random_subsets(weights, {.nodes = nodes, .alpha = 1}), TileSet::all)), 0)
+        EXPECT_GT(std::ranges::min(tile_counts(random_subsets(weights, {.nodes = nodes, .alpha = 1}), Stored::full)), 0)
             << nodes;
 }
 

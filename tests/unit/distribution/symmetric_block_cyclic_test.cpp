@@ -51,7 +51,7 @@ TEST(SymmetricBlockCyclic, SharesTheTilesEvenly) {
     for (Index r = 4; r <= 9; ++r) {
         const Index n = 24 * r;  // whole patterns
         const auto [least, most] =
-            std::ranges::minmax(tile_counts(symmetric_block_cyclic({n, n}, r * (r - 1) / 2), TileSet::lower));
+            std::ranges::minmax(tile_counts(symmetric_block_cyclic({n, n}, r * (r - 1) / 2), Stored::lower));
         EXPECT_LE(most - least, 24) << "r = " << r;
     }
 }

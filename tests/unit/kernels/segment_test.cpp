@@ -28,26 +28,25 @@ struct Elements {
 template <class T>
 void check_any_segment() {
     const auto number = [](std::int32_t low, std::int32_t high) { return *rc::gen::inRange(low, high); };
-    const SegmentArguments args{
-        .element_bytes = sizeof(T),
-        .op = *rc::gen::element(Op::none, Op::transpose),
-        .part = *rc::gen::element(Trapezoid::Part::all, Trapezoid::Part::lower, Trapezoid::Part::upper),
-        .rows = number(0, 20),
-        .cols = number(0, 20),
-        .from_i = number(0, 5),
-        .from_j = number(0, 5),
-        .to_i = number(0, 5),
-        .to_j = number(0, 5),
-        .diagonal = number(-12, 12),
-        .packed_at = number(0, 9)};
+    const SegmentArguments args{.element_bytes = sizeof(T),
+                                .op = *rc::gen::element(Op::none, Op::transpose),
+                                .part = *rc::gen::element(Part::all, Part::lower, Part::upper),
+                                .rows = number(0, 20),
+                                .cols = number(0, 20),
+                                .from_i = number(0, 5),
+                                .from_j = number(0, 5),
+                                .to_i = number(0, 5),
+                                .to_j = number(0, 5),
+                                .diagonal = number(-12, 12),
+                                .packed_at = number(0, 9)};
     Elements<T> from(25, 25, number(0, 3));
     Elements<T> to(25, 25, number(0, 3));
     std::fill(to.values.begin(), to.values.end(), T{0});
     Elements<T> expected = to;
     for (Index j = 0; j < args.cols; ++j)
         for (Index i = 0; i < args.rows; ++i) {
-            if (args.part == Trapezoid::Part::lower && i - j < args.diagonal) continue;
-            if (args.part == Trapezoid::Part::upper && i - j > args.diagonal) continue;
+            if (args.part == Part::lower && i - j < args.diagonal) continue;
+            if (args.part == Part::upper && i - j > args.diagonal) continue;
             expected.at(args.to_i + i, args.to_j + j) = args.op == Op::none ? from.at(args.from_i + i, args.from_j + j)
                                                                             : from.at(args.from_i + j, args.from_j + i);
         }
@@ -98,7 +97,7 @@ struct AnyMessage {
         const Elements<T>& to = targets[placed.target];
         SegmentArguments& args = placed.args;
         args = {.element_bytes = sizeof(T), .op = op, .packed_at = packed};
-        args.part = *rc::gen::element(Trapezoid::Part::all, Trapezoid::Part::lower, Trapezoid::Part::upper);
+        args.part = *rc::gen::element(Part::all, Part::lower, Part::upper);
         args.diagonal = place(40) - 20;
         const bool same = op == Op::none;
         args.rows = place(std::min(same ? from.rows : from.cols, to.rows) + 1);
@@ -152,7 +151,7 @@ RC_GTEST_PROP(Segment, AllOfAMessageAreTheSameAsOneByOne, ()) {
 }
 
 TEST(Segment, CostsItsBytesReadAndWritten) {
-    const SegmentArguments args{.part = Trapezoid::Part::lower, .rows = 4, .cols = 4};
+    const SegmentArguments args{.part = Part::lower, .rows = 4, .cols = 4};
     EXPECT_EQ(SegmentKernels::copy.cost({}, &args).bytes, 2 * 10 * 8);
 }
 

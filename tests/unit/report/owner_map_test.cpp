@@ -17,7 +17,7 @@ std::size_t occurrences(const std::string& text, const std::string& part) {
     return count;
 }
 
-OwnerMap example(TileSet stored) {
+OwnerMap example(Stored stored) {
     return {.title = "2 x 3 & more",
             .distribution = block_cyclic({6, 6}, {.p = 2, .q = 3}),
             .stored = stored,
@@ -26,7 +26,7 @@ OwnerMap example(TileSet stored) {
 }
 
 TEST(DrawOwnerMap, DrawsEveryStoredTileInTheColourOfItsOwner) {
-    const std::string all = draw_owner_map(example(TileSet::all)), lower = draw_owner_map(example(TileSet::lower));
+    const std::string all = draw_owner_map(example(Stored::full)), lower = draw_owner_map(example(Stored::lower));
     // Each node has 6 of 36 tiles, a swatch and a bar.
     for (Index node = 0; node < 6; ++node)
         EXPECT_EQ(occurrences(all, "fill=\"" + hex(categorical_colour(node)) + "\""), 6 + 2) << node;
@@ -47,10 +47,10 @@ TEST(DrawOwnerMap, JoinsEqualNeighboursOfALargeMap) {
 }
 
 TEST(DrawOwnerMap, RefusesLoadsThatDoNotFit) {
-    OwnerMap map = example(TileSet::all);
+    OwnerMap map = example(Stored::full);
     map.loads.pop_back();
     EXPECT_THROW((void)draw_owner_map(map), Error);
-    map = example(TileSet::all);
+    map = example(Stored::full);
     map.names = {"one"};
     EXPECT_THROW((void)print_owner_map(map, {}), Error);
 }

@@ -5,6 +5,7 @@
 #include "tesela/io/trace_export.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <fstream>
 #include <sstream>

@@ -218,16 +218,17 @@ void Search::warn(FitWarning::Kind kind, Parameter parameter) {
     const std::string unit = parameter == Parameter::nugget && space_.profiled() ? "·sigma2" : "";
     std::string text;
     if (kind == FitWarning::Kind::at_lower_bound)
-        text = fmt::format(
-            "{} ended at its lower bound {:.6g}{}: {}", name(parameter), bounds.lower, unit,
-            parameter == Parameter::nugget ? "fix it at 0, or lower the bound" : "lower the bound or fix it");
+        text = fmt::format("{} ended at its lower bound {:.6g}{}: {}", name(parameter), bounds.lower, unit,
+                           parameter == Parameter::nugget ? "fix it at 0 (--fix nugget=0), or lower the bound (--lower)"
+                                                          : "lower the bound (--lower), or fix it at a value (--fix)");
     else if (kind == FitWarning::Kind::at_upper_bound)
-        text = fmt::format("{} ended at its upper bound {:.6g}{}: raise the bound or fix it", name(parameter),
-                           bounds.upper, unit);
+        text =
+            fmt::format("{} ended at its upper bound {:.6g}{}: raise the bound (--upper), or fix it at a value (--fix)",
+                        name(parameter), bounds.upper, unit);
     else
         text = fmt::format(
             "the likelihood is flat in {}: a factor of 2 changes it by less than 0.001, so the data do "
-            "not determine it; fix it",
+            "not determine it; fix it at a value (--fix)",
             name(parameter));
     result_.warnings.push_back({kind, parameter, std::move(text)});
 }

@@ -201,10 +201,10 @@ std::string explain_not_positive_definite(const Status& status, const Located& a
                                           const CovarianceParameters& theta) {
     const PointPair pair = closest_pair(at.points);
     return fmt::format(
-        "the covariance matrix is not positive definite at {}: pivot {} of {} is not positive. The closest points are "
-        "{:.6g} apart ({} and {}). Use a larger nugget, a smaller range or smoothness, or --jitter 1e-10",
-        describe(family, theta), status.index, at.points.size(), pair.distance, at.observations.where(pair.first),
-        at.observations.where(pair.second));
+        "the covariance matrix is not positive definite at {}: pivot {} of {} is not positive. The closest points, {} "
+        "and {}, are {:.6g} apart. Use a larger nugget, a smaller range or smoothness, or --jitter 1e-10",
+        describe(family, theta), status.index, at.points.size(), at.observations.where(pair.first),
+        at.observations.where(pair.second), pair.distance);
 }
 
 }  // namespace tesela::geo

@@ -1,6 +1,7 @@
 #include "tesela/apps/geo/model.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/base/names.hpp"
 #include "tesela/base/units.hpp"
 
 #include <algorithm>
@@ -9,18 +10,12 @@
 namespace tesela::geo {
 namespace {
 
-constexpr std::array<std::string_view, 3> trend_names{"none", "constant", "linear"};
-constexpr std::array<std::string_view, 4> parameter_names{"sigma2", "range", "smoothness", "nugget"};
-
-template <class Enum, std::size_t N>
-Enum find(const std::array<std::string_view, N>& names, std::string_view text, std::string_view what) {
-    std::string known;
-    for (std::size_t i = 0; i < N; ++i) {
-        if (names[i] == text) return static_cast<Enum>(i);
-        known.append(known.empty() ? "" : ", ").append(names[i]);
-    }
-    throw Error("\"{}\" is not a {}; there are {}", text, what, known);
-}
+constexpr Names<Trend, 3> trend_names{
+    {{Trend::none, "none"}, {Trend::constant, "constant"}, {Trend::linear, "linear"}}};
+constexpr Names<Parameter, 4> parameter_names{{{Parameter::sigma2, "sigma2"},
+                                               {Parameter::range, "range"},
+                                               {Parameter::smoothness, "smoothness"},
+                                               {Parameter::nugget, "nugget"}}};
 
 // Parameters are searched on a log scale, so only a fixed nugget may be 0.
 void require_positive(Parameter p, std::string_view what, const std::optional<double>& value) {
@@ -51,10 +46,10 @@ bool all_equal(const std::vector<double>& values) {
 
 }  // namespace
 
-std::string_view name(Trend trend) { return trend_names[static_cast<std::size_t>(trend)]; }
-std::string_view name(Parameter parameter) { return parameter_names[static_cast<std::size_t>(parameter)]; }
-Trend parse_trend(std::string_view text) { return find<Trend>(trend_names, text, "trend"); }
-Parameter parse_parameter(std::string_view text) { return find<Parameter>(parameter_names, text, "parameter"); }
+std::string_view name(Trend trend) { return name_in(trend_names, trend); }
+std::string_view name(Parameter parameter) { return name_in(parameter_names, parameter); }
+Trend parse_trend(std::string_view text) { return parse_name(trend_names, text, "trend"); }
+Parameter parse_parameter(std::string_view text) { return parse_name(parameter_names, text, "parameter"); }
 
 bool uses(CovarianceFamily family, Parameter parameter) {
     return parameter != Parameter::smoothness || family == CovarianceFamily::matern ||
@@ -93,7 +88,9 @@ void validate(const Model& model) {
     if (!std::isfinite(model.jitter) || model.jitter < 0)
         throw Error("the jitter is {}; it must be a number that is not negative", model.jitter);
     if (model.center != 0 && model.trend != Trend::none)
-        throw Error("a known mean is for a model without a trend; this one has a {} trend", name(model.trend));
+        throw Error(
+            "subtracting a mean (--center mean) needs a model without a trend (--trend none); this one has a {} trend",
+            name(model.trend));
     if (!std::isfinite(model.center)) throw Error("the mean to subtract is {}; it must be finite", model.center);
 }
 

@@ -3,6 +3,7 @@
 
 #include "tesela/base/version.hpp"
 #include "tesela/cli/calibrate_command.hpp"
+#include "tesela/cli/completion.hpp"
 #include "tesela/cli/dist_command.hpp"
 #include "tesela/cli/geo_commands.hpp"
 #include "tesela/cli/info_command.hpp"
@@ -19,6 +20,7 @@
 #include <filesystem>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -41,8 +43,14 @@ int run_bench(char** arguments) {
 
 int main(int argc, char** argv) {
     if (argc >= 2 && std::string_view(argv[1]) == "bench") return run_bench(argv);
+    const bool completes = argc >= 4 && std::string_view(argv[1]) == tesela::cli::complete_words;
+    if (completes && std::string_view(argv[2]) == "bench") {
+        std::swap(argv[1], argv[2]);
+        return run_bench(argv);
+    }
 
-    CLI::App app{"Tesela: tiled linear algebra on machines that are not all alike"};
+    CLI::App app{
+        "Tesela: Gaussian processes for spatial data, and tiled linear algebra on machines that are not all alike"};
     app.set_version_flag("--version", std::string("tesela ") + tesela::version);
     app.require_subcommand(1);
     app.footer(
@@ -54,7 +62,10 @@ int main(int argc, char** argv) {
     tesela::cli::add_trace_command(app, exit_code);
     tesela::cli::add_calibrate_command(app, exit_code);
     tesela::cli::add_info_command(app, exit_code);
-    app.add_subcommand("bench", "Measure Tesela beside what it is compared with (see tesela bench --help)");
+    app.add_subcommand("bench",
+                       "Benchmarks: Tesela beside what it is compared with, such as LAPACK (see tesela bench --help)");
+    tesela::cli::add_completion_command(app, exit_code);
+    if (tesela::cli::answered_completion(app, argc, argv)) return tesela::cli::success;
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

@@ -4,7 +4,7 @@
 
 #include "tesela/kernels/dense.hpp"
 
-#include <cblas.h>
+#include TESELA_BLAS_HEADER
 
 #include <algorithm>
 #include <utility>

@@ -1,0 +1,6 @@
+// What most tests need, beside core.hpp.
+#include "core.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>

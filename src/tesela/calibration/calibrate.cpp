@@ -1,0 +1,298 @@
+#include "tesela/calibration/calibrate.hpp"
+
+#include "tesela/base/error.hpp"
+#include "tesela/base/median.hpp"
+#include "tesela/calibration/internal/crew.hpp"
+#include "tesela/calibration/internal/tile_supply.hpp"
+#include "tesela/kernels/dense.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <barrier>
+#include <chrono>
+#include <ctime>
+#include <iterator>
+
+namespace tesela::calibration {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::array element_types{ElementType::f64, ElementType::f32};
+constexpr std::size_t warm_up_calls = 2;
+constexpr std::size_t fewest_calls = 7;
+constexpr std::size_t most_calls = 20'000;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// Seconds of processor time that this thread has used.
+double thread_seconds() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+/// One thread for BLAS inside a call, as in the workers of an engine.
+class SingleThreadedBlas {
+public:
+    SingleThreadedBlas() : before_(set_blas_threads(1)) {}
+    ~SingleThreadedBlas() { set_blas_threads(before_); }
+    SingleThreadedBlas(const SingleThreadedBlas&) = delete;
+    SingleThreadedBlas& operator=(const SingleThreadedBlas&) = delete;
+    SingleThreadedBlas(SingleThreadedBlas&&) = delete;
+    SingleThreadedBlas& operator=(SingleThreadedBlas&&) = delete;
+
+private:
+    int before_;
+};
+
+Spread spread_of(std::vector<double>& seconds) {
+    std::ranges::sort(seconds);
+    const std::size_t n = seconds.size();
+    return {.best = seconds.front(),
+            .median = seconds[n / 2],
+            .slow = seconds[std::min(n - 1, n * 9 / 10)],
+            .calls = static_cast<Index>(n)};
+}
+
+std::vector<const Specimen*> chosen_specimens(const std::vector<std::string>& names) {
+    std::vector<const Specimen*> chosen;
+    for (const std::string& name : names) {
+        const std::size_t before = chosen.size();
+        for (const Specimen& specimen : specimens())
+            if (specimen.kernel->name == name) chosen.push_back(&specimen);
+        if (chosen.size() == before)
+            throw Error("there is no kernel \"{}\" to time; there are {} and {}", name,
+                        fmt::join(kernel_names(ElementType::f64), ", "),
+                        fmt::join(kernel_names(ElementType::f32), ", "));
+    }
+    return chosen;
+}
+
+/// All specimens at one tile size under one load. Each worker has its own tiles.
+class Session {
+public:
+    struct Setting {
+        Index tile = 0;
+        ElementType type = ElementType::f64;
+        int workers = 1;
+        double seconds = 0.1;
+        Index walked_bytes = 0;
+    };
+    explicit Session(const Setting& setting) : setting_(setting), barrier_(setting.workers) {}
+
+    using Announce = std::function<void(const Specimen&)>;
+    std::vector<Spread> run(const std::vector<const Specimen*>& list, const Announce& announce) {
+        const auto workers = static_cast<std::size_t>(setting_.workers);
+        seconds_.assign(list.size(), std::vector<std::vector<double>>(workers));
+        finished_ = std::vector<std::atomic<int>>(list.size());
+        run_crew(setting_.workers, [&](int worker) { work(static_cast<std::size_t>(worker), list, announce); });
+        if (const Kernel* kernel = failed_.load())
+            throw Error("{} failed on tiles of {} rows; please report this", kernel->name, setting_.tile);
+        std::vector<Spread> spreads;
+        for (auto& by_worker : seconds_) {
+            std::vector<double> all;
+            for (const auto& mine : by_worker) all.insert(all.end(), mine.begin(), mine.end());
+            spreads.push_back(spread_of(all));
+        }
+        return spreads;
+    }
+
+private:
+    void work(std::size_t worker, const std::vector<const Specimen*>& list, const Announce& announce) {
+        TileSupply supply({.tile = setting_.tile,
+                           .type = setting_.type,
+                           .bytes = static_cast<std::size_t>(setting_.walked_bytes / setting_.workers)});
+        for (std::size_t s = 0; s < list.size(); ++s) {
+            if (worker == 0) announce(*list[s]);
+            supply.reset();
+            barrier_.arrive_and_wait();
+            repeat(*list[s], supply, seconds_[s][worker], finished_[s]);
+            barrier_.arrive_and_wait();
+        }
+    }
+    /// Calls the kernel until the time is used, and then, without counting, until the others have used theirs: all
+    /// calls that count are made beside busy neighbours.
+    void repeat(const Specimen& specimen, TileSupply& supply, std::vector<double>& seconds,
+                std::atomic<int>& finished) {
+        const auto operands = specimen.operands(setting_.tile);
+        const auto call = [&] {
+            const auto tiles = supply.next(operands);
+            const double processor_start = thread_seconds();
+            const auto start = Clock::now();
+            const KernelResult result = specimen.kernel->cpu({tiles, specimen.arguments.data()});
+            const double taken = seconds_since(start);
+            const double processor = thread_seconds() - processor_start;
+            if (result.failure != Failure::none) failed_ = specimen.kernel;
+            // Less than the time taken where another process had the core meanwhile; 0 where that clock ticks rarely.
+            return processor > 0 ? std::min(taken, processor) : taken;
+        };
+        for (std::size_t n = 0; n < warm_up_calls; ++n) call();
+        double used = 0;
+        while (seconds.size() < fewest_calls || (used < setting_.seconds && seconds.size() < most_calls)) {
+            seconds.push_back(call());
+            used += seconds.back();
+        }
+        ++finished;
+        while (finished < setting_.workers) call();
+    }
+
+    Setting setting_;
+    std::barrier<> barrier_;
+    std::vector<std::vector<std::vector<double>>> seconds_;  ///< by specimen and worker
+    std::vector<std::atomic<int>> finished_;
+    std::atomic<const Kernel*> failed_{nullptr};
+};
+
+/// Those that a session on tiles of one size and type can time.
+std::vector<const Specimen*> some_of(const std::vector<const Specimen*>& list, Index tile, ElementType type) {
+    std::vector<const Specimen*> some;
+    std::ranges::copy_if(list, std::back_inserter(some), [&](const Specimen* s) {
+        return s->type == type && (s->shape == CallShape::square || tile >= smallest_tile_for_narrow);
+    });
+    return some;
+}
+
+/// Replaces each of some numbers of a node by the median of all nodes.
+template <class Number>
+void take_median(std::vector<NodeType*>& alike, const Number& number_of) {
+    std::vector<double> values;
+    for (NodeType* type : alike) values.push_back(number_of(*type));
+    number_of(*alike.front()) = median(std::move(values));
+}
+
+void take_medians(std::vector<NodeType*>& alike) {
+    take_median(alike, [](NodeType& type) -> double& { return type.memory; });
+    take_median(alike, [](NodeType& type) -> double& { return type.memory_bandwidth; });
+    const auto& kernels = alike.front()->workers.front().kernels;
+    for (std::size_t k = 0; k < kernels.size(); ++k) {
+        for (auto field : {&TimedKernel::seconds, &TimedKernel::narrow}) {
+            const std::size_t calls = (std::get<TimedKernel>(kernels[k].time).*field).size();
+            for (std::size_t c = 0; c < calls; ++c)
+                take_median(alike, [&](NodeType& type) -> double& {
+                    return (std::get<TimedKernel>(type.workers.front().kernels[k].time).*field)[c].value;
+                });
+        }
+    }
+}
+
+void make_names_unique(std::vector<NodeType>& types) {
+    for (std::size_t a = 0; a < types.size(); ++a) {
+        char letter = 'a';
+        const std::string name = types[a].name;
+        for (std::size_t b = a + 1; b < types.size(); ++b) {
+            if (types[b].name != name) continue;
+            types[a].name = name + "_a";
+            types[b].name = fmt::format("{}_{}", name, ++letter);
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> kernel_names(ElementType type) {
+    std::vector<std::string> names;
+    for (const Specimen& specimen : specimens())
+        if (specimen.type == type && std::ranges::find(names, specimen.kernel->name) == names.end())
+            names.emplace_back(specimen.kernel->name);
+    return names;
+}
+
+void check(const CalibrationOptions& options) {
+    if (options.kernels.empty() || options.tiles.empty()) throw Error("name at least one kernel and one tile size");
+    (void)chosen_specimens(options.kernels);
+    for (const Index tile : options.tiles)
+        if (tile < 1 || tile > largest_tile)
+            throw Error("tiles of {} rows cannot be timed; take sizes from 1 to {}", tile, largest_tile);
+    if (options.workers < 1) throw Error("kernels need at least one worker; {} were asked for", options.workers);
+    if (!(options.seconds > 0) || options.seconds > 3600)
+        throw Error("the time for each kernel must be above 0 and at most 3600 seconds; it is {}", options.seconds);
+}
+
+std::vector<KernelSample> time_kernels(const CalibrationOptions& options) {
+    check(options);
+    const SingleThreadedBlas one_thread;
+    const auto chosen = chosen_specimens(options.kernels);
+    auto tiles = options.tiles;
+    std::ranges::sort(tiles);
+    tiles.erase(std::ranges::unique(tiles).begin(), tiles.end());
+    const Index walked = options.walked_bytes > 0 ? options.walked_bytes : static_cast<Index>(2 * last_cache_bytes());
+    const Index loads = options.workers > 1 ? 2 : 1;
+    Index total = 0;
+    for (const Index tile : tiles)
+        for (const ElementType type : element_types)
+            total += loads * static_cast<Index>(some_of(chosen, tile, type).size());
+    Index done = 0;
+    std::vector<KernelSample> samples;
+    for (const Index tile : tiles)
+        for (const ElementType type : element_types) {
+            const auto list = some_of(chosen, tile, type);
+            if (list.empty()) continue;
+            const auto announce = [&](const Specimen& specimen) {
+                if (options.progress)
+                    options.progress(done, total, fmt::format("{} on tiles of {}", specimen.kernel->name, tile));
+                ++done;
+            };
+            const auto under = [&](int workers) {
+                return Session({.tile = tile,
+                                .type = type,
+                                .workers = workers,
+                                .seconds = options.seconds,
+                                .walked_bytes = walked})
+                    .run(list, announce);
+            };
+            const auto alone = under(1);
+            const auto busy = options.workers > 1 ? under(options.workers) : alone;
+            for (std::size_t s = 0; s < list.size(); ++s)
+                samples.push_back({.kernel = list[s]->kernel->name,
+                                   .tile = tile,
+                                   .shape = list[s]->shape,
+                                   .cost = cost_of(*list[s], tile),
+                                   .alone = alone[s],
+                                   .busy = busy[s]});
+        }
+    return samples;
+}
+
+std::vector<KernelTime> kernel_times(const std::vector<KernelSample>& samples, Load load) {
+    std::vector<KernelTime> times;
+    for (const KernelSample& sample : samples) {
+        auto found = std::ranges::find(times, sample.kernel, &KernelTime::kernel);
+        if (found == times.end())
+            found =
+                times.insert(times.end(), {.kernel = sample.kernel, .time = TimedKernel{}, .source = Source::measured});
+        auto& timed = std::get<TimedKernel>(found->time);
+        (sample.shape == CallShape::square ? timed.seconds : timed.narrow)
+            .push_back({.tile = sample.tile,
+                        .value = sample.under(load).median,
+                        .work = sample.cost.flops > 0 ? sample.cost.flops : sample.cost.bytes});
+    }
+    return times;
+}
+
+NodeTypes group_alike(const std::vector<MeasuredNode>& nodes) {
+    NodeTypes result;
+    std::vector<std::string> descriptions;
+    std::vector<std::vector<NodeType>> members;
+    for (const MeasuredNode& node : nodes) {
+        const auto found = std::ranges::find(descriptions, node.description);
+        result.type_of.push_back(static_cast<std::size_t>(found - descriptions.begin()));
+        if (found == descriptions.end()) {
+            descriptions.push_back(node.description);
+            members.emplace_back();
+        }
+        members[result.type_of.back()].push_back(node.type);
+    }
+    for (auto& alike : members) {
+        std::vector<NodeType*> pointers;
+        for (NodeType& type : alike) pointers.push_back(&type);
+        take_medians(pointers);
+        alike.front().count = static_cast<Index>(alike.size());
+        result.types.push_back(alike.front());
+    }
+    make_names_unique(result.types);
+    return result;
+}
+
+}  // namespace tesela::calibration

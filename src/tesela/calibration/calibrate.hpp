@@ -1,0 +1,82 @@
+#pragma once
+
+#include "tesela/base/index.hpp"
+#include "tesela/kernels/kernel.hpp"
+#include "tesela/platform/platform.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tesela::calibration {
+
+/// Whether one worker calls a kernel while the others are idle, or all call it at the same time and share the memory's
+/// bandwidth and the processor's power, as in a run.
+enum class Load : std::uint8_t { alone, busy };
+
+/// Whether a call has square tiles, or the few columns of a right-hand side beside one.
+enum class CallShape : std::uint8_t { square, narrow };
+
+/// How long calls of one kind took: the best, the middle one, and the one that nine of ten stayed below.
+struct Spread {
+    double best = 0;
+    double median = 0;
+    double slow = 0;
+    Index calls = 0;
+};
+
+/// What was timed for one kernel, one tile size and one shape of its calls.
+struct KernelSample {
+    std::string kernel;
+    Index tile = 0;
+    CallShape shape = CallShape::square;
+    KernelCost cost{};
+    Spread alone{};
+    Spread busy{};  ///< the same as alone where there is one worker only
+
+    [[nodiscard]] const Spread& under(Load load) const { return load == Load::alone ? alone : busy; }
+};
+
+struct CalibrationOptions {
+    std::vector<std::string> kernels;  ///< names as in kernel_names()
+    std::vector<Index> tiles{64, 128, 192, 256, 320, 384, 512, 640, 768, 960};
+    int workers = 1;
+    double seconds = 0.1;  ///< for each kernel, tile size and load; at least seven calls are made
+    /// Bytes that the tiles of all workers take together; 0: twice the last cache, so that what a call needs was driven
+    /// out of it since its last use.
+    Index walked_bytes = 0;
+    /// Told before each measurement: how many of them are done, of how many, and what comes next.
+    std::function<void(Index done, Index of, const std::string& next)> progress{};
+};
+
+/// The kernels that can be timed: all that algorithms and applications submit on elements of this type.
+[[nodiscard]] std::vector<std::string> kernel_names(ElementType type);
+
+/// Throws Error for a kernel that is not known, or for tile sizes, workers or seconds that make no sense.
+void check(const CalibrationOptions& options);
+
+/// Times CPU kernels by calling them directly from threads of its own: nothing but the kernel is timed, and tiles
+/// come from where they would in a run (memory, or a cache for the operands that many tasks share). An engine is
+/// paused or absent meanwhile. A call that loses its core to another process counts with the processor time it had.
+/// Throws as check() does.
+[[nodiscard]] std::vector<KernelSample> time_kernels(const CalibrationOptions& options);
+
+/// The durations of a worker under this load, for a platform.
+[[nodiscard]] std::vector<KernelTime> kernel_times(const std::vector<KernelSample>& samples, Load load);
+
+/// A node that has measured itself; nodes with equal descriptions are of one type.
+struct MeasuredNode {
+    std::string description;
+    NodeType type;
+};
+
+/// One type for nodes that are alike, with their number and the median of each duration and bandwidth; types in the
+/// order of their first nodes, and `type_of` gives each node's. Names that two types share get a letter.
+struct NodeTypes {
+    std::vector<NodeType> types;
+    std::vector<std::size_t> type_of;
+};
+[[nodiscard]] NodeTypes group_alike(const std::vector<MeasuredNode>& nodes);
+
+}  // namespace tesela::calibration

@@ -1,0 +1,42 @@
+#include "tesela/calibration/internal/crew.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <thread>
+
+namespace tesela::calibration {
+namespace {
+
+/// Only a better measurement depends on it, so a core that cannot be had is no error.
+void bind_this_thread(int core) {
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    CPU_SET(static_cast<std::size_t>(core), &mask);
+    (void)pthread_setaffinity_np(pthread_self(), sizeof(mask), &mask);
+}
+
+}  // namespace
+
+std::vector<int> usable_cores() {
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    std::vector<int> cores;
+    if (sched_getaffinity(0, sizeof(mask), &mask) != 0) return cores;
+    for (int core = 0; core < CPU_SETSIZE; ++core)
+        if (CPU_ISSET(static_cast<std::size_t>(core), &mask)) cores.push_back(core);
+    return cores;
+}
+
+void run_crew(int threads, const std::function<void(int)>& work) {
+    const std::vector<int> cores = usable_cores();
+    const bool bind = cores.size() == static_cast<std::size_t>(threads);
+    std::vector<std::jthread> crew;
+    for (int t = 0; t < threads; ++t)
+        crew.emplace_back([&, t] {
+            if (bind) bind_this_thread(cores[static_cast<std::size_t>(t)]);
+            work(t);
+        });
+}
+
+}  // namespace tesela::calibration

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "tesela/calibration/internal/specimens.hpp"
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <span>
+
+namespace tesela::calibration {
+
+/// Bytes of the last-level cache of this machine, or a guess that is rather too large where it cannot be asked.
+[[nodiscard]] std::size_t last_cache_bytes();
+
+/// The tiles that one worker's calls of kernels work on, each call on others, so that they come from where they would
+/// in a run. Their elements are those of I + E with a tiny E, which factorisations, inverses and solves nearly keep: a
+/// tile can be used many times, and gets its first values back before it is worn out.
+class TileSupply {
+public:
+    struct Size {
+        Index tile = 0;
+        ElementType type = ElementType::f64;
+        std::size_t bytes = 0;  ///< of the tiles that come from memory
+    };
+    explicit TileSupply(const Size& size);
+
+    /// Gives all tiles their first values again.
+    void reset();
+    /// Tiles for one call; valid until the next.
+    [[nodiscard]] std::span<const Tile> next(const std::vector<Operand>& operands);
+
+private:
+    [[nodiscard]] std::byte* tile_at(std::size_t number) const { return memory_.get() + number * tile_bytes_; }
+    [[nodiscard]] std::byte* next_of(Origin origin);
+
+    Index tile_;
+    ElementType type_;
+    std::size_t tile_bytes_;
+    std::size_t walked_;  ///< tiles from memory; after them those of the panel, the pivot and one with vectors
+    std::size_t at_ = 0;
+    std::size_t panel_at_ = 0;
+    std::size_t vector_at_ = 0;
+    std::unique_ptr<std::byte[]> memory_;
+    std::array<Tile, 8> call_{};
+};
+
+}  // namespace tesela::calibration

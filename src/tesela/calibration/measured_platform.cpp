@@ -1,0 +1,102 @@
+#include "tesela/calibration/measured_platform.hpp"
+
+#include "tesela/base/version.hpp"
+#include "tesela/calibration/memory_bandwidth.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cctype>
+
+namespace tesela::calibration {
+namespace {
+
+// A node alone cannot know its network. The placeholder is what two processes on it would see at best.
+constexpr double placeholder_latency = 1e-6;
+
+NodeMeasurement measure_node(StarpuEngine& engine, CalibrationOptions timing) {
+    timing.workers = engine.worker_count();
+    engine.barrier();  // nodes that share a machine begin together, so that they disturb each other
+    engine.pause();
+    NodeMeasurement measured{.samples = time_kernels(timing),
+                             .copy_bandwidth = measure_copy_bandwidth(bytes_beyond_caches(), timing.workers)};
+    engine.resume();
+    return measured;
+}
+
+/// "chifflet" of "chifflet-3.lille.example": what machines of one kind share.
+std::string type_name(const std::string& host) {
+    const auto end = std::ranges::find_if(host, [](unsigned char c) { return std::isalpha(c) == 0; });
+    const std::string name(host.begin(), end);
+    return name.empty() ? "node" : name;
+}
+
+MeasuredNode describe(const NodeDescription& node, const NodeMeasurement& measured, Load load) {
+    return {.description = fmt::format("{} workers of {} cores, {} accelerators, {}", node.workers, node.cores,
+                                       node.accelerators, node.blas),
+            .type = {.name = type_name(node.host),
+                     .count = 1,
+                     .memory = node.memory_bytes,
+                     .memory_bandwidth = 2 * measured.copy_bandwidth,
+                     .nic = {.bandwidth = measured.copy_bandwidth, .latency = placeholder_latency},
+                     .subnet = {},
+                     .workers = {{.name = "cores",
+                                  .processor = Processor::cpu,
+                                  .count = node.workers,
+                                  .kernels = kernel_times(measured.samples, load)}}}};
+}
+
+/// What every node has measured, on every node: each sends a platform of itself.
+std::vector<MeasuredNode> gather(StarpuEngine& engine, const MeasuredNode& mine) {
+    const nlohmann::json text =
+        Platform{.name = mine.type.name, .node_types = {mine.type}, .subnets = {}, .description = mine.description};
+    std::vector<MeasuredNode> nodes;
+    for (const std::string& one : engine.gather(text.dump())) {
+        const auto platform = nlohmann::json::parse(one).get<Platform>();
+        nodes.push_back({platform.description, platform.node_types.front()});
+    }
+    return nodes;
+}
+
+/// The network of each type is that between its first node and another one; that of the first type is returned too.
+std::optional<NetworkTimes> measure_networks(StarpuEngine& engine, NodeTypes& nodes) {
+    if (engine.node_count() == 1) return std::nullopt;
+    std::optional<NetworkTimes> first;
+    for (std::size_t t = 0; t < nodes.types.size(); ++t) {
+        const auto node = std::ranges::find(nodes.type_of, t) - nodes.type_of.begin();
+        const auto times = measure_network(engine, {.first = static_cast<int>(node), .second = node == 0 ? 1 : 0});
+        nodes.types[t].nic = {.bandwidth = times.bandwidth, .latency = times.latency, .source = Source::measured};
+        if (!first) first = times;
+    }
+    return first;
+}
+
+std::string describe_platform(const StarpuEngine& engine, const std::string& first_node, Load load) {
+    const bool alone = engine.node_count() == 1;
+    return fmt::format(
+        "Measured by tesela calibrate {} on {} node{} ({}): CPU kernels with {}. {}", version, engine.node_count(),
+        alone ? "" : "s", first_node, load == Load::busy ? "all workers busy" : "one worker at a time",
+        alone ? "The network was not measured: nic is a placeholder, the bandwidth of a copy in memory."
+        : engine.description().nodes_here > 1 ? "Several nodes were on one machine: nic is between processes of it."
+                                              : "nic is by MPI between two nodes.");
+}
+
+}  // namespace
+
+MeasuredPlatform measure_platform(StarpuEngine& engine, const CalibrationOptions& timing, Load load,
+                                  const std::string& name) {
+    const NodeMeasurement here = measure_node(engine, timing);
+    const auto nodes = gather(engine, describe(engine.description(), here, load));
+    NodeTypes types = group_alike(nodes);
+    const auto network = measure_networks(engine, types);
+    const std::string first_host = engine.gather(engine.description().host).front();
+    return {.platform = {.name = name.empty() ? first_host : name,
+                         .node_types = types.types,
+                         .subnets = {},
+                         .description = describe_platform(engine, nodes.front().description, load)},
+            .here = here,
+            .network = network};
+}
+
+}  // namespace tesela::calibration

@@ -1,0 +1,132 @@
+#include "tesela/calibration/internal/specimens.hpp"
+#include "tesela/kernels/covariance_kernel.hpp"
+#include "tesela/kernels/dense.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <type_traits>
+
+namespace tesela::calibration {
+namespace {
+
+template <class Arguments>
+std::vector<std::byte> bytes_of(const Arguments& arguments) {
+    static_assert(std::is_trivially_copyable_v<Arguments>);
+    std::vector<std::byte> bytes(sizeof(Arguments));
+    std::memcpy(bytes.data(), &arguments, sizeof(Arguments));
+    return bytes;
+}
+
+/// Square tiles from these places.
+std::function<std::vector<Operand>(Index)> square(std::vector<Origin> origins) {
+    return [origins = std::move(origins)](Index n) {
+        std::vector<Operand> operands;
+        for (const Origin origin : origins) operands.push_back({{n, n}, origin});
+        return operands;
+    };
+}
+
+/// A square tile from memory, then tiles of so many columns (a negative number: a single element).
+std::function<std::vector<Operand>(Index)> matrix_and_columns(std::vector<Index> columns) {
+    return [columns = std::move(columns)](Index n) {
+        std::vector<Operand> operands{{{n, n}, Origin::memory}};
+        for (const Index c : columns) operands.push_back({c > 0 ? TileShape{n, c} : TileShape{1, 1}, Origin::vector});
+        return operands;
+    };
+}
+constexpr Index one_element = -1;
+
+double some_element(const void*, ElementIndex at) { return static_cast<double>(at.i - at.j); }
+
+template <class T>
+void add_dense(std::vector<Specimen>& list) {
+    using enum Origin;
+    using K = Dense<T>;
+    const auto add = [&](const Kernel& kernel, auto operands, std::vector<std::byte> arguments,
+                         CallShape shape = CallShape::square) {
+        list.push_back({&kernel, element_type<T>, shape, std::move(operands), std::move(arguments)});
+    };
+    const auto pivot_arguments = bytes_of(PivotArguments{});
+    // Variants: those of Cholesky, which are as fast as the others of the same name.
+    const auto solve_panel =
+        bytes_of(TriangularArguments{.side = Side::right, .triangle = Triangle::lower, .op = Op::transpose});
+    const auto from_left = bytes_of(TriangularArguments{.side = Side::left, .triangle = Triangle::lower});
+    add(K::potrf, square({memory}), pivot_arguments);
+    add(K::trsm, square({pivot, memory}), solve_panel);
+    add(K::trsm, matrix_and_columns({1}), from_left, CallShape::narrow);
+    add(K::syrk, square({panel, memory}), bytes_of(SyrkArguments{.alpha = -1}));
+    add(
+        K::syrk,
+        [](Index n) {
+            return std::vector<Operand>{{{n, 1}, vector}, {{1, 1}, vector}};
+        },
+        bytes_of(SyrkArguments{.op = Op::transpose}), CallShape::narrow);
+    add(K::gemm, square({panel, panel, memory}), bytes_of(GemmArguments{.op_b = Op::transpose, .alpha = -1}));
+    add(K::gemm, matrix_and_columns({narrow_gemm_columns, narrow_gemm_columns}), bytes_of(GemmArguments{.alpha = -1}),
+        CallShape::narrow);
+    add(K::gemv, matrix_and_columns({1, 1}), bytes_of(GemmArguments{.alpha = -1}));
+    add(K::getrf, square({memory}), pivot_arguments);
+    add(K::trtri, square({memory}), {});
+    add(K::lauum, square({memory}), {});
+    add(K::trmm, square({pivot, memory}), from_left);
+    add(K::geadd, square({memory, memory}), bytes_of(GeaddArguments{.alpha = 0.5, .beta = 0.5}));
+    add(K::laset, square({memory}), bytes_of(LasetArguments{.diagonal = 1}));
+    add(K::scale, square({memory}), bytes_of(ScaleArguments{.factor = 1}));
+    add(K::generate, square({memory}), bytes_of(GenerateArguments{.element = some_element}));
+    add(
+        K::dot,
+        [](Index n) {
+            return std::vector<Operand>{{{n, n}, memory}, {{n, n}, memory}, {{1, 1}, vector}};
+        },
+        std::vector<std::byte>{});
+    add(K::logdet, matrix_and_columns({one_element}), {});
+}
+
+/// Observations in the unit square that follow a Kronecker sequence: scattered evenly, without two at one place.
+const PointSet& points() {
+    static const PointSet set = [] {
+        std::vector<std::vector<double>> columns(2);
+        for (Index i = 0; i < largest_tile; ++i)
+            for (std::size_t d = 0; d < 2; ++d) {
+                const double step = d == 0 ? 0.7548776662466927 : 0.5698402909980532;
+                const double at = step * static_cast<double>(i);
+                columns[d].push_back(at - std::floor(at));
+            }
+        return PointSet(Metric::euclidean, std::move(columns));
+    }();
+    return set;
+}
+
+/// Matérn of a smoothness without a closed form; the table behind it makes all as fast.
+const Covariance& covariance() {
+    static const Covariance matern(CovarianceFamily::matern, {.sigma2 = 1, .range = 0.1, .smoothness = 0.8},
+                                   Metric::euclidean, points().diameter_bound());
+    return matern;
+}
+
+void add_covariance(std::vector<Specimen>& list) {
+    list.push_back({&covariance_kernel, ElementType::f64, CallShape::square, square({Origin::memory}),
+                    bytes_of(CovarianceArguments{.covariance = &covariance(), .rows = &points(), .cols = &points()})});
+    list.push_back({&column_squares_kernel, ElementType::f64, CallShape::square, matrix_and_columns({1}), {}});
+}
+
+}  // namespace
+
+const std::vector<Specimen>& specimens() {
+    static const std::vector<Specimen> list = [] {
+        std::vector<Specimen> all;
+        add_dense<double>(all);
+        add_covariance(all);
+        add_dense<float>(all);
+        return all;
+    }();
+    return list;
+}
+
+KernelCost cost_of(const Specimen& specimen, Index tile) {
+    std::vector<TileShape> shapes;
+    for (const Operand& operand : specimen.operands(tile)) shapes.push_back(operand.shape);
+    return specimen.kernel->cost(shapes, specimen.arguments.data());
+}
+
+}  // namespace tesela::calibration

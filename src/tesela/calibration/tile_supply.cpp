@@ -1,0 +1,92 @@
+#include "tesela/calibration/internal/tile_supply.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+namespace tesela::calibration {
+namespace {
+
+constexpr std::size_t panel_tiles = 8;
+constexpr std::size_t fewest_walked = 4;
+/// Vectors of a call are this many columns apart.
+constexpr std::size_t vector_columns = 8;
+constexpr double tiny = 1e-7;
+/// lauum squares the diagonal: an error of 1e-12 doubles with each use of a tile and is still small after so many.
+constexpr std::size_t uses_between_resets = 20;
+
+/// "32768K" as Linux writes it; 0 where there is nothing to read.
+std::size_t read_cache_size(const std::filesystem::path& file) {
+    std::ifstream in(file);
+    std::size_t value = 0;
+    char unit = 'B';
+    if (!(in >> value)) return 0;
+    in >> unit;
+    return value << (unit == 'K' ? 10 : unit == 'M' ? 20 : 0);
+}
+
+template <class T>
+void fill_near_identity(T* data, Index n) {
+    for (Index j = 0; j < n; ++j)
+        for (Index i = 0; i < n; ++i)
+            data[i + j * n] = static_cast<T>(i == j ? 1 : tiny * static_cast<double>(1 + (3 * i + 7 * j) % 17));
+}
+
+}  // namespace
+
+std::size_t last_cache_bytes() {
+    constexpr std::size_t guess = std::size_t{64} << 20;
+    std::size_t largest = 0;
+    for (int index = 0; index < 5; ++index)
+        largest =
+            std::max(largest, read_cache_size(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", index)));
+    return largest > 0 ? largest : guess;
+}
+
+TileSupply::TileSupply(const Size& size)
+    : tile_(size.tile),
+      type_(size.type),
+      tile_bytes_(static_cast<std::size_t>(size.tile) * static_cast<std::size_t>(std::max<Index>(size.tile, 24)) *
+                  element_bytes(size.type)),
+      walked_(std::max(fewest_walked, size.bytes / tile_bytes_)),
+      memory_(std::make_unique<std::byte[]>((walked_ + panel_tiles + 2) * tile_bytes_)) {
+    reset();
+}
+
+void TileSupply::reset() {
+    const std::size_t tiles = walked_ + panel_tiles + 2;
+    if (type_ == ElementType::f64)
+        fill_near_identity(reinterpret_cast<double*>(memory_.get()), tile_);
+    else
+        fill_near_identity(reinterpret_cast<float*>(memory_.get()), tile_);
+    for (std::size_t n = 1; n < tiles; ++n) std::memcpy(tile_at(n), memory_.get(), tile_bytes_);
+}
+
+std::byte* TileSupply::next_of(Origin origin) {
+    switch (origin) {
+        case Origin::memory: return tile_at(at_++ % walked_);
+        case Origin::panel: return tile_at(walked_ + panel_at_++ % panel_tiles);
+        case Origin::pivot: return tile_at(walked_ + panel_tiles);
+        case Origin::vector: break;
+    }
+    const std::size_t column = static_cast<std::size_t>(tile_) * element_bytes(type_);
+    return tile_at(walked_ + panel_tiles + 1) + vector_columns * column * vector_at_++;
+}
+
+std::span<const Tile> TileSupply::next(const std::vector<Operand>& operands) {
+    if (at_ >= uses_between_resets * walked_) {
+        reset();
+        at_ = 0;
+    }
+    vector_at_ = 0;
+    for (std::size_t n = 0; n < operands.size(); ++n) {
+        const TileShape& shape = operands[n].shape;
+        call_[n] = {.data = next_of(operands[n].origin), .shape = shape, .ld = shape.rows};
+    }
+    return {call_.data(), operands.size()};
+}
+
+}  // namespace tesela::calibration

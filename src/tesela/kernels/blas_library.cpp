@@ -1,0 +1,68 @@
+#include "tesela/kernels/internal/blas_library.hpp"
+
+// Weak: null where the library that is loaded has no such function.
+extern "C" {
+[[gnu::weak]] char* openblas_get_corename();
+[[gnu::weak]] char* openblas_get_config();
+[[gnu::weak]] int openblas_get_num_threads();
+[[gnu::weak]] void openblas_set_num_threads(int threads);
+[[gnu::weak]] int openblas_get_parallel();
+[[gnu::weak]] long bli_thread_get_num_threads();
+[[gnu::weak]] void bli_thread_set_num_threads(long threads);
+[[gnu::weak]] int MKL_Get_Max_Threads();
+[[gnu::weak]] void MKL_Set_Num_Threads(int threads);
+}
+
+namespace tesela::blas {
+
+Library library() {
+    if (openblas_get_config != nullptr && openblas_set_num_threads != nullptr) return Library::openblas;
+    if (bli_thread_set_num_threads != nullptr) return Library::blis;
+    if (MKL_Set_Num_Threads != nullptr) return Library::mkl;
+    return Library::other;
+}
+
+const char* configuration() {
+    switch (library()) {
+        case Library::openblas: return openblas_get_config();
+        case Library::blis: return "BLIS";
+        case Library::mkl: return "MKL";
+        case Library::other: break;
+    }
+    return "a BLAS without threads of its own";
+}
+
+std::string core() {
+    return library() == Library::openblas && openblas_get_corename != nullptr ? openblas_get_corename()
+                                                                              : configuration();
+}
+
+int threads() {
+    switch (library()) {
+        case Library::openblas: return openblas_get_num_threads();
+        case Library::blis: {
+            // -1: not set, which means one.
+            const long set = bli_thread_get_num_threads == nullptr ? 1 : bli_thread_get_num_threads();
+            return set < 1 ? 1 : static_cast<int>(set);
+        }
+        case Library::mkl: return MKL_Get_Max_Threads == nullptr ? 1 : MKL_Get_Max_Threads();
+        case Library::other: break;
+    }
+    return 1;
+}
+
+void set_threads(int threads) {
+    switch (library()) {
+        case Library::openblas: return openblas_set_num_threads(threads);
+        case Library::blis: return bli_thread_set_num_threads(threads);
+        case Library::mkl: return MKL_Set_Num_Threads(threads);
+        case Library::other: return;
+    }
+}
+
+bool threads_are_openmp() {
+    constexpr int openmp = 2;
+    return library() == Library::openblas && openblas_get_parallel != nullptr && openblas_get_parallel() == openmp;
+}
+
+}  // namespace tesela::blas
