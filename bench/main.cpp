@@ -18,7 +18,7 @@
 #include "tesela/base/version.hpp"
 #include "tesela/cli/blas_restart.hpp"
 #include "tesela/cli/choice_option.hpp"
-#include "tesela/cli/completion.hpp"
+#include "tesela/cli/command_line.hpp"
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/run_options.hpp"
 #include "tesela/io/hdf5/trace_hdf5.hpp"
@@ -204,6 +204,7 @@ void add_matern(CLI::App& app, int& exit_code) {
     CLI::App* command = app.add_subcommand("matern", "Speed and error of the tabulated Matérn covariance beside GSL's");
     command->add_option("--smoothness", options->smoothness, "Values to measure")
         ->delimiter(',')
+        ->allow_extra_args(false)
         ->capture_default_str();
     command->add_option("--tile", options->tile, "Rows of the tile")->capture_default_str();
     command->add_option("--repetitions", options->repetitions, "Best of so many")->capture_default_str();
@@ -340,7 +341,8 @@ void add_paper002(CLI::App& app, int& exit_code) {
     command->add_option("--repetitions", options->repetitions, "Best of so many")->capture_default_str();
     command
         ->add_option("--only", options->only, fmt::format("Some of {}", fmt::join(bench::paper002_experiments(), ",")))
-        ->delimiter(',');
+        ->delimiter(',')
+        ->allow_extra_args(false);
     cli::add_engine_options(*command, options->run);
     cli::add_json_option(*command, options->run);
     command->callback([=, &exit_code] {
@@ -361,6 +363,7 @@ void add_paper001(CLI::App& app, int& exit_code) {
     command->add_option("--largest", options->largest, "Sizes 30, 60 and 90 up to this")->capture_default_str();
     command->add_option("--figures", options->figures, "4 and 5 (made together), 8")
         ->delimiter(',')
+        ->allow_extra_args(false)
         ->capture_default_str();
     command->add_option("--folder", options->folder, "Where the files go")->capture_default_str();
     cli::add_json_option(*command, *run);
@@ -377,13 +380,20 @@ void add_prediction(CLI::App& app, int& exit_code) {
     CLI::App* command = app.add_subcommand(
         "prediction", "Calibrates the nodes at hand, then predicts and measures Cholesky and likelihood evaluations");
     cli::fit_blas_before(*command);
-    command->add_option("--n", options->sizes, "Orders of the matrices")->delimiter(',')->capture_default_str();
-    command->add_option("--geo", options->geo_sizes, "Observations")->delimiter(',')->capture_default_str();
+    command->add_option("--n", options->sizes, "Orders of the matrices")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->capture_default_str();
+    command->add_option("--geo", options->geo_sizes, "Observations")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->capture_default_str();
     command
         ->add_option("--workers", options->workers,
                      "Workers per node, as 1,2 (the default; under mpirun one number, by default the usable cores of a "
                      "machine, divided among the nodes on it)")
-        ->delimiter(',');
+        ->delimiter(',')
+        ->allow_extra_args(false);
     command->add_option("--repetitions", options->repetitions, "Best of so many")->capture_default_str();
     command->add_option("--seconds", options->seconds, "Seconds to calibrate each kernel and tile size")
         ->capture_default_str();
@@ -457,11 +467,5 @@ int main(int argc, char** argv) {
     add_trace(app, exit_code);
     add_paper001(app, exit_code);
     add_prediction(app, exit_code);
-    if (cli::answered_completion(app, argc, argv)) return cli::success;
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? cli::success : cli::bad_input;
-    }
-    return exit_code;
+    return cli::parse_and_run(app, argc, argv, exit_code);
 }

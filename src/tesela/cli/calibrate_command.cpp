@@ -167,9 +167,11 @@ void add_calibrate_command(CLI::App& app, int& exit_code) {
     command
         ->add_option("--kernels", options->timing.kernels,
                      "Kernels to time, as dgemm,dpotrf (default: all of --precision)")
-        ->delimiter(',');
+        ->delimiter(',')
+        ->allow_extra_args(false);
     command->add_option("--tile-sizes", options->timing.tiles, "Tile sizes to time, as 256,512")
         ->delimiter(',')
+        ->allow_extra_args(false)
         ->capture_default_str();
     command
         ->add_option("--seconds", options->timing.seconds,

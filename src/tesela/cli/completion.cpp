@@ -61,6 +61,8 @@ std::vector<std::string> choices(const CLI::Option& option) {
     return CLI::detail::split(names, '|');
 }
 
+}  // namespace
+
 std::vector<std::string> commands_and_options(const CLI::App& app) {
     std::vector<std::string> all;
     for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
@@ -73,8 +75,6 @@ std::vector<std::string> commands_and_options(const CLI::App& app) {
     }
     return all;
 }
-
-}  // namespace
 
 std::vector<std::string> completions(const CLI::App& app, const std::vector<std::string>& words) {
     if (words.empty()) return {};

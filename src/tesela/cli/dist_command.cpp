@@ -79,7 +79,8 @@ void add_problem_options(CLI::App& command, ProblemOptions& options) {
     auto* powers = command
                        .add_option("--powers", options.powers,
                                    "Power (relative speed) of each node, as 1,1,2.5; instead of --count")
-                       ->delimiter(',');
+                       ->delimiter(',')
+                       ->allow_extra_args(false);
     auto* platform = command.add_option("--platform", options.platform,
                                         "A platform file, or the name of a ready-made platform; instead of --count");
     command
@@ -279,7 +280,8 @@ void add_compare(CLI::App& dist, int& exit_code) {
         ->add_option("--families", options->families,
                      "Families to compare, as block_cyclic:2x3,bce,rs (default: those that fit the nodes; see tesela "
                      "dist make --help)")
-        ->delimiter(',');
+        ->delimiter(',')
+        ->allow_extra_args(false);
     command->add_flag("--json", options->json, "Print the results as JSON");
     command->footer(
         "Columns:\n"
@@ -376,7 +378,9 @@ void add_show(CLI::App& dist, int& exit_code) {
     command->add_option("--title", options->title, "Over the picture, instead of the file's name");
     add_choice(*command, "--kernel", options->operation, operation_names,
                "Show the loads of this operation on dense tiles, instead of tile counts");
-    command->add_option("--powers", options->powers, "Power of each node, for its share of the load")->delimiter(',');
+    command->add_option("--powers", options->powers, "Power of each node, for its share of the load")
+        ->delimiter(',')
+        ->allow_extra_args(false);
     command->add_flag("--lower", options->lower, "Only the tiles on and below the diagonal");
     on_call(*command, exit_code, [options] {
         const OwnerMap map = map_of(*options);

@@ -411,7 +411,8 @@ void add_sample(CLI::App& app, int& exit_code) {
     command->add_option("--n", options->n, "Draw so many points uniformly from the unit square");
     command->add_option("--points", options->geo.data.file, "Or take the points of a CSV file");
     command->add_option("--coords", options->geo.data.coordinates, "Columns of its coordinates (default: x,y)")
-        ->delimiter(',');
+        ->delimiter(',')
+        ->allow_extra_args(false);
     add_theta_option(*command, options->geo.model);
     add_covariance_options(*command, options->geo.model);
     command->add_option("--mean", options->mean, "Mean of the field")->capture_default_str();

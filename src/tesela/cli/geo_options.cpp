@@ -43,7 +43,7 @@ void apply(geo::Model& model, const std::string& option, const std::vector<std::
 
 void add_assignments(CLI::App& command, const std::string& option, std::vector<std::string>& into,
                      const std::string& help) {
-    command.add_option(option, into, help)->delimiter(',')->type_name("NAME=NUMBER,…");
+    command.add_option(option, into, help)->delimiter(',')->allow_extra_args(false)->type_name("NAME=NUMBER,…");
 }
 
 NaPolicy na_policy(const std::string& text) {
@@ -81,6 +81,7 @@ void add_data_options(CLI::App& command, DataOptions& options, Reads what) {
         .add_option("--coords", options.coordinates,
                     "Columns of the coordinates, one to three, as x,y or lon,lat (longitude first)")
         ->delimiter(',')
+        ->allow_extra_args(false)
         ->required();
     if (what == Reads::observations)
         command.add_option("--value", options.value, "Column of the observed values")->required();
@@ -127,6 +128,7 @@ void add_theta_option(CLI::App& command, ModelOptions& options) {
         .add_option("--theta", options.theta,
                     "Parameters: sigma2, range, smoothness where the family has one, nugget (0 unless given)")
         ->delimiter(',')
+        ->allow_extra_args(false)
         ->type_name("NAME=NUMBER,…")
         ->required();
 }

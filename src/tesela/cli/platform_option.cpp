@@ -2,6 +2,7 @@
 
 #include "tesela/base/environment.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/base/near_word.hpp"
 #include "tesela/calibration/calibrate.hpp"
 #include "tesela/cli/output.hpp"
 #include "tesela/io/json_file.hpp"
@@ -9,7 +10,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <numeric>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -62,21 +62,6 @@ std::string find_platform(const std::string& name) {
 
 namespace {
 
-/// How many letters two words differ in: those to change, leave out or put in.
-std::size_t distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        std::size_t above_left = std::exchange(row[0], i + 1);
-        for (std::size_t j = 0; j < b.size(); ++j) {
-            const std::size_t changed = above_left + (a[i] == b[j] ? 0 : 1);
-            above_left = row[j + 1];
-            row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
-        }
-    }
-    return row.back();
-}
-
 /// A program may have kernels of its own, so that an unknown one is no error; more often it is misspelt.
 void warn_of_unknown_kernels(const Platform& platform, const std::string& file) {
     std::vector<std::string> known = calibration::kernel_names(ElementType::f64);
@@ -87,12 +72,8 @@ void warn_of_unknown_kernels(const Platform& platform, const std::string& file) 
             for (const KernelTime& kernel : group.kernels) {
                 if (std::ranges::find(known, kernel.kernel) != known.end() || !warned.insert(kernel.kernel).second)
                     continue;
-                const std::string& near = *std::ranges::min_element(
-                    known, {}, [&](const std::string& k) { return distance(k, kernel.kernel); });
-                print_error(
-                    "tesela",
-                    fmt::format("warning: {}: no operation of Tesela uses the kernel \"{}\"{}", file, kernel.kernel,
-                                distance(near, kernel.kernel) <= 2 ? "; did you mean " + near + "?" : ""));
+                print_error("tesela", fmt::format("warning: {}: no operation of Tesela uses the kernel \"{}\"{}", file,
+                                                  kernel.kernel, did_you_mean(kernel.kernel, known)));
             }
 }
 

@@ -222,6 +222,8 @@ Distribution read_distribution(const std::string& path) {
     if (!file) throw Error("the distribution {} cannot be opened", path);
     try {
         return nlohmann::json::parse(file).get<Distribution>();
+    } catch (const nlohmann::json::exception&) {
+        throw Error("{} is not a distribution that tesela dist wrote", path);
     } catch (const std::exception& error) {
         throw Error("{}: {}", path, error.what());
     }

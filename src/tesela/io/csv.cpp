@@ -1,6 +1,7 @@
 #include "tesela/io/csv.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/base/near_word.hpp"
 #include "tesela/base/units.hpp"
 #include "tesela/io/input_file.hpp"
 #include "tesela/io/output_file.hpp"
@@ -57,31 +58,10 @@ std::string not_a_number(std::string_view text) {
     return fmt::format("{} is not a number", excerpt(text));
 }
 
-/// Levenshtein's distance: the least number of characters inserted, removed or replaced.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        std::size_t diagonal = std::exchange(row[0], i + 1);
-        for (std::size_t j = 0; j < b.size(); ++j) {
-            const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-            diagonal = row[j + 1];
-            row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
-        }
-    }
-    return row.back();
-}
-
 /// "; did you mean 'zinc'?" when a name is near enough, else nothing.
 std::string suggestion(std::string_view name, const std::vector<std::string>& names) {
-    std::size_t best = std::max<std::size_t>(1, name.size() / 2) + 1;
-    const std::string* nearest = nullptr;
-    for (const std::string& candidate : names) {
-        const std::size_t distance = edit_distance(name, candidate);
-        if (distance < best) nearest = &candidate;
-        best = std::min(best, distance);
-    }
-    return nearest != nullptr ? fmt::format("; did you mean {}?", excerpt(*nearest)) : ";";
+    const auto nearest = nearest_word(name, names);
+    return nearest ? fmt::format("; did you mean {}?", excerpt(*nearest)) : ";";
 }
 
 std::string listed(const std::vector<std::string>& names) {

@@ -197,9 +197,8 @@ FittedModel model_from_json(const Json& json) {
 }
 
 FittedModel read_model(const std::string& path) {
-    const Json json = read_json_file(path);
     try {
-        FittedModel fitted = model_from_json(json);
+        FittedModel fitted = model_from_json(read_json_file(path));
         validate(fitted.observations);
         validate(fitted.model);
         tesela::validate(fitted.model.family, fitted.result.theta, fitted.model.metric);

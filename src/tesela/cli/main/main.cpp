@@ -3,6 +3,7 @@
 
 #include "tesela/base/version.hpp"
 #include "tesela/cli/calibrate_command.hpp"
+#include "tesela/cli/command_line.hpp"
 #include "tesela/cli/completion.hpp"
 #include "tesela/cli/dist_command.hpp"
 #include "tesela/cli/geo_commands.hpp"
@@ -50,7 +51,8 @@ int main(int argc, char** argv) {
     }
 
     CLI::App app{
-        "Tesela: Gaussian processes for spatial data, and tiled linear algebra on machines that are not all alike"};
+        "Tesela: Gaussian processes for spatial data, and tiled linear algebra on machines that are not all alike",
+        "tesela"};
     app.set_version_flag("--version", std::string("tesela ") + tesela::version);
     app.require_subcommand(1);
     app.footer(
@@ -65,11 +67,5 @@ int main(int argc, char** argv) {
     app.add_subcommand("bench",
                        "Benchmarks: Tesela beside what it is compared with, such as LAPACK (see tesela bench --help)");
     tesela::cli::add_completion_command(app, exit_code);
-    if (tesela::cli::answered_completion(app, argc, argv)) return tesela::cli::success;
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? tesela::cli::success : tesela::cli::bad_input;
-    }
-    return exit_code;
+    return tesela::cli::parse_and_run(app, argc, argv, exit_code);
 }

@@ -1,0 +1,50 @@
+#include "tesela/base/near_word.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace tesela {
+namespace {
+
+bool same_letter(char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+}
+
+/// Levenshtein's distance: the least number of letters inserted, removed or replaced.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        std::size_t diagonal = std::exchange(row[0], i + 1);
+        for (std::size_t j = 0; j < b.size(); ++j) {
+            const std::size_t replaced = diagonal + (same_letter(a[i], b[j]) ? 0 : 1);
+            diagonal = row[j + 1];
+            row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+        }
+    }
+    return row.back();
+}
+
+}  // namespace
+
+std::optional<std::string> nearest_word(std::string_view word, std::span<const std::string> known) {
+    std::optional<std::string> nearest;
+    std::size_t best = std::max<std::size_t>(1, word.size() / 2) + 1;
+    for (const std::string& candidate : known)
+        if (const std::size_t distance = edit_distance(word, candidate); distance < best) {
+            nearest = candidate;
+            best = distance;
+        }
+    return nearest;
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string> known) {
+    const auto nearest = nearest_word(word, known);
+    return nearest ? "; did you mean " + *nearest + "?" : "";
+}
+
+}  // namespace tesela
