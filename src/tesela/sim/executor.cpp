@@ -52,7 +52,8 @@ Executor::Executor(const Cluster& cluster, const Durations& durations, Copies& c
       durations_(durations),
       copies_(copies),
       options_(options),
-      timeline_(options.network(cluster.platform)) {
+      timeline_(options.network(cluster.platform)),
+      submissions_(cluster.nodes(), Submission({options.submission_seconds, options.passing_seconds})) {
     for (std::size_t node = 0; node < cluster.nodes(); ++node)
         nodes_.push_back(make_node(cluster.places[cluster.type_of_node[node]]));
 }
@@ -63,9 +64,9 @@ double Executor::busy(std::size_t node) const {
     return total;
 }
 
-void Executor::run(const Section& section, const SubmissionRules& submission) {
+void Executor::run(const Section& section, const SubmissionRules& rules) {
     section_ = &section;
-    submission_ = &submission;
+    rules_ = &rules;
     finished_ = 0;
     know_resources();
     progress_.assign(section.vertices.size(), {});
@@ -78,19 +79,23 @@ void Executor::run(const Section& section, const SubmissionRules& submission) {
     }
     for (const std::uint32_t copy : copies_.take_unused()) free_copy(copy);
     const auto count = static_cast<std::int32_t>(nodes_.size());
-    for (std::int32_t node = 0; node < count; ++node) begin_submission(node);
+    for (std::int32_t node = 0; node < count; ++node) {
+        const auto n = static_cast<std::size_t>(node);
+        submissions_[n].begin(section.submissions[n], section.first_item, rules.throttle, now());
+        await_submission(node);
+    }
     timeline_->run(*this);
     for (std::int32_t node = 0; node < count; ++node)
         tell(&ScheduleObserver::wait, ScheduledWait{.node = node,
-                                                    .stream = submission.waiting,
-                                                    .start = nodes_[static_cast<std::size_t>(node)].submitted,
+                                                    .stream = rules.waiting,
+                                                    .start = submissions_[static_cast<std::size_t>(node)].last(),
                                                     .end = now()});
     check_all_done();
 }
 
 /// What the nodes have of the resources that tasks need: the tasks' limit, or the platform's where that is lower.
 void Executor::know_resources() {
-    const std::vector<ResourceLimit>& resources = submission_->recording.resources;
+    const std::vector<ResourceLimit>& resources = rules_->recording.resources;
     for (std::size_t node = 0; node < nodes_.size(); ++node)
         for (std::size_t r = nodes_[node].limits.size(); r < resources.size(); ++r) {
             const auto& of_platform = cluster_.type(static_cast<std::int32_t>(node)).limits;
@@ -111,7 +116,7 @@ void Executor::check_all_done() const {
 
 void Executor::no_worker_for(std::uint32_t v) const {
     const Vertex& vertex = section_->vertices[v];
-    throw Error("none of the workers that stream {} may use on node {} can run {}", stream_of(vertex.item), vertex.node,
+    throw Error("none of the workers that stream {} may use on node {} can run {}", vertex.stream, vertex.node,
                 durations_.kernel(vertex.work).name);
 }
 
@@ -156,68 +161,32 @@ void Executor::settle() {
 // --- submission
 // -------------------------------------------------------------------------------------------------------
 
-void Executor::begin_submission(std::int32_t node) {
-    NodeState& state = nodes_[static_cast<std::size_t>(node)];
-    state.next = 0;
-    state.next_item = section_->first_item;
-    state.submitted = now();
-    state.pending.assign(submission_->limit.size(), 0);
-    schedule_submission(node);
+void Executor::await_submission(std::int32_t node) {
+    if (const auto time = submissions_[static_cast<std::size_t>(node)].next_time(now()))
+        timeline_->set_timer(*time, pack({.kind = TimerKind::submission, .node = node}));
 }
 
-/// A node looks at every item of the stream; what does not concern it costs it little.
-void Executor::schedule_submission(std::int32_t node) {
-    NodeState& state = nodes_[static_cast<std::size_t>(node)];
-    const auto& list = section_->submissions[static_cast<std::size_t>(node)];
-    if (state.next == list.size()) return;
-    const std::uint32_t item = list[state.next].item;
-    const double passed = item > state.next_item ? static_cast<double>(item - state.next_item) : 0;
-    state.next_item = item + 1;
-    timeline_->set_timer(now() + passed * options_.passing_seconds + options_.submission_seconds,
-                         pack({.kind = TimerKind::submission, .node = node}));
-}
-
-/// As the StarPU engine: a step is held back while too much is pending, until a quarter of that has ended.
 void Executor::submit_next(std::int32_t node) {
-    NodeState& state = nodes_[static_cast<std::size_t>(node)];
-    const auto [item, v] = section_->submissions[static_cast<std::size_t>(node)][state.next];
-    if (v == Submission::none) {
-        ++state.next;
-        state.submitted = now();
-        const auto set = submission_->recording.items[item].first_part;
-        allow(submission_->stream_of_item[item], submission_->recording.worker_sets[set], node);
-        return schedule_submission(node);
+    const auto step = submissions_[static_cast<std::size_t>(node)].submit(now());
+    if (!step) return;
+    if (step->vertex == SubmissionStep::none) {
+        const auto set = rules_->recording.items[step->item].first_part;
+        allow(rules_->throttle.stream_of_item[step->item], rules_->recording.worker_sets[set], node);
+    } else if (section_->vertices[step->vertex].node == node) {
+        progress_[step->vertex].submitted = now();
+        release(step->vertex);
     }
-    const Vertex& vertex = section_->vertices[v];
-    const std::size_t stream = stream_of(item);
-    const auto& list = section_->submissions[static_cast<std::size_t>(node)];
-    const bool begins_step = state.next == 0 || list[state.next - 1].item != item;
-    if (begins_step && state.pending[stream] >= submission_->limit[stream]) {
-        state.held_back = true;
-        state.held_since = now();
-        return;
-    }
-    ++state.next;
-    ++state.pending[stream];
-    state.submitted = now();
-    if (vertex.node == node) {
-        progress_[v].submitted = now();
-        release(v);
-    }
-    schedule_submission(node);
+    await_submission(node);
 }
 
-void Executor::count_pending(std::int32_t node, std::uint32_t item, std::int32_t change) {
-    NodeState& state = nodes_[static_cast<std::size_t>(node)];
-    const std::size_t stream = stream_of(item);
-    state.pending[stream] += change;
-    if (!state.held_back || state.pending[stream] > resume_level(submission_->limit[stream])) return;
-    state.held_back = false;
-    tell(&ScheduleObserver::wait, ScheduledWait{.node = node,
-                                                .stream = static_cast<std::uint16_t>(stream),
-                                                .reason = trace::WaitReason::throttle,
-                                                .start = state.held_since,
-                                                .end = now()});
+/// What a node submitted is not pending there any more.
+void Executor::ended_on(std::int32_t node, std::uint16_t stream) {
+    const auto held_since = submissions_[static_cast<std::size_t>(node)].ended(stream);
+    if (!held_since) return;
+    tell(
+        &ScheduleObserver::wait,
+        ScheduledWait{
+            .node = node, .stream = stream, .reason = trace::WaitReason::throttle, .start = *held_since, .end = now()});
     submit_next(node);
 }
 
@@ -276,7 +245,7 @@ void Executor::start_message(std::uint32_t v) {
 
 Executor::Channel& Executor::channel_of(std::uint32_t v) {
     const Vertex& vertex = section_->vertices[v];
-    const std::tuple key{vertex.node, stream_of(vertex.item), vertex.to};
+    const std::tuple key{vertex.node, std::size_t{vertex.stream}, vertex.to};
     const auto found = channels_.find(key);
     if (found != channels_.end()) return found->second;
     const auto limits = MessageLimits::between(cluster_.type(vertex.node).memory, cluster_.type(vertex.to).memory,
@@ -324,7 +293,7 @@ void Executor::message_arrived(std::uint32_t id, const MessageTimes& times) {
                           .start = times.start,
                           .sent = times.sent,
                           .arrival = times.arrival});
-    count_pending(vertex.to, vertex.item, -1);
+    ended_on(vertex.to, vertex.stream);
     finish(id);
 }
 
@@ -338,7 +307,7 @@ void Executor::finish(std::uint32_t v) {
     const auto* successor = section_->successors.data() + section_->first_successor[v];
     const auto* end = section_->successors.data() + section_->first_successor[v + 1];
     for (; successor != end; ++successor) release(*successor);
-    count_pending(vertex.node, vertex.item, -1);
+    ended_on(vertex.node, vertex.stream);
 }
 
 /// Commuting tasks on one tile run in any order, but one at a time: all locks or none are taken.
@@ -476,12 +445,12 @@ void Executor::enqueue(std::uint32_t v) {
         place.load += seconds(v, *place.place);
         ++place.queued;
     }
-    const auto stream = static_cast<std::uint16_t>(stream_of(vertex.item));
     auto queue = std::find_if(node.queues.begin(), node.queues.end(), [&](const ReadyQueue& q) {
-        return q.places == places && q.urgency == vertex.urgency && q.stream == stream;
+        return q.places == places && q.urgency == vertex.urgency && q.stream == vertex.stream;
     });
     if (queue == node.queues.end())
-        queue = node.queues.insert(node.queues.end(), {.places = places, .urgency = vertex.urgency, .stream = stream});
+        queue = node.queues.insert(node.queues.end(),
+                                   {.places = places, .urgency = vertex.urgency, .stream = vertex.stream});
     queue->tasks.push({vertex.priority, v});
     touch(vertex.node);
 }
@@ -524,7 +493,7 @@ std::int32_t Executor::room(const NodeState& node, const PlaceState& place, cons
 
 const AllowedWorkers& Executor::allowed(std::uint32_t v) const {
     const Vertex& vertex = section_->vertices[v];
-    return nodes_[static_cast<std::size_t>(vertex.node)].allowed[stream_of(vertex.item)];
+    return nodes_[static_cast<std::size_t>(vertex.node)].allowed[vertex.stream];
 }
 
 /// The task will run here: its data are brought, and kept on a GPU until it has ended.

@@ -4,6 +4,7 @@
 #include "tesela/sim/internal/cluster.hpp"
 #include "tesela/sim/internal/node.hpp"
 #include "tesela/sim/internal/section.hpp"
+#include "tesela/sim/internal/submission.hpp"
 #include "tesela/sim/simulated_engine.hpp"
 
 #include <cstdint>
@@ -18,8 +19,7 @@ namespace tesela::sim {
 /// How streams submit a section.
 struct SubmissionRules {
     const Recording& recording;
-    std::vector<Index> limit;  ///< tasks that may be pending on a node, per stream
-    const std::vector<std::uint16_t>& stream_of_item;
+    Throttle throttle;
     std::uint16_t waiting = 0;  ///< the stream that waits for the section
 };
 
@@ -29,7 +29,7 @@ public:
     Executor(const Cluster& cluster, const Durations& durations, Copies& copies, const SimulationOptions& options);
 
     /// Runs a section to its end.
-    void run(const Section& section, const SubmissionRules& submission);
+    void run(const Section& section, const SubmissionRules& rules);
     /// From now on a stream uses these workers, on every node or on one.
     void allow(std::uint16_t stream, const WorkerSet& workers);
     void allow(std::uint16_t stream, const WorkerSet& workers, std::int32_t node);
@@ -60,14 +60,12 @@ private:
     };
 
     // submission
-    void begin_submission(std::int32_t node);
-    void schedule_submission(std::int32_t node);
+    void await_submission(std::int32_t node);
     void submit_next(std::int32_t node);
     void know_resources();
     void check_all_done() const;
     [[noreturn]] void no_worker_for(std::uint32_t v) const;
-    void count_pending(std::int32_t node, std::uint32_t item, std::int32_t change);
-    [[nodiscard]] std::size_t stream_of(std::uint32_t item) const { return submission_->stream_of_item[item]; }
+    void ended_on(std::int32_t node, std::uint16_t stream);
 
     // messages
     /// The messages of a stream between two nodes.
@@ -144,10 +142,11 @@ private:
     const SimulationOptions& options_;
     std::unique_ptr<Timeline> timeline_;
     std::vector<NodeState> nodes_;
+    std::vector<Submission> submissions_;  // per node
     std::vector<std::int32_t> touched_;
 
     const Section* section_ = nullptr;
-    const SubmissionRules* submission_ = nullptr;
+    const SubmissionRules* rules_ = nullptr;
     std::vector<Progress> progress_;
     std::vector<std::uint32_t> distinct_;
     std::size_t finished_ = 0;

@@ -129,14 +129,6 @@ struct NodeState {
     double memory = 0;
     double peak = 0;
 
-    /// Submission: what comes next, what is pending of each stream, and since when it is held back.
-    std::size_t next = 0;
-    std::uint32_t next_item = 0;
-    std::vector<Index> pending{};
-    bool held_back = false;
-    double held_since = 0;
-    double submitted = 0;  ///< when the last item was
-
     /// Sends under way, and whether more could go if there were fewer.
     SendsUnderWay sends{};
     bool sends_wait = false;
