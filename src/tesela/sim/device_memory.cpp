@@ -96,7 +96,7 @@ void Executor::start_transfer(std::int32_t node, std::size_t p, DeviceLink::Dire
         now() + copies_[link.transfers.front().copy].bytes / place.place->host_bandwidth,
         pack({.kind = direction == DeviceLink::Direction::to_host ? TimerKind::to_host : TimerKind::to_device,
               .node = node,
-              .place = p}));
+              .part = p}));
 }
 
 void Executor::transfer_ended(std::int32_t node, std::size_t p, DeviceLink::Direction direction) {
@@ -136,7 +136,7 @@ void Executor::wake(std::uint32_t number, std::int32_t memory) {
         const Vertex& vertex = section_->vertices[waiter];
         if (--progress_[waiter].missing > 0) continue;
         if (vertex.message()) {
-            message_ready(waiter);
+            send(channels_.ready(waiter));
         } else {
             PlaceState& place = nodes_[static_cast<std::size_t>(node)].places[progress_[waiter].place];
             place.complete[static_cast<std::size_t>(vertex.urgency)].push({vertex.priority, waiter});

@@ -53,7 +53,9 @@ Executor::Executor(const Cluster& cluster, const Durations& durations, Copies& c
       copies_(copies),
       options_(options),
       timeline_(options.network(cluster.platform)),
-      submissions_(cluster.nodes(), Submission({options.submission_seconds, options.passing_seconds})) {
+      submissions_(cluster.nodes(), Submission({options.submission_seconds, options.passing_seconds})),
+      channels_(cluster),
+      locks_(copies) {
     for (std::size_t node = 0; node < cluster.nodes(); ++node)
         nodes_.push_back(make_node(cluster.places[cluster.type_of_node[node]]));
 }
@@ -72,7 +74,8 @@ void Executor::run(const Section& section, const SubmissionRules& rules) {
     progress_.assign(section.vertices.size(), {});
     // One more thing to wait for: submission on its own node.
     for (std::size_t v = 0; v < progress_.size(); ++v) progress_[v].waits_for = section.waits_for[v] + 1;
-    number_messages();
+    channels_.begin(section);
+    locks_.begin(section);
     for (const std::uint32_t copy : section.initial) {
         allocate(copy);
         copies_[copy].valid = main_memory;
@@ -97,11 +100,11 @@ void Executor::run(const Section& section, const SubmissionRules& rules) {
 void Executor::know_resources() {
     const std::vector<ResourceLimit>& resources = rules_->recording.resources;
     for (std::size_t node = 0; node < nodes_.size(); ++node)
-        for (std::size_t r = nodes_[node].limits.size(); r < resources.size(); ++r) {
+        for (std::size_t r = nodes_[node].resources.known(); r < resources.size(); ++r) {
             const auto& of_platform = cluster_.type(static_cast<std::int32_t>(node)).limits;
             const auto described = of_platform.find(resources[r].name);
             const Index few = described == of_platform.end() ? resources[r].at_most : described->second;
-            nodes_[node].limits.push_back({.free = std::min<Index>(resources[r].at_most, few)});
+            nodes_[node].resources.add(std::min<Index>(resources[r].at_most, few));
         }
 }
 
@@ -136,9 +139,9 @@ void Executor::timer(std::uint64_t what) {
     switch (word.kind) {
         case TimerKind::submission: return submit_next(word.node);
         case TimerKind::task_end: return task_ended(word.id);
-        case TimerKind::gpu: return gpu_tick(word.node, word.place, word.id);
-        case TimerKind::to_device: return transfer_ended(word.node, word.place, DeviceLink::Direction::to_device);
-        case TimerKind::to_host: return transfer_ended(word.node, word.place, DeviceLink::Direction::to_host);
+        case TimerKind::gpu: return gpu_tick(word.node, word.part, word.id);
+        case TimerKind::to_device: return transfer_ended(word.node, word.part, DeviceLink::Direction::to_device);
+        case TimerKind::to_host: return transfer_ended(word.node, word.part, DeviceLink::Direction::to_host);
     }
 }
 
@@ -201,7 +204,7 @@ void Executor::become_ready(std::uint32_t v) {
     progress_[v].ready = now();
     const Vertex& vertex = section_->vertices[v];
     if (!vertex.message()) {
-        if (lock_commuting(v)) admit(v);
+        if (locks_.take(v)) admit(v);
         return;
     }
     // A message leaves from main memory.
@@ -210,56 +213,13 @@ void Executor::become_ready(std::uint32_t v) {
         ++progress_[v].missing;
         request(use.copy, 0, v);
     }
-    if (progress_[v].missing == 0) message_ready(v);
+    if (progress_[v].missing == 0) send(channels_.ready(v));
 }
 
-/// Its data are in main memory: it goes when the window of its pair of nodes lets it.
-void Executor::message_ready(std::uint32_t v) {
-    Channel& channel = channel_of(v);
-    channel.ready(progress_[v].number);
-    start_messages(section_->vertices[v].node, channel);
-}
-
-/// Nothing but this channel has changed: no other send of the node could go before, or all wait for others to end.
-void Executor::start_messages(std::int32_t node, Channel& changed) {
-    NodeState& state = nodes_[static_cast<std::size_t>(node)];
-    while (const auto v = start_next_send<std::uint32_t>(state.sends, [&](const auto& consider) { consider(changed); }))
-        start_message(*v);
-    state.sends_wait |= state.sends.enough();
-}
-
-void Executor::start_messages(std::int32_t node) {
-    NodeState& state = nodes_[static_cast<std::size_t>(node)];
-    while (const auto v = start_next_send<std::uint32_t>(state.sends, [&](const auto& consider) {
-               for (auto at = channels_.lower_bound({node, 0, 0}); at != channels_.lower_bound({node + 1, 0, 0}); ++at)
-                   consider(at->second);
-           }))
-        start_message(*v);
-    state.sends_wait = state.sends.enough();
-}
-
-void Executor::start_message(std::uint32_t v) {
-    const Vertex& vertex = section_->vertices[v];
-    timeline_->send({v, vertex.node, vertex.to, vertex.priority, vertex.bytes});
-}
-
-Executor::Channel& Executor::channel_of(std::uint32_t v) {
-    const Vertex& vertex = section_->vertices[v];
-    const std::tuple key{vertex.node, std::size_t{vertex.stream}, vertex.to};
-    const auto found = channels_.find(key);
-    if (found != channels_.end()) return found->second;
-    const auto limits = MessageLimits::between(cluster_.type(vertex.node).memory, cluster_.type(vertex.to).memory,
-                                               static_cast<Index>(nodes_.size()));
-    return channels_.try_emplace(key, limits).first->second;
-}
-
-/// Numbers the messages of the section as the nodes do that submit them.
-void Executor::number_messages() {
-    channels_.clear();
-    for (std::uint32_t v = 0; v < section_->vertices.size(); ++v) {
+void Executor::send(std::span<const std::uint32_t> messages) {
+    for (const std::uint32_t v : messages) {
         const Vertex& vertex = section_->vertices[v];
-        if (!vertex.message()) continue;
-        progress_[v].number = channel_of(v).add(v, static_cast<Index>(vertex.bytes), vertex.priority);
+        timeline_->send({v, vertex.node, vertex.to, vertex.priority, vertex.bytes});
     }
 }
 
@@ -272,14 +232,7 @@ void Executor::message_arrived(std::uint32_t id, const MessageTimes& times) {
     written(arrived, 0);
     ++messages_;
     bytes_ += vertex.bytes;
-    Channel& channel = channel_of(id);
-    channel.ended(progress_[id].number);
-    NodeState& sender = nodes_[static_cast<std::size_t>(vertex.node)];
-    --sender.sends.now;
-    if (sender.sends_wait)
-        start_messages(vertex.node);
-    else
-        start_messages(vertex.node, channel);
+    send(channels_.arrived(id));
     using Carries = ScheduledMessage::Carries;
     tell(&ScheduleObserver::message,
          ScheduledMessage{.carries = vertex.datum == Vertex::parcel ? Carries::parcel : Carries::datum,
@@ -310,59 +263,13 @@ void Executor::finish(std::uint32_t v) {
     ended_on(vertex.node, vertex.stream);
 }
 
-/// Commuting tasks on one tile run in any order, but one at a time: all locks or none are taken.
-bool Executor::lock_commuting(std::uint32_t v) {
-    const auto uses = section_->uses_of(section_->vertices[v]);
-    for (const Use& use : uses)
-        if (use.mode == AccessMode::commute && copies_[use.copy].locked) {
-            lock_waiters_[use.copy].push({section_->vertices[v].priority, v});
-            return false;
-        }
-    for (const Use& use : uses)
-        if (use.mode == AccessMode::commute) copies_[use.copy].locked = true;
-    return true;
-}
-
-void Executor::unlock_commuting(std::uint32_t v) {
-    const auto uses = section_->uses_of(section_->vertices[v]);
-    for (const Use& use : uses)
-        if (use.mode == AccessMode::commute) copies_[use.copy].locked = false;
-    for (const Use& use : uses) {
-        if (use.mode != AccessMode::commute) continue;
-        while (!copies_[use.copy].locked) {
-            const auto waiters = lock_waiters_.find(use.copy);
-            if (waiters == lock_waiters_.end()) break;
-            const std::uint32_t next = waiters->second.top().vertex;
-            waiters->second.pop();
-            if (waiters->second.empty()) lock_waiters_.erase(waiters);
-            if (lock_commuting(next)) admit(next);
-        }
-    }
-}
-
 // --- scheduling
 // -------------------------------------------------------------------------------------------------------
 
 /// A task that needs a limited resource goes on when there is one left for it.
 void Executor::admit(std::uint32_t v) {
-    NodeState::Limit* limit = limit_of(v);
-    if (limit != nullptr && limit->free == 0) return limit->waiting.push({section_->vertices[v].priority, v});
-    if (limit != nullptr) --limit->free;
-    enqueue(v);
-}
-
-void Executor::give_back(NodeState::Limit& limit) {
-    ++limit.free;
-    if (limit.waiting.empty()) return;
-    const std::uint32_t next = limit.waiting.top().vertex;
-    limit.waiting.pop();
-    --limit.free;
-    enqueue(next);
-}
-
-NodeState::Limit* Executor::limit_of(std::uint32_t v) {
-    const std::size_t resource = section_->vertices[v].resource;
-    return resource == 0 ? nullptr : &node_of(v).limits[resource - 1];
+    const Vertex& vertex = section_->vertices[v];
+    if (node_of(v).resources.take(vertex.resource, {vertex.priority, v})) enqueue(v);
 }
 
 double Executor::seconds(std::uint32_t v, const Place& place) const {
@@ -619,8 +526,8 @@ void Executor::task_ended(std::uint32_t v) {
                                                 .ready = progress.ready,
                                                 .start = progress.start,
                                                 .end = now()});
-    unlock_commuting(v);
-    if (NodeState::Limit* limit = limit_of(v)) give_back(*limit);
+    for (const std::uint32_t next : locks_.give_back(v)) admit(next);
+    if (const auto next = node_of(v).resources.give_back(vertex.resource)) enqueue(*next);
     finish(v);
     touch(vertex.node);
     if (options_.progress && ++tasks_ % 4096 == 0) options_.progress(tasks_);
@@ -643,7 +550,7 @@ void Executor::expect_gpu(std::int32_t n, std::size_t p) {
     double least = std::numeric_limits<double>::infinity();
     for (const auto& kernel : place.running) least = std::min(least, kernel.left);
     timeline_->set_timer(now() + std::max(0.0, least) * static_cast<double>(place.running.size()),
-                         pack({.kind = TimerKind::gpu, .node = n, .place = p, .id = place.epoch}));
+                         pack({.kind = TimerKind::gpu, .node = n, .part = p, .id = place.epoch}));
 }
 
 /// The kernel with the least left has ended, unless others have started since this was expected.

@@ -1,16 +1,16 @@
 #pragma once
 
-#include "tesela/flow/message_window.hpp"
+#include "tesela/sim/internal/channels.hpp"
 #include "tesela/sim/internal/cluster.hpp"
+#include "tesela/sim/internal/commuting_locks.hpp"
 #include "tesela/sim/internal/node.hpp"
 #include "tesela/sim/internal/section.hpp"
 #include "tesela/sim/internal/submission.hpp"
 #include "tesela/sim/simulated_engine.hpp"
 
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <tuple>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -53,7 +53,6 @@ private:
         std::uint16_t missing = 0;  ///< tiles on their way to the place where it is staged
         std::uint8_t place = 0;
         std::int32_t worker = 0;
-        std::uint64_t number = 0;  ///< of a message, in its window
         double submitted = 0;
         double ready = 0;
         double start = 0;
@@ -67,27 +66,15 @@ private:
     [[noreturn]] void no_worker_for(std::uint32_t v) const;
     void ended_on(std::int32_t node, std::uint16_t stream);
 
-    // messages
-    /// The messages of a stream between two nodes.
-    using Channel = MessageWindow<std::uint32_t>;
-    void number_messages();
-    [[nodiscard]] Channel& channel_of(std::uint32_t v);
-    void message_ready(std::uint32_t v);
-    void start_messages(std::int32_t node, Channel& changed);
-    void start_messages(std::int32_t node);
-    void start_message(std::uint32_t v);
+    void send(std::span<const std::uint32_t> messages);
 
     // dependencies
     void release(std::uint32_t v);
     void become_ready(std::uint32_t v);
     void finish(std::uint32_t v);
-    [[nodiscard]] bool lock_commuting(std::uint32_t v);
-    void unlock_commuting(std::uint32_t v);
 
     // scheduling
     void admit(std::uint32_t v);
-    [[nodiscard]] NodeState::Limit* limit_of(std::uint32_t v);
-    void give_back(NodeState::Limit& limit);
     void enqueue(std::uint32_t v);
     [[nodiscard]] double expected_wait(const PlaceState& place) const;
     [[nodiscard]] bool fits(std::uint32_t v, const Place& place) const;
@@ -143,6 +130,8 @@ private:
     std::unique_ptr<Timeline> timeline_;
     std::vector<NodeState> nodes_;
     std::vector<Submission> submissions_;  // per node
+    Channels channels_;
+    CommutingLocks locks_;
     std::vector<std::int32_t> touched_;
 
     const Section* section_ = nullptr;
@@ -151,11 +140,8 @@ private:
     std::vector<std::uint32_t> distinct_;
     std::size_t finished_ = 0;
 
-    /// Who waits for a copy in a memory, and who for the lock of a copy.
+    /// Who waits for a copy in a memory.
     std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> data_waiters_;
-    std::unordered_map<std::uint32_t, VertexQueue> lock_waiters_;
-
-    std::map<std::tuple<std::int32_t, std::size_t, std::int32_t>, Channel> channels_;  // by source, stream and target
 
     Index messages_ = 0;
     Index tasks_ = 0;

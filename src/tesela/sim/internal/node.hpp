@@ -1,13 +1,14 @@
 #pragma once
 
 #include "tesela/flow/engine.hpp"
-#include "tesela/flow/message_window.hpp"
 #include "tesela/sim/internal/cluster.hpp"
+#include "tesela/sim/internal/limited_resources.hpp"
+#include "tesela/sim/internal/timers.hpp"
+#include "tesela/sim/internal/vertex_queue.hpp"
 
 #include <cstdint>
 #include <deque>
 #include <list>
-#include <queue>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -17,33 +18,6 @@ namespace tesela::sim {
 /// Memories of a node as bits: main memory is the first.
 inline constexpr std::uint32_t main_memory = 1U;
 [[nodiscard]] constexpr std::uint32_t bit(std::int32_t memory) { return 1U << static_cast<unsigned>(memory); }
-
-/// What a timer says, packed into one word.
-enum class TimerKind : std::uint8_t { submission, task_end, gpu, to_device, to_host };
-struct TimerWord {
-    TimerKind kind = TimerKind::submission;
-    std::int32_t node = 0;
-    std::size_t place = 0;
-    std::uint32_t id = 0;
-};
-[[nodiscard]] constexpr std::uint64_t pack(const TimerWord& word) {
-    return static_cast<std::uint64_t>(word.kind) << 60U | static_cast<std::uint64_t>(word.node) << 38U |
-           static_cast<std::uint64_t>(word.place) << 32U | word.id;
-}
-[[nodiscard]] constexpr TimerWord unpack(std::uint64_t word) {
-    return {static_cast<TimerKind>(word >> 60U), static_cast<std::int32_t>(word >> 38U & 0x3fffffU),
-            static_cast<std::size_t>(word >> 32U & 0x3fU), static_cast<std::uint32_t>(word)};
-}
-
-/// A vertex that waits, by priority and then in order of the stream.
-struct QueuedVertex {
-    std::int32_t priority = 0;
-    std::uint32_t vertex = 0;
-    friend bool operator<(const QueuedVertex& a, const QueuedVertex& b) {  // the first to go is the greatest
-        return a.priority != b.priority ? a.priority < b.priority : a.vertex > b.vertex;
-    }
-};
-using VertexQueue = std::priority_queue<QueuedVertex>;
 
 /// Tasks of a stream that some places of a node may take, and whether they are critical.
 struct ReadyQueue {
@@ -129,16 +103,7 @@ struct NodeState {
     double memory = 0;
     double peak = 0;
 
-    /// Sends under way, and whether more could go if there were fewer.
-    SendsUnderWay sends{};
-    bool sends_wait = false;
-
-    /// Limited resources: what is free of each, and who waits.
-    struct Limit {
-        Index free = 0;
-        VertexQueue waiting{};
-    };
-    std::vector<Limit> limits{};            ///< as Recording::resources
+    LimitedResources resources{};
     std::vector<AllowedWorkers> allowed{};  ///< per stream
 };
 
