@@ -14,15 +14,13 @@ constexpr std::int32_t tasks_ahead = 8;
 
 NodeState make_node(const std::vector<Place>& places) {
     NodeState node;
-    node.place_of_memory.push_back(0);
     for (const Place& place : places) {
-        PlaceState state{.place = &place, .free_bytes = place.memory_bytes};
+        PlaceState state{.place = &place};
         for (std::int32_t s = place.slots; s-- > 0;) state.free_slots.push_back(place.first_worker + s);
         for (std::int32_t s = place.critical_slots; s-- > 0;) state.free_critical.push_back(place.first_critical + s);
-        if (place.is_gpu()) node.place_of_memory.push_back(node.places.size());
         node.places.push_back(std::move(state));
+        if (place.is_gpu()) node.lookahead = tasks_ahead;
     }
-    if (node.place_of_memory.size() > 1) node.lookahead = tasks_ahead;
     return node;
 }
 
@@ -54,6 +52,7 @@ Executor::Executor(const Cluster& cluster, const Durations& durations, Copies& c
       options_(options),
       timeline_(options.network(cluster.platform)),
       submissions_(cluster.nodes(), Submission({options.submission_seconds, options.passing_seconds})),
+      memories_(cluster, copies, *timeline_, options.observers, *this),
       channels_(cluster),
       locks_(copies) {
     for (std::size_t node = 0; node < cluster.nodes(); ++node)
@@ -76,11 +75,7 @@ void Executor::run(const Section& section, const SubmissionRules& rules) {
     for (std::size_t v = 0; v < progress_.size(); ++v) progress_[v].waits_for = section.waits_for[v] + 1;
     channels_.begin(section);
     locks_.begin(section);
-    for (const std::uint32_t copy : section.initial) {
-        allocate(copy);
-        copies_[copy].valid = main_memory;
-    }
-    for (const std::uint32_t copy : copies_.take_unused()) free_copy(copy);
+    memories_.begin(section);
     const auto count = static_cast<std::int32_t>(nodes_.size());
     for (std::int32_t node = 0; node < count; ++node) {
         const auto n = static_cast<std::size_t>(node);
@@ -136,12 +131,13 @@ void Executor::allow(std::uint16_t stream, const WorkerSet& workers, std::int32_
 
 void Executor::timer(std::uint64_t what) {
     const TimerWord word = unpack(what);
+    const auto memory = static_cast<std::int32_t>(word.part);
     switch (word.kind) {
         case TimerKind::submission: return submit_next(word.node);
         case TimerKind::task_end: return task_ended(word.id);
         case TimerKind::gpu: return gpu_tick(word.node, word.part, word.id);
-        case TimerKind::to_device: return transfer_ended(word.node, word.part, DeviceLink::Direction::to_device);
-        case TimerKind::to_host: return transfer_ended(word.node, word.part, DeviceLink::Direction::to_host);
+        case TimerKind::to_device: return memories_.transfer_ended(word.node, memory, Direction::to_device);
+        case TimerKind::to_host: return memories_.transfer_ended(word.node, memory, Direction::to_host);
     }
 }
 
@@ -207,13 +203,13 @@ void Executor::become_ready(std::uint32_t v) {
         if (locks_.take(v)) admit(v);
         return;
     }
-    // A message leaves from main memory.
-    for (const Use& use : section_->uses_of(vertex)) {
-        if (use.mode != AccessMode::read || (copies_[use.copy].valid & main_memory) != 0) continue;
-        ++progress_[v].missing;
-        request(use.copy, 0, v);
-    }
-    if (progress_[v].missing == 0) send(channels_.ready(v));
+    if (memories_.stage(v, 0)) send(channels_.ready(v));  // a message leaves from main memory
+}
+
+void Executor::data_there(std::uint32_t v) {
+    if (section_->vertices[v].message()) return send(channels_.ready(v));
+    complete(v);
+    touch(section_->vertices[v].node);
 }
 
 void Executor::send(std::span<const std::uint32_t> messages) {
@@ -223,13 +219,15 @@ void Executor::send(std::span<const std::uint32_t> messages) {
     }
 }
 
-void Executor::message_started(std::uint32_t id) { allocate(section_->uses_of(section_->vertices[id]).back().copy); }
+void Executor::message_started(std::uint32_t id) {
+    memories_.allocate(section_->uses_of(section_->vertices[id]).back().copy);
+}
 
 void Executor::message_arrived(std::uint32_t id, const MessageTimes& times) {
     const Vertex& vertex = section_->vertices[id];
     const std::uint32_t arrived = section_->uses_of(vertex).back().copy;
     const Copy& target = copies_[arrived];
-    written(arrived, 0);
+    memories_.written(arrived, 0);
     ++messages_;
     bytes_ += vertex.bytes;
     send(channels_.arrived(id));
@@ -253,10 +251,7 @@ void Executor::message_arrived(std::uint32_t id, const MessageTimes& times) {
 void Executor::finish(std::uint32_t v) {
     ++finished_;
     const Vertex& vertex = section_->vertices[v];
-    for (const Use& use : section_->uses_of(vertex)) {
-        Copy& copy = copies_[use.copy];
-        if (--copy.users == 0 && copy.dropped) free_copy(use.copy);
-    }
+    memories_.forget_uses(v);
     const auto* successor = section_->successors.data() + section_->first_successor[v];
     const auto* end = section_->successors.data() + section_->first_successor[v + 1];
     for (; successor != end; ++successor) release(*successor);
@@ -277,25 +272,6 @@ double Executor::seconds(std::uint32_t v, const Place& place) const {
     return durations_.seconds(vertex.work, cluster_.type_of_node[static_cast<std::size_t>(vertex.node)], place.group);
 }
 
-/// Time to bring the tiles that a task reads into a place's memory, as far as they are not there or on their way.
-double Executor::transfer_seconds(std::uint32_t v, const PlaceState& place) const {
-    const Vertex& vertex = section_->vertices[v];
-    const NodeState& node = nodes_[static_cast<std::size_t>(vertex.node)];
-    if (node.place_of_memory.size() == 1) return 0;
-    double total = 0;
-    const std::uint32_t here = bit(place.place->memory);
-    for (const Use& use : section_->uses_of(vertex)) {
-        const Copy& copy = copies_[use.copy];
-        if (!reads(use.mode) || ((copy.valid | copy.fetching) & here) != 0 || copy.valid == 0) continue;
-        if (here != main_memory) total += copy.bytes / place.place->host_bandwidth;
-        if ((copy.valid & main_memory) == 0) {
-            const auto source = node.place_of_memory[static_cast<std::size_t>(std::countr_zero(copy.valid))];
-            total += copy.bytes / node.places[source].place->host_bandwidth;
-        }
-    }
-    return total;
-}
-
 /// Seconds until a place has done what it has, as far as it keeps a new task waiting.
 double Executor::expected_wait(const PlaceState& place) const {
     if (place.place->is_gpu()) {
@@ -307,14 +283,6 @@ double Executor::expected_wait(const PlaceState& place) const {
     return std::max(0.0, (place.load + place.ends - place.working * now()) / place.place->slots);
 }
 
-/// Whether the tiles of a task fit into a place's memory at all.
-bool Executor::fits(std::uint32_t v, const Place& place) const {
-    if (!place.is_gpu()) return true;
-    double bytes = 0;
-    for (const Use& use : section_->uses_of(section_->vertices[v])) bytes += copies_[use.copy].bytes;
-    return bytes <= place.memory_bytes;
-}
-
 /// The places that may take a task, as bits: all that can run it, or the one expected to end it first.
 std::uint32_t Executor::choose_places(std::uint32_t v) const {
     const NodeState& node = nodes_[static_cast<std::size_t>(section_->vertices[v].node)];
@@ -324,12 +292,12 @@ std::uint32_t Executor::choose_places(std::uint32_t v) const {
     for (std::size_t p = 0; p < node.places.size(); ++p) {
         const PlaceState& place = node.places[p];
         const double duration = seconds(v, *place.place);
-        if (duration == Durations::never || !fits(v, *place.place)) continue;
+        if (duration == Durations::never || !memories_.fits(v, place.place->memory)) continue;
         // Under `priority` a set may change while the task waits.
         if (options_.scheduler == SimulatedScheduler::earliest_finish && !allowed(v).has_any_of(*place.place)) continue;
         able |= 1U << p;
         if (options_.scheduler == SimulatedScheduler::priority) continue;
-        const double end = expected_wait(place) + transfer_seconds(v, place) + duration;
+        const double end = expected_wait(place) + memories_.seconds_to_bring(v, place.place->memory) + duration;
         if (end < least) {
             least = end;
             best = 1U << p;
@@ -408,22 +376,13 @@ void Executor::stage(std::uint32_t v, std::int32_t n, std::size_t p) {
     PlaceState& place = nodes_[static_cast<std::size_t>(n)].places[p];
     ++place.staged;
     progress_[v].place = static_cast<std::uint8_t>(p);
-    if (place.place->is_gpu() && (!place.without_room.empty() || !reserve(v, place)))
-        place.without_room.push_back(v);
-    else
-        fetch_missing(v, n, p);
+    if (memories_.stage(v, place.place->memory)) complete(v);
 }
 
-void Executor::fetch_missing(std::uint32_t v, std::int32_t n, std::size_t p) {
-    PlaceState& place = nodes_[static_cast<std::size_t>(n)].places[p];
-    const std::int32_t memory = place.place->memory;
-    for (const Use& use : section_->uses_of(section_->vertices[v])) {
-        if (!reads(use.mode) || (copies_[use.copy].valid & bit(memory)) != 0) continue;
-        ++progress_[v].missing;
-        request(use.copy, memory, v);
-    }
+void Executor::complete(std::uint32_t v) {
     const Vertex& vertex = section_->vertices[v];
-    if (progress_[v].missing == 0) place.complete[static_cast<std::size_t>(vertex.urgency)].push({vertex.priority, v});
+    PlaceState& place = node_of(v).places[progress_[v].place];
+    place.complete[static_cast<std::size_t>(vertex.urgency)].push({vertex.priority, v});
 }
 
 void Executor::start_staged(std::int32_t n, std::size_t p) {
@@ -475,10 +434,7 @@ void Executor::unstage(std::uint32_t v, std::int32_t n, std::size_t p) {
     PlaceState& place = nodes_[static_cast<std::size_t>(n)].places[p];
     --place.staged;
     place.load = std::max(0.0, place.load - seconds(v, *place.place));
-    if (place.place->is_gpu()) {
-        unpin(v, place);
-        retry_waiting(n, p);
-    }
+    memories_.unstage(v, place.place->memory);
     enqueue(v);
 }
 
@@ -486,7 +442,7 @@ void Executor::start(std::uint32_t v, std::int32_t n, std::size_t p, std::int32_
     PlaceState& place = nodes_[static_cast<std::size_t>(n)].places[p];
     const Vertex& vertex = section_->vertices[v];
     for (const Use& use : section_->uses_of(vertex))
-        if (writes(use.mode)) allocate(use.copy);
+        if (writes(use.mode)) memories_.allocate(use.copy);
     progress_[v].start = now();
     progress_[v].worker = slot;
     place.load = std::max(0.0, place.load - seconds(v, *place.place));
@@ -514,11 +470,8 @@ void Executor::task_ended(std::uint32_t v) {
         place.ends = --place.working == 0 ? 0 : place.ends - now();
     }
     for (const Use& use : section_->uses_of(vertex))
-        if (writes(use.mode)) written(use.copy, place.place->memory);
-    if (place.place->is_gpu()) {
-        unpin(v, place);
-        retry_waiting(vertex.node, progress.place);
-    }
+        if (writes(use.mode)) memories_.written(use.copy, place.place->memory);
+    memories_.unstage(v, place.place->memory);
     tell(&ScheduleObserver::task, ScheduledTask{.item = vertex.item,
                                                 .node = vertex.node,
                                                 .worker = progress.worker,

@@ -3,7 +3,9 @@
 #include "tesela/sim/internal/channels.hpp"
 #include "tesela/sim/internal/cluster.hpp"
 #include "tesela/sim/internal/commuting_locks.hpp"
+#include "tesela/sim/internal/memories.hpp"
 #include "tesela/sim/internal/node.hpp"
+#include "tesela/sim/internal/observers.hpp"
 #include "tesela/sim/internal/section.hpp"
 #include "tesela/sim/internal/submission.hpp"
 #include "tesela/sim/simulated_engine.hpp"
@@ -11,7 +13,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 namespace tesela::sim {
@@ -24,7 +25,7 @@ struct SubmissionRules {
 };
 
 /// What happens on the cluster when sections are run one after the other: submission, scheduling, transfers, memory.
-class Executor final : public TimelineHandler {
+class Executor final : public TimelineHandler, public MemoryHandler {
 public:
     Executor(const Cluster& cluster, const Durations& durations, Copies& copies, const SimulationOptions& options);
 
@@ -39,18 +40,19 @@ public:
     [[nodiscard]] double bytes() const { return bytes_; }
     /// Seconds that cores and GPUs of a node were busy, summed over them.
     [[nodiscard]] double busy(std::size_t node) const;
-    [[nodiscard]] double memory_peak(std::size_t node) const { return nodes_[node].peak; }
+    [[nodiscard]] double memory_peak(std::size_t node) const { return memories_.peak(node); }
 
     void timer(std::uint64_t what) override;
     void message_started(std::uint32_t id) override;
     void message_arrived(std::uint32_t id, const MessageTimes& times) override;
     void settle() override;
+    void data_there(std::uint32_t v) override;
+    void room_found(std::uint32_t v) override { touch(section_->vertices[v].node); }
 
 private:
     /// Progress of one vertex.
     struct Progress {
         std::uint32_t waits_for = 0;
-        std::uint16_t missing = 0;  ///< tiles on their way to the place where it is staged
         std::uint8_t place = 0;
         std::int32_t worker = 0;
         double submitted = 0;
@@ -77,13 +79,11 @@ private:
     void admit(std::uint32_t v);
     void enqueue(std::uint32_t v);
     [[nodiscard]] double expected_wait(const PlaceState& place) const;
-    [[nodiscard]] bool fits(std::uint32_t v, const Place& place) const;
     [[nodiscard]] std::uint32_t choose_places(std::uint32_t v) const;
-    [[nodiscard]] double transfer_seconds(std::uint32_t v, const PlaceState& place) const;
     [[nodiscard]] double seconds(std::uint32_t v, const Place& place) const;
     void dispatch(std::int32_t node);
     void stage(std::uint32_t v, std::int32_t node, std::size_t place);
-    void fetch_missing(std::uint32_t v, std::int32_t node, std::size_t place);
+    void complete(std::uint32_t v);
     void start_staged(std::int32_t node, std::size_t place);
     [[nodiscard]] bool start_first(VertexQueue& queue, std::vector<std::int32_t>& free_workers, std::int32_t node,
                                    std::size_t place);
@@ -97,30 +97,13 @@ private:
     void expect_gpu(std::int32_t node, std::size_t place);
     void gpu_tick(std::int32_t node, std::size_t place, std::uint32_t epoch);
 
-    // memory
-    void allocate(std::uint32_t copy);
-    void free_copy(std::uint32_t copy);
-    void change_memory(std::int32_t node, std::int32_t memory, double bytes);
-    void request(std::uint32_t copy, std::int32_t memory, std::uint32_t waiter);
-    void push_transfer(std::int32_t node, std::size_t place, DeviceLink::Direction direction, std::uint32_t copy);
-    void start_transfer(std::int32_t node, std::size_t place, DeviceLink::Direction direction);
-    void transfer_ended(std::int32_t node, std::size_t place, DeviceLink::Direction direction);
-    void wake(std::uint32_t copy, std::int32_t memory);
-    void written(std::uint32_t copy, std::int32_t memory);
-    [[nodiscard]] bool reserve(std::uint32_t v, PlaceState& place);
-    [[nodiscard]] bool make_room(PlaceState& place, double bytes);
-    void drop_resident(PlaceState& place, std::uint32_t copy);
-    [[nodiscard]] const std::vector<std::uint32_t>& distinct_copies(std::uint32_t v);
-    void unpin(std::uint32_t v, PlaceState& place);
-    void retry_waiting(std::int32_t node, std::size_t place);
-
     void touch(std::int32_t node);
     [[nodiscard]] NodeState& node_of(std::uint32_t v) {
         return nodes_[static_cast<std::size_t>(section_->vertices[v].node)];
     }
     template <class Record>
     void tell(void (ScheduleObserver::*method)(const Record&), const Record& record) const {
-        for (ScheduleObserver* observer : options_.observers) (observer->*method)(record);
+        sim::tell(options_.observers, method, record);
     }
 
     const Cluster& cluster_;
@@ -130,6 +113,7 @@ private:
     std::unique_ptr<Timeline> timeline_;
     std::vector<NodeState> nodes_;
     std::vector<Submission> submissions_;  // per node
+    Memories memories_;
     Channels channels_;
     CommutingLocks locks_;
     std::vector<std::int32_t> touched_;
@@ -137,11 +121,7 @@ private:
     const Section* section_ = nullptr;
     const SubmissionRules* rules_ = nullptr;
     std::vector<Progress> progress_;
-    std::vector<std::uint32_t> distinct_;
     std::size_t finished_ = 0;
-
-    /// Who waits for a copy in a memory.
-    std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> data_waiters_;
 
     Index messages_ = 0;
     Index tasks_ = 0;

@@ -7,17 +7,9 @@
 #include "tesela/sim/internal/vertex_queue.hpp"
 
 #include <cstdint>
-#include <deque>
-#include <list>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 namespace tesela::sim {
-
-/// Memories of a node as bits: main memory is the first.
-inline constexpr std::uint32_t main_memory = 1U;
-[[nodiscard]] constexpr std::uint32_t bit(std::int32_t memory) { return 1U << static_cast<unsigned>(memory); }
 
 /// Tasks of a stream that some places of a node may take, and whether they are critical.
 struct ReadyQueue {
@@ -25,24 +17,6 @@ struct ReadyQueue {
     Urgency urgency = Urgency::ordinary;
     std::uint16_t stream = 0;
     VertexQueue tasks{};
-};
-
-/// One direction between main memory and a GPU: one tile at a time, in order.
-struct DeviceLink {
-    enum class Direction : std::uint8_t { to_device, to_host };
-    struct Transfer {
-        std::uint32_t copy = 0;
-        std::uint32_t writes = 0;  ///< of the copy when it was asked for
-    };
-    std::deque<Transfer> transfers{};
-    bool busy = false;
-};
-
-/// A tile on a GPU.
-struct Resident {
-    std::int32_t pins = 0;                         ///< tasks staged or running that use it
-    std::list<std::uint32_t>::iterator in_line{};  ///< among the evictable, while nothing pins it
-    bool written_back = false;                     ///< on its way out, to make room
 };
 
 /// What goes on in a place.
@@ -67,15 +41,6 @@ struct PlaceState {
     /// Of cores: how many are busy, and the sum of the times when they end.
     std::int32_t working = 0;
     double ends = 0;
-
-    /// A GPU's memory.
-    double free_bytes = 0;
-    double leaving_bytes = 0;
-    std::unordered_map<std::uint32_t, Resident> resident{};
-    std::list<std::uint32_t> evictable{};  ///< the one that was not used for longest first
-    std::deque<std::uint32_t> without_room{};
-    bool retrying = false;
-    DeviceLink links[2]{};
 };
 
 /// Workers of a node that a stream may use, by number; all while it is empty.
@@ -96,12 +61,9 @@ private:
 /// What goes on on a node.
 struct NodeState {
     std::vector<PlaceState> places{};
-    std::vector<std::size_t> place_of_memory{};  ///< of GPU memories; [0] is unused
     std::vector<ReadyQueue> queues{};
     std::int32_t lookahead = 0;
     bool touched = false;
-    double memory = 0;
-    double peak = 0;
 
     LimitedResources resources{};
     std::vector<AllowedWorkers> allowed{};  ///< per stream
