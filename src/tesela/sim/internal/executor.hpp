@@ -4,8 +4,7 @@
 #include "tesela/sim/internal/cluster.hpp"
 #include "tesela/sim/internal/commuting_locks.hpp"
 #include "tesela/sim/internal/memories.hpp"
-#include "tesela/sim/internal/node.hpp"
-#include "tesela/sim/internal/observers.hpp"
+#include "tesela/sim/internal/scheduler.hpp"
 #include "tesela/sim/internal/section.hpp"
 #include "tesela/sim/internal/submission.hpp"
 #include "tesela/sim/simulated_engine.hpp"
@@ -24,22 +23,22 @@ struct SubmissionRules {
     std::uint16_t waiting = 0;  ///< the stream that waits for the section
 };
 
-/// What happens on the cluster when sections are run one after the other: submission, scheduling, transfers, memory.
-class Executor final : public TimelineHandler, public MemoryHandler {
+/// What happens on the cluster when sections are run one after the other. Submission, scheduling, messages, memories
+/// and locks are parts that do not know each other; this is what connects them.
+class Executor final : public TimelineHandler, public MemoryHandler, public SchedulerHandler {
 public:
     Executor(const Cluster& cluster, const Durations& durations, Copies& copies, const SimulationOptions& options);
 
     /// Runs a section to its end.
     void run(const Section& section, const SubmissionRules& rules);
-    /// From now on a stream uses these workers, on every node or on one.
+    /// From now on a stream uses these workers.
     void allow(std::uint16_t stream, const WorkerSet& workers);
-    void allow(std::uint16_t stream, const WorkerSet& workers, std::int32_t node);
 
     [[nodiscard]] double now() const { return timeline_->now(); }
     [[nodiscard]] Index messages() const { return messages_; }
     [[nodiscard]] double bytes() const { return bytes_; }
     /// Seconds that cores and GPUs of a node were busy, summed over them.
-    [[nodiscard]] double busy(std::size_t node) const;
+    [[nodiscard]] double busy(std::size_t node) const { return schedulers_[node].busy(); }
     [[nodiscard]] double memory_peak(std::size_t node) const { return memories_.peak(node); }
 
     void timer(std::uint64_t what) override;
@@ -47,7 +46,9 @@ public:
     void message_arrived(std::uint32_t id, const MessageTimes& times) override;
     void settle() override;
     void data_there(std::uint32_t v) override;
-    void room_found(std::uint32_t v) override { touch(section_->vertices[v].node); }
+    void room_found(std::uint32_t v) override { has_work(vertex(v).node); }
+    void task_starts(const AssignedTask& task) override;
+    void has_work(std::int32_t node) override;
 
 private:
     /// Progress of one vertex.
@@ -60,63 +61,35 @@ private:
         double start = 0;
     };
 
-    // submission
     void await_submission(std::int32_t node);
     void submit_next(std::int32_t node);
-    void know_resources();
-    void check_all_done() const;
-    [[noreturn]] void no_worker_for(std::uint32_t v) const;
-    void ended_on(std::int32_t node, std::uint16_t stream);
-
-    void send(std::span<const std::uint32_t> messages);
-
-    // dependencies
     void release(std::uint32_t v);
     void become_ready(std::uint32_t v);
-    void finish(std::uint32_t v);
-
-    // scheduling
-    void admit(std::uint32_t v);
-    void enqueue(std::uint32_t v);
-    [[nodiscard]] double expected_wait(const PlaceState& place) const;
-    [[nodiscard]] std::uint32_t choose_places(std::uint32_t v) const;
-    [[nodiscard]] double seconds(std::uint32_t v, const Place& place) const;
-    void dispatch(std::int32_t node);
-    void stage(std::uint32_t v, std::int32_t node, std::size_t place);
-    void complete(std::uint32_t v);
-    void start_staged(std::int32_t node, std::size_t place);
-    [[nodiscard]] bool start_first(VertexQueue& queue, std::vector<std::int32_t>& free_workers, std::int32_t node,
-                                   std::size_t place);
-    [[nodiscard]] bool takes_critical(const PlaceState& place, std::uint32_t v) const;
-    void unstage(std::uint32_t v, std::int32_t node, std::size_t place);
-    [[nodiscard]] const AllowedWorkers& allowed(std::uint32_t v) const;
-    [[nodiscard]] std::int32_t room(const NodeState& node, const PlaceState& place, const ReadyQueue& queue) const;
-    void start(std::uint32_t v, std::int32_t node, std::size_t place, std::int32_t slot);
+    void send(std::span<const std::uint32_t> messages);
     void task_ended(std::uint32_t v);
-    void advance_gpu(PlaceState& place);
-    void expect_gpu(std::int32_t node, std::size_t place);
-    void gpu_tick(std::int32_t node, std::size_t place, std::uint32_t epoch);
+    void finish(std::uint32_t v);
+    void ended_on(std::int32_t node, std::uint16_t stream);
+    void check_all_done() const;
 
-    void touch(std::int32_t node);
-    [[nodiscard]] NodeState& node_of(std::uint32_t v) {
-        return nodes_[static_cast<std::size_t>(section_->vertices[v].node)];
+    [[nodiscard]] const Vertex& vertex(std::uint32_t v) const { return section_->vertices[v]; }
+    [[nodiscard]] NodeScheduler& scheduler_of(std::uint32_t v) {
+        return schedulers_[static_cast<std::size_t>(vertex(v).node)];
     }
-    template <class Record>
-    void tell(void (ScheduleObserver::*method)(const Record&), const Record& record) const {
-        sim::tell(options_.observers, method, record);
-    }
+    [[nodiscard]] std::int32_t node_count() const { return static_cast<std::int32_t>(schedulers_.size()); }
+    void tell_task(std::uint32_t v) const;
+    void tell_message(std::uint32_t v, const MessageTimes& times) const;
 
     const Cluster& cluster_;
-    const Durations& durations_;
     Copies& copies_;
     const SimulationOptions& options_;
     std::unique_ptr<Timeline> timeline_;
-    std::vector<NodeState> nodes_;
-    std::vector<Submission> submissions_;  // per node
+    std::vector<Submission> submissions_;    // per node
+    std::vector<NodeScheduler> schedulers_;  // per node
     Memories memories_;
     Channels channels_;
     CommutingLocks locks_;
-    std::vector<std::int32_t> touched_;
+    std::vector<bool> has_work_;             // per node
+    std::vector<std::int32_t> to_dispatch_;  // nodes that have, the latest first
 
     const Section* section_ = nullptr;
     const SubmissionRules* rules_ = nullptr;
