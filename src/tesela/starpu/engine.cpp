@@ -11,6 +11,7 @@
 #include "tesela/starpu/internal/handle_pool.hpp"
 #include "tesela/starpu/internal/mail.hpp"
 #include "tesela/starpu/internal/runtime.hpp"
+#include "tesela/starpu/internal/step_numbers.hpp"
 #include "tesela/starpu/internal/stream_state.hpp"
 #include "tesela/starpu/internal/tile_letters.hpp"
 #include "tesela/starpu/internal/tracing.hpp"
@@ -30,34 +31,7 @@ using namespace starpu;
 
 namespace {
 
-StarpuAttachment& attachment_of(const TileRef& tile) { return *static_cast<StarpuAttachment*>(tile.matrix); }
 StarpuStream& stream_of(StreamState& stream) { return static_cast<StarpuStream&>(stream); }
-
-/// What a step is, as a number that is the same on every node (see StarpuStream::trail).
-enum class StepKind : std::uint8_t { task = 1, move, share, exchange, retire, fetch };
-std::uint64_t number_of(StepKind kind, const TileRef& tile, Index node = 0) {
-    Digest digest;
-    digest.add(static_cast<std::uint64_t>(kind));
-    digest.add(attachment_of(tile).datum(tile.index));
-    digest.add(static_cast<std::uint64_t>(node));
-    return digest.value();
-}
-std::uint64_t number_of(const Task& task) {
-    Digest digest;
-    digest.add(static_cast<std::uint64_t>(StepKind::task));
-    digest.add(static_cast<std::uint64_t>(task.node));
-    for (const Access& access : task.used())
-        digest.add(attachment_of(access.tile).datum(access.tile.index) * 8 + static_cast<std::uint64_t>(access.mode));
-    return digest.value();
-}
-/// Its cuts and owners.
-std::uint64_t number_of(const Attachment& matrix) {
-    Digest digest;
-    for (const Index cut : matrix.tiling().row_cuts()) digest.add(static_cast<std::uint64_t>(cut));
-    for (const Index cut : matrix.tiling().col_cuts()) digest.add(static_cast<std::uint64_t>(cut));
-    for (const std::int32_t owner : matrix.distribution().owners()) digest.add(static_cast<std::uint64_t>(owner));
-    return digest.value();
-}
 
 }  // namespace
 
@@ -509,19 +483,6 @@ std::vector<StarpuEngine::Sent> StarpuEngine::sent() const {
 StarpuEngine::MemoryUse StarpuEngine::memory_use() const {
     const TilePool::Use use = tile_pool().use();
     return {static_cast<double>(use.in_use), static_cast<double>(use.kept), static_cast<double>(use.peak)};
-}
-
-std::string NodeDescription::line(NodeId node, Index nodes) const {
-    const std::string chosen =
-        blas_core_replaced.empty() ? "" : fmt::format(" (chosen since OpenBLAS took {})", blas_core_replaced);
-    std::string text = fmt::format(
-        "node {} of {}: {}, {} core{}, {} worker{}, {} accelerators, StarPU {} ({}) for up to {} cores, BLAS kernels "
-        "for "
-        "{}{}, {} BLAS thread{}, scheduler {}, {} free",
-        node.number(), nodes, host, cores, plural(cores), workers, plural(workers), accelerators, starpu, starpu_origin,
-        starpu_cores, blas_core, chosen, blas_threads, plural(blas_threads), scheduler, format_bytes(memory_bytes));
-    for (const std::string& warning : warnings) text += "\n  warning: " + warning;
-    return text;
 }
 
 }  // namespace tesela

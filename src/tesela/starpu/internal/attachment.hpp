@@ -2,6 +2,7 @@
 
 #include "tesela/flow/attachment.hpp"
 #include "tesela/flow/directory.hpp"
+#include "tesela/flow/task.hpp"
 #include "tesela/starpu/internal/tile_interface.hpp"
 
 #include <starpu.h>
@@ -84,5 +85,10 @@ private:
     NodeId me_;
     std::int64_t first_datum_;
 };
+
+/// The matrix of a tile that was attached to the StarPU engine.
+[[nodiscard]] inline StarpuAttachment& attachment_of(const TileRef& tile) {
+    return static_cast<StarpuAttachment&>(*tile.matrix);
+}
 
 }  // namespace tesela::starpu
