@@ -3,6 +3,7 @@
 #include "tesela/flow/attachment.hpp"
 #include "tesela/flow/directory.hpp"
 #include "tesela/flow/task.hpp"
+#include "tesela/starpu/internal/memory_budget.hpp"
 #include "tesela/starpu/internal/tile_interface.hpp"
 
 #include <starpu.h>
@@ -67,7 +68,7 @@ public:
     void end();
 
     /// Bytes that the engine reserved for it on each node, and whom to tell when it goes.
-    std::vector<double> reserved_bytes;
+    Reservation reserved_bytes;
     std::function<void(StarpuAttachment&)> goes;
     /// Bytes of tiles that this node holds and does not own.
     [[nodiscard]] Index copied_bytes() const;
