@@ -1,228 +1,115 @@
 #include "tesela/sim/internal/executor.hpp"
 
 #include "tesela/base/error.hpp"
-
-#include <algorithm>
-#include <bit>
-#include <limits>
+#include "tesela/sim/internal/observers.hpp"
+#include "tesela/sim/internal/timers.hpp"
 
 namespace tesela::sim {
-namespace {
-
-/// Tasks that a place with GPUs beside it gets data for while it computes others.
-constexpr std::int32_t tasks_ahead = 8;
-
-NodeState make_node(const std::vector<Place>& places) {
-    NodeState node;
-    node.place_of_memory.push_back(0);
-    for (const Place& place : places) {
-        PlaceState state{.place = &place, .free_bytes = place.memory_bytes};
-        for (std::int32_t s = place.slots; s-- > 0;) state.free_slots.push_back(place.first_worker + s);
-        for (std::int32_t s = place.critical_slots; s-- > 0;) state.free_critical.push_back(place.first_critical + s);
-        if (place.is_gpu()) node.place_of_memory.push_back(node.places.size());
-        node.places.push_back(std::move(state));
-    }
-    if (node.place_of_memory.size() > 1) node.lookahead = tasks_ahead;
-    return node;
-}
-
-}  // namespace
-
-AllowedWorkers::AllowedWorkers(const WorkerSet& workers, std::size_t of_node) {
-    if (workers.empty()) return;
-    allowed_.assign(of_node, false);
-    for (const int worker : workers)
-        if (static_cast<std::size_t>(worker) < of_node) allowed_[static_cast<std::size_t>(worker)] = true;
-}
-
-bool AllowedWorkers::has_any_of(const Place& place) const {
-    for (std::int32_t slot = 0; slot < place.slots; ++slot)
-        if (has(place.first_worker + slot)) return true;
-    return false;
-}
-
-std::size_t AllowedWorkers::find_in(const std::vector<std::int32_t>& free_workers) const {
-    for (std::size_t k = free_workers.size(); k-- > 0;)
-        if (has(free_workers[k])) return k;
-    return free_workers.size();
-}
 
 Executor::Executor(const Cluster& cluster, const Durations& durations, Copies& copies, const SimulationOptions& options)
     : cluster_(cluster),
-      durations_(durations),
       copies_(copies),
       options_(options),
-      timeline_(options.network(cluster.platform)) {
+      timeline_(options.network(cluster.platform)),
+      submissions_(cluster.nodes(), Submission({options.submission_seconds, options.passing_seconds})),
+      memories_(cluster, copies, *timeline_, options.observers, *this),
+      channels_(cluster),
+      locks_(copies),
+      has_work_(cluster.nodes(), false) {
+    const SchedulerSurroundings around{cluster, durations, *timeline_, memories_, *this};
     for (std::size_t node = 0; node < cluster.nodes(); ++node)
-        nodes_.push_back(make_node(cluster.places[cluster.type_of_node[node]]));
+        schedulers_.emplace_back(around, static_cast<std::int32_t>(node), options.scheduler);
 }
 
-double Executor::busy(std::size_t node) const {
-    double total = 0;
-    for (const PlaceState& place : nodes_[node].places) total += place.busy;
-    return total;
-}
-
-void Executor::run(const Section& section, const SubmissionRules& submission) {
+void Executor::run(const Section& section, const SubmissionRules& rules) {
     section_ = &section;
-    submission_ = &submission;
+    rules_ = &rules;
     finished_ = 0;
-    know_resources();
     progress_.assign(section.vertices.size(), {});
     // One more thing to wait for: submission on its own node.
     for (std::size_t v = 0; v < progress_.size(); ++v) progress_[v].waits_for = section.waits_for[v] + 1;
-    number_messages();
-    for (const std::uint32_t copy : section.initial) {
-        allocate(copy);
-        copies_[copy].valid = main_memory;
+    for (NodeScheduler& scheduler : schedulers_) scheduler.begin(section, rules.recording.resources);
+    channels_.begin(section);
+    locks_.begin(section);
+    memories_.begin(section);
+    for (std::int32_t node = 0; node < node_count(); ++node) {
+        const auto n = static_cast<std::size_t>(node);
+        submissions_[n].begin(section.submissions[n], section.first_item, rules.throttle, now());
+        await_submission(node);
     }
-    for (const std::uint32_t copy : copies_.take_unused()) free_copy(copy);
-    const auto count = static_cast<std::int32_t>(nodes_.size());
-    for (std::int32_t node = 0; node < count; ++node) begin_submission(node);
     timeline_->run(*this);
-    for (std::int32_t node = 0; node < count; ++node)
-        tell(&ScheduleObserver::wait, ScheduledWait{.node = node,
-                                                    .stream = submission.waiting,
-                                                    .start = nodes_[static_cast<std::size_t>(node)].submitted,
-                                                    .end = now()});
+    for (std::int32_t node = 0; node < node_count(); ++node)
+        tell(options_.observers, &ScheduleObserver::wait,
+             ScheduledWait{.node = node,
+                           .stream = rules.waiting,
+                           .start = submissions_[static_cast<std::size_t>(node)].last(),
+                           .end = now()});
     check_all_done();
-}
-
-/// What the nodes have of the resources that tasks need: the tasks' limit, or the platform's where that is lower.
-void Executor::know_resources() {
-    const std::vector<ResourceLimit>& resources = submission_->recording.resources;
-    for (std::size_t node = 0; node < nodes_.size(); ++node)
-        for (std::size_t r = nodes_[node].limits.size(); r < resources.size(); ++r) {
-            const auto& of_platform = cluster_.type(static_cast<std::int32_t>(node)).limits;
-            const auto described = of_platform.find(resources[r].name);
-            const Index few = described == of_platform.end() ? resources[r].at_most : described->second;
-            nodes_[node].limits.push_back({.free = std::min<Index>(resources[r].at_most, few)});
-        }
 }
 
 void Executor::check_all_done() const {
     if (finished_ == section_->vertices.size()) return;
-    for (const NodeState& node : nodes_)
-        for (const ReadyQueue& queue : node.queues)
-            if (!queue.tasks.empty() && !node.allowed[queue.stream].all()) no_worker_for(queue.tasks.top().vertex);
+    for (const NodeScheduler& scheduler : schedulers_) scheduler.check_none_waits();
     throw Error("the simulation stopped with {} of {} tasks and messages done: this is a fault of the simulator",
                 finished_, section_->vertices.size());
 }
 
-void Executor::no_worker_for(std::uint32_t v) const {
-    const Vertex& vertex = section_->vertices[v];
-    throw Error("none of the workers that stream {} may use on node {} can run {}", stream_of(vertex.item), vertex.node,
-                durations_.kernel(vertex.work).name);
-}
-
 void Executor::allow(std::uint16_t stream, const WorkerSet& workers) {
-    for (std::size_t node = 0; node < nodes_.size(); ++node) allow(stream, workers, static_cast<std::int32_t>(node));
-}
-
-void Executor::allow(std::uint16_t stream, const WorkerSet& workers, std::int32_t node) {
-    auto& allowed = nodes_[static_cast<std::size_t>(node)].allowed;
-    if (allowed.size() <= stream) allowed.resize(std::size_t{stream} + 1);
-    allowed[stream] = AllowedWorkers(workers, cluster_.workers_of(node));
-    touch(node);
+    for (NodeScheduler& scheduler : schedulers_) scheduler.allow(stream, workers);
 }
 
 void Executor::timer(std::uint64_t what) {
     const TimerWord word = unpack(what);
+    const auto memory = static_cast<std::int32_t>(word.part);
     switch (word.kind) {
         case TimerKind::submission: return submit_next(word.node);
         case TimerKind::task_end: return task_ended(word.id);
-        case TimerKind::gpu: return gpu_tick(word.node, word.place, word.id);
-        case TimerKind::to_device: return transfer_ended(word.node, word.place, DeviceLink::Direction::to_device);
-        case TimerKind::to_host: return transfer_ended(word.node, word.place, DeviceLink::Direction::to_host);
+        case TimerKind::gpu:
+            if (const auto v = schedulers_[static_cast<std::size_t>(word.node)].kernel_ended(word.part, word.id))
+                task_ended(*v);
+            return;
+        case TimerKind::to_device: return memories_.transfer_ended(word.node, memory, Direction::to_device);
+        case TimerKind::to_host: return memories_.transfer_ended(word.node, memory, Direction::to_host);
     }
 }
 
-void Executor::touch(std::int32_t node) {
-    NodeState& state = nodes_[static_cast<std::size_t>(node)];
-    if (state.touched) return;
-    state.touched = true;
-    touched_.push_back(node);
+void Executor::has_work(std::int32_t node) {
+    const auto n = static_cast<std::size_t>(node);
+    if (has_work_[n]) return;
+    has_work_[n] = true;
+    to_dispatch_.push_back(node);
 }
 
 void Executor::settle() {
-    while (!touched_.empty()) {
-        const std::int32_t node = touched_.back();
-        touched_.pop_back();
-        nodes_[static_cast<std::size_t>(node)].touched = false;
-        dispatch(node);
+    while (!to_dispatch_.empty()) {
+        const auto node = static_cast<std::size_t>(to_dispatch_.back());
+        to_dispatch_.pop_back();
+        has_work_[node] = false;
+        schedulers_[node].dispatch();
     }
 }
 
-// --- submission
-// -------------------------------------------------------------------------------------------------------
+// --- from submission to the start
+// -------------------------------------------------------------------------------------
 
-void Executor::begin_submission(std::int32_t node) {
-    NodeState& state = nodes_[static_cast<std::size_t>(node)];
-    state.next = 0;
-    state.next_item = section_->first_item;
-    state.submitted = now();
-    state.pending.assign(submission_->limit.size(), 0);
-    schedule_submission(node);
+void Executor::await_submission(std::int32_t node) {
+    if (const auto time = submissions_[static_cast<std::size_t>(node)].next_time(now()))
+        timeline_->set_timer(*time, pack({.kind = TimerKind::submission, .node = node}));
 }
 
-/// A node looks at every item of the stream; what does not concern it costs it little.
-void Executor::schedule_submission(std::int32_t node) {
-    NodeState& state = nodes_[static_cast<std::size_t>(node)];
-    const auto& list = section_->submissions[static_cast<std::size_t>(node)];
-    if (state.next == list.size()) return;
-    const std::uint32_t item = list[state.next].item;
-    const double passed = item > state.next_item ? static_cast<double>(item - state.next_item) : 0;
-    state.next_item = item + 1;
-    timeline_->set_timer(now() + passed * options_.passing_seconds + options_.submission_seconds,
-                         pack({.kind = TimerKind::submission, .node = node}));
-}
-
-/// As the StarPU engine: a step is held back while too much is pending, until a quarter of that has ended.
 void Executor::submit_next(std::int32_t node) {
-    NodeState& state = nodes_[static_cast<std::size_t>(node)];
-    const auto [item, v] = section_->submissions[static_cast<std::size_t>(node)][state.next];
-    if (v == Submission::none) {
-        ++state.next;
-        state.submitted = now();
-        const auto set = submission_->recording.items[item].first_part;
-        allow(submission_->stream_of_item[item], submission_->recording.worker_sets[set], node);
-        return schedule_submission(node);
+    const auto n = static_cast<std::size_t>(node);
+    const auto step = submissions_[n].submit(now());
+    if (!step) return;
+    if (step->vertex == SubmissionStep::none) {
+        const auto set = rules_->recording.items[step->item].first_part;
+        schedulers_[n].allow(rules_->throttle.stream_of_item[step->item], rules_->recording.worker_sets[set]);
+    } else if (vertex(step->vertex).node == node) {
+        progress_[step->vertex].submitted = now();
+        release(step->vertex);
     }
-    const Vertex& vertex = section_->vertices[v];
-    const std::size_t stream = stream_of(item);
-    const auto& list = section_->submissions[static_cast<std::size_t>(node)];
-    const bool begins_step = state.next == 0 || list[state.next - 1].item != item;
-    if (begins_step && state.pending[stream] >= submission_->limit[stream]) {
-        state.held_back = true;
-        state.held_since = now();
-        return;
-    }
-    ++state.next;
-    ++state.pending[stream];
-    state.submitted = now();
-    if (vertex.node == node) {
-        progress_[v].submitted = now();
-        release(v);
-    }
-    schedule_submission(node);
+    await_submission(node);
 }
-
-void Executor::count_pending(std::int32_t node, std::uint32_t item, std::int32_t change) {
-    NodeState& state = nodes_[static_cast<std::size_t>(node)];
-    const std::size_t stream = stream_of(item);
-    state.pending[stream] += change;
-    if (!state.held_back || state.pending[stream] > resume_level(submission_->limit[stream])) return;
-    state.held_back = false;
-    tell(&ScheduleObserver::wait, ScheduledWait{.node = node,
-                                                .stream = static_cast<std::uint16_t>(stream),
-                                                .reason = trace::WaitReason::throttle,
-                                                .start = state.held_since,
-                                                .end = now()});
-    submit_next(node);
-}
-
-// --- dependencies
-// -----------------------------------------------------------------------------------------------------
 
 void Executor::release(std::uint32_t v) {
     if (--progress_[v].waits_for == 0) become_ready(v);
@@ -230,464 +117,114 @@ void Executor::release(std::uint32_t v) {
 
 void Executor::become_ready(std::uint32_t v) {
     progress_[v].ready = now();
-    const Vertex& vertex = section_->vertices[v];
-    if (!vertex.message()) {
-        if (lock_commuting(v)) admit(v);
-        return;
-    }
-    // A message leaves from main memory.
-    for (const Use& use : section_->uses_of(vertex)) {
-        if (use.mode != AccessMode::read || (copies_[use.copy].valid & main_memory) != 0) continue;
-        ++progress_[v].missing;
-        request(use.copy, 0, v);
-    }
-    if (progress_[v].missing == 0) message_ready(v);
-}
-
-/// Its data are in main memory: it goes when the window of its pair of nodes lets it.
-void Executor::message_ready(std::uint32_t v) {
-    Channel& channel = channel_of(v);
-    channel.ready(progress_[v].number);
-    start_messages(section_->vertices[v].node, channel);
-}
-
-/// Nothing but this channel has changed: no other send of the node could go before, or all wait for others to end.
-void Executor::start_messages(std::int32_t node, Channel& changed) {
-    NodeState& state = nodes_[static_cast<std::size_t>(node)];
-    while (const auto v = start_next_send<std::uint32_t>(state.sends, [&](const auto& consider) { consider(changed); }))
-        start_message(*v);
-    state.sends_wait |= state.sends.enough();
-}
-
-void Executor::start_messages(std::int32_t node) {
-    NodeState& state = nodes_[static_cast<std::size_t>(node)];
-    while (const auto v = start_next_send<std::uint32_t>(state.sends, [&](const auto& consider) {
-               for (auto at = channels_.lower_bound({node, 0, 0}); at != channels_.lower_bound({node + 1, 0, 0}); ++at)
-                   consider(at->second);
-           }))
-        start_message(*v);
-    state.sends_wait = state.sends.enough();
-}
-
-void Executor::start_message(std::uint32_t v) {
-    const Vertex& vertex = section_->vertices[v];
-    timeline_->send({v, vertex.node, vertex.to, vertex.priority, vertex.bytes});
-}
-
-Executor::Channel& Executor::channel_of(std::uint32_t v) {
-    const Vertex& vertex = section_->vertices[v];
-    const std::tuple key{vertex.node, stream_of(vertex.item), vertex.to};
-    const auto found = channels_.find(key);
-    if (found != channels_.end()) return found->second;
-    const auto limits = MessageLimits::between(cluster_.type(vertex.node).memory, cluster_.type(vertex.to).memory,
-                                               static_cast<Index>(nodes_.size()));
-    return channels_.try_emplace(key, limits).first->second;
-}
-
-/// Numbers the messages of the section as the nodes do that submit them.
-void Executor::number_messages() {
-    channels_.clear();
-    for (std::uint32_t v = 0; v < section_->vertices.size(); ++v) {
-        const Vertex& vertex = section_->vertices[v];
-        if (!vertex.message()) continue;
-        progress_[v].number = channel_of(v).add(v, static_cast<Index>(vertex.bytes), vertex.priority);
+    if (vertex(v).message()) {
+        if (memories_.stage(v, 0)) send(channels_.ready(v));  // a message leaves from main memory
+    } else if (locks_.take(v)) {
+        scheduler_of(v).admit(v);
     }
 }
 
-void Executor::message_started(std::uint32_t id) { allocate(section_->uses_of(section_->vertices[id]).back().copy); }
+void Executor::data_there(std::uint32_t v) {
+    if (vertex(v).message())
+        send(channels_.ready(v));
+    else
+        scheduler_of(v).data_there(v);
+}
+
+void Executor::send(std::span<const std::uint32_t> messages) {
+    for (const std::uint32_t v : messages)
+        timeline_->send({v, vertex(v).node, vertex(v).to, vertex(v).priority, vertex(v).bytes});
+}
+
+void Executor::message_started(std::uint32_t id) { memories_.allocate(section_->uses_of(vertex(id)).back().copy); }
+
+void Executor::task_starts(const AssignedTask& task) {
+    for (const Use& use : section_->uses_of(vertex(task.vertex)))
+        if (writes(use.mode)) memories_.allocate(use.copy);
+    Progress& progress = progress_[task.vertex];
+    progress.start = now();
+    progress.place = static_cast<std::uint8_t>(task.place);
+    progress.worker = task.worker;
+}
+
+// --- the end
+// ----------------------------------------------------------------------------------------------------------
+
+void Executor::task_ended(std::uint32_t v) {
+    const Progress& progress = progress_[v];
+    const std::int32_t node = vertex(v).node;
+    const std::int32_t memory = cluster_.places_of(node)[progress.place].memory;
+    NodeScheduler& scheduler = scheduler_of(v);
+    scheduler.give_back_worker({v, progress.place, progress.worker});
+    for (const Use& use : section_->uses_of(vertex(v)))
+        if (writes(use.mode)) memories_.written(use.copy, memory);
+    memories_.unstage(v, memory);
+    tell_task(v);
+    for (const std::uint32_t next : locks_.give_back(v)) scheduler.admit(next);
+    scheduler.give_back_resource(v);
+    finish(v);
+    has_work(node);
+    if (options_.progress && ++tasks_ % 4096 == 0) options_.progress(tasks_);
+}
 
 void Executor::message_arrived(std::uint32_t id, const MessageTimes& times) {
-    const Vertex& vertex = section_->vertices[id];
-    const std::uint32_t arrived = section_->uses_of(vertex).back().copy;
-    const Copy& target = copies_[arrived];
-    written(arrived, 0);
+    const Vertex& message = vertex(id);
+    memories_.written(section_->uses_of(message).back().copy, 0);
     ++messages_;
-    bytes_ += vertex.bytes;
-    Channel& channel = channel_of(id);
-    channel.ended(progress_[id].number);
-    NodeState& sender = nodes_[static_cast<std::size_t>(vertex.node)];
-    --sender.sends.now;
-    if (sender.sends_wait)
-        start_messages(vertex.node);
-    else
-        start_messages(vertex.node, channel);
-    using Carries = ScheduledMessage::Carries;
-    tell(&ScheduleObserver::message,
-         ScheduledMessage{.carries = vertex.datum == Vertex::parcel ? Carries::parcel : Carries::datum,
-                          .datum = target.datum,
-                          .from = vertex.node,
-                          .to = vertex.to,
-                          .priority = vertex.priority,
-                          .version = vertex.version,
-                          .bytes = vertex.bytes,
-                          .posted = progress_[id].ready,
-                          .start = times.start,
-                          .sent = times.sent,
-                          .arrival = times.arrival});
-    count_pending(vertex.to, vertex.item, -1);
+    bytes_ += message.bytes;
+    send(channels_.arrived(id));
+    tell_message(id, times);
+    ended_on(message.to, message.stream);
     finish(id);
 }
 
 void Executor::finish(std::uint32_t v) {
     ++finished_;
-    const Vertex& vertex = section_->vertices[v];
-    for (const Use& use : section_->uses_of(vertex)) {
-        Copy& copy = copies_[use.copy];
-        if (--copy.users == 0 && copy.dropped) free_copy(use.copy);
-    }
+    memories_.forget_uses(v);
     const auto* successor = section_->successors.data() + section_->first_successor[v];
     const auto* end = section_->successors.data() + section_->first_successor[v + 1];
     for (; successor != end; ++successor) release(*successor);
-    count_pending(vertex.node, vertex.item, -1);
+    ended_on(vertex(v).node, vertex(v).stream);
 }
 
-/// Commuting tasks on one tile run in any order, but one at a time: all locks or none are taken.
-bool Executor::lock_commuting(std::uint32_t v) {
-    const auto uses = section_->uses_of(section_->vertices[v]);
-    for (const Use& use : uses)
-        if (use.mode == AccessMode::commute && copies_[use.copy].locked) {
-            lock_waiters_[use.copy].push({section_->vertices[v].priority, v});
-            return false;
-        }
-    for (const Use& use : uses)
-        if (use.mode == AccessMode::commute) copies_[use.copy].locked = true;
-    return true;
+/// What a node submitted is not pending there any more.
+void Executor::ended_on(std::int32_t node, std::uint16_t stream) {
+    const auto held_since = submissions_[static_cast<std::size_t>(node)].ended(stream);
+    if (!held_since) return;
+    tell(
+        options_.observers, &ScheduleObserver::wait,
+        ScheduledWait{
+            .node = node, .stream = stream, .reason = trace::WaitReason::throttle, .start = *held_since, .end = now()});
+    submit_next(node);
 }
 
-void Executor::unlock_commuting(std::uint32_t v) {
-    const auto uses = section_->uses_of(section_->vertices[v]);
-    for (const Use& use : uses)
-        if (use.mode == AccessMode::commute) copies_[use.copy].locked = false;
-    for (const Use& use : uses) {
-        if (use.mode != AccessMode::commute) continue;
-        while (!copies_[use.copy].locked) {
-            const auto waiters = lock_waiters_.find(use.copy);
-            if (waiters == lock_waiters_.end()) break;
-            const std::uint32_t next = waiters->second.top().vertex;
-            waiters->second.pop();
-            if (waiters->second.empty()) lock_waiters_.erase(waiters);
-            if (lock_commuting(next)) admit(next);
-        }
-    }
-}
-
-// --- scheduling
-// -------------------------------------------------------------------------------------------------------
-
-/// A task that needs a limited resource goes on when there is one left for it.
-void Executor::admit(std::uint32_t v) {
-    NodeState::Limit* limit = limit_of(v);
-    if (limit != nullptr && limit->free == 0) return limit->waiting.push({section_->vertices[v].priority, v});
-    if (limit != nullptr) --limit->free;
-    enqueue(v);
-}
-
-void Executor::give_back(NodeState::Limit& limit) {
-    ++limit.free;
-    if (limit.waiting.empty()) return;
-    const std::uint32_t next = limit.waiting.top().vertex;
-    limit.waiting.pop();
-    --limit.free;
-    enqueue(next);
-}
-
-NodeState::Limit* Executor::limit_of(std::uint32_t v) {
-    const std::size_t resource = section_->vertices[v].resource;
-    return resource == 0 ? nullptr : &node_of(v).limits[resource - 1];
-}
-
-double Executor::seconds(std::uint32_t v, const Place& place) const {
-    const Vertex& vertex = section_->vertices[v];
-    return durations_.seconds(vertex.work, cluster_.type_of_node[static_cast<std::size_t>(vertex.node)], place.group);
-}
-
-/// Time to bring the tiles that a task reads into a place's memory, as far as they are not there or on their way.
-double Executor::transfer_seconds(std::uint32_t v, const PlaceState& place) const {
-    const Vertex& vertex = section_->vertices[v];
-    const NodeState& node = nodes_[static_cast<std::size_t>(vertex.node)];
-    if (node.place_of_memory.size() == 1) return 0;
-    double total = 0;
-    const std::uint32_t here = bit(place.place->memory);
-    for (const Use& use : section_->uses_of(vertex)) {
-        const Copy& copy = copies_[use.copy];
-        if (!reads(use.mode) || ((copy.valid | copy.fetching) & here) != 0 || copy.valid == 0) continue;
-        if (here != main_memory) total += copy.bytes / place.place->host_bandwidth;
-        if ((copy.valid & main_memory) == 0) {
-            const auto source = node.place_of_memory[static_cast<std::size_t>(std::countr_zero(copy.valid))];
-            total += copy.bytes / node.places[source].place->host_bandwidth;
-        }
-    }
-    return total;
-}
-
-/// Seconds until a place has done what it has, as far as it keeps a new task waiting.
-double Executor::expected_wait(const PlaceState& place) const {
-    if (place.place->is_gpu()) {
-        double left = place.load;
-        for (const auto& kernel : place.running) left += kernel.left;
-        return std::max(0.0, left - (place.running.empty() ? 0 : now() - place.updated));
-    }
-    if (place.queued == 0 && !place.free_slots.empty()) return 0;
-    return std::max(0.0, (place.load + place.ends - place.working * now()) / place.place->slots);
-}
-
-/// Whether the tiles of a task fit into a place's memory at all.
-bool Executor::fits(std::uint32_t v, const Place& place) const {
-    if (!place.is_gpu()) return true;
-    double bytes = 0;
-    for (const Use& use : section_->uses_of(section_->vertices[v])) bytes += copies_[use.copy].bytes;
-    return bytes <= place.memory_bytes;
-}
-
-/// The places that may take a task, as bits: all that can run it, or the one expected to end it first.
-std::uint32_t Executor::choose_places(std::uint32_t v) const {
-    const NodeState& node = nodes_[static_cast<std::size_t>(section_->vertices[v].node)];
-    std::uint32_t able = 0;
-    std::uint32_t best = 0;
-    double least = Durations::never;
-    for (std::size_t p = 0; p < node.places.size(); ++p) {
-        const PlaceState& place = node.places[p];
-        const double duration = seconds(v, *place.place);
-        if (duration == Durations::never || !fits(v, *place.place)) continue;
-        // Under `priority` a set may change while the task waits.
-        if (options_.scheduler == SimulatedScheduler::earliest_finish && !allowed(v).has_any_of(*place.place)) continue;
-        able |= 1U << p;
-        if (options_.scheduler == SimulatedScheduler::priority) continue;
-        const double end = expected_wait(place) + transfer_seconds(v, place) + duration;
-        if (end < least) {
-            least = end;
-            best = 1U << p;
-        }
-    }
-    return options_.scheduler == SimulatedScheduler::priority ? able : best;
-}
-
-void Executor::enqueue(std::uint32_t v) {
-    const Vertex& vertex = section_->vertices[v];
-    NodeState& node = node_of(v);
-    const std::uint32_t places = choose_places(v);
-    if (places == 0) {
-        if (!allowed(v).all()) no_worker_for(v);
-        throw Error("the tiles of {} do not fit into the memory of the GPUs of node {}: use smaller tiles",
-                    durations_.kernel(vertex.work).name, vertex.node);
-    }
-    if (std::has_single_bit(places)) {
-        PlaceState& place = node.places[static_cast<std::size_t>(std::countr_zero(places))];
-        place.load += seconds(v, *place.place);
-        ++place.queued;
-    }
-    const auto stream = static_cast<std::uint16_t>(stream_of(vertex.item));
-    auto queue = std::find_if(node.queues.begin(), node.queues.end(), [&](const ReadyQueue& q) {
-        return q.places == places && q.urgency == vertex.urgency && q.stream == stream;
-    });
-    if (queue == node.queues.end())
-        queue = node.queues.insert(node.queues.end(), {.places = places, .urgency = vertex.urgency, .stream = stream});
-    queue->tasks.push({vertex.priority, v});
-    touch(vertex.node);
-}
-
-/// Every place takes tasks as long as it has a free worker for them (and a few more, to have their data in time).
-void Executor::dispatch(std::int32_t n) {
-    NodeState& node = nodes_[static_cast<std::size_t>(n)];
-    for (std::size_t p = 0; p < node.places.size(); ++p) {
-        PlaceState& place = node.places[p];
-        start_staged(n, p);
-        while (true) {
-            ReadyQueue* best = nullptr;
-            for (ReadyQueue& queue : node.queues) {
-                if ((queue.places >> p & 1U) == 0 || queue.tasks.empty()) continue;
-                if (room(node, place, queue) <= 0) continue;
-                if (best == nullptr || best->tasks.top() < queue.tasks.top()) best = &queue;
-            }
-            if (best == nullptr) break;
-            const std::uint32_t v = best->tasks.top().vertex;
-            best->tasks.pop();
-            if (std::has_single_bit(best->places))
-                --place.queued;
-            else
-                place.load += seconds(v, *place.place);
-            stage(v, n, p);
-            start_staged(n, p);
-        }
-    }
-}
-
-/// How many more tasks of a queue a place takes: for its free workers, and a few more whose data are brought meanwhile.
-/// A stream that may not use all workers gets none while none of its own is free.
-std::int32_t Executor::room(const NodeState& node, const PlaceState& place, const ReadyQueue& queue) const {
-    const AllowedWorkers& allowed = node.allowed[queue.stream];
-    auto room = static_cast<std::int32_t>(place.free_slots.size()) + node.lookahead - place.staged;
-    if (!allowed.all() && allowed.find_in(place.free_slots) == place.free_slots.size()) room = 0;
-    if (queue.urgency == Urgency::critical) room += static_cast<std::int32_t>(place.free_critical.size());
-    return room;
-}
-
-const AllowedWorkers& Executor::allowed(std::uint32_t v) const {
-    const Vertex& vertex = section_->vertices[v];
-    return nodes_[static_cast<std::size_t>(vertex.node)].allowed[stream_of(vertex.item)];
-}
-
-/// The task will run here: its data are brought, and kept on a GPU until it has ended.
-void Executor::stage(std::uint32_t v, std::int32_t n, std::size_t p) {
-    PlaceState& place = nodes_[static_cast<std::size_t>(n)].places[p];
-    ++place.staged;
-    progress_[v].place = static_cast<std::uint8_t>(p);
-    if (place.place->is_gpu() && (!place.without_room.empty() || !reserve(v, place)))
-        place.without_room.push_back(v);
-    else
-        fetch_missing(v, n, p);
-}
-
-void Executor::fetch_missing(std::uint32_t v, std::int32_t n, std::size_t p) {
-    PlaceState& place = nodes_[static_cast<std::size_t>(n)].places[p];
-    const std::int32_t memory = place.place->memory;
-    for (const Use& use : section_->uses_of(section_->vertices[v])) {
-        if (!reads(use.mode) || (copies_[use.copy].valid & bit(memory)) != 0) continue;
-        ++progress_[v].missing;
-        request(use.copy, memory, v);
-    }
-    const Vertex& vertex = section_->vertices[v];
-    if (progress_[v].missing == 0) place.complete[static_cast<std::size_t>(vertex.urgency)].push({vertex.priority, v});
-}
-
-void Executor::start_staged(std::int32_t n, std::size_t p) {
-    PlaceState& place = nodes_[static_cast<std::size_t>(n)].places[p];
-    auto& [ordinary, critical] = place.complete;
-    while (!place.free_slots.empty() && !(ordinary.empty() && critical.empty())) {
-        const bool urgent = ordinary.empty() || (!critical.empty() && ordinary.top() < critical.top());
-        if (start_first(urgent ? critical : ordinary, place.free_slots, n, p)) continue;
-        if (!start_first(urgent ? ordinary : critical, place.free_slots, n, p)) break;
-    }
-    while (!place.free_critical.empty() && !critical.empty() && start_first(critical, place.free_critical, n, p)) {
-    }
-}
-
-/// Starts the first task of a queue that may use one of the free workers. A task whose stream has lost all workers of
-/// this place goes back to where it was chosen from.
-bool Executor::start_first(VertexQueue& queue, std::vector<std::int32_t>& free_workers, std::int32_t n, std::size_t p) {
-    PlaceState& place = nodes_[static_cast<std::size_t>(n)].places[p];
-    const bool critical_workers = &free_workers == &place.free_critical;
-    std::vector<QueuedVertex> passed_over;
-    bool started = false;
-    while (!queue.empty() && !started) {
-        const QueuedVertex first = queue.top();
-        queue.pop();
-        const AllowedWorkers& may = allowed(first.vertex);
-        const std::size_t k = critical_workers ? free_workers.size() - 1 : may.find_in(free_workers);
-        if (k < free_workers.size()) {
-            const std::int32_t worker = free_workers[k];
-            free_workers.erase(free_workers.begin() + static_cast<std::ptrdiff_t>(k));
-            --place.staged;
-            start(first.vertex, n, p, worker);
-            started = true;
-        } else if (!may.has_any_of(*place.place) && !takes_critical(place, first.vertex)) {
-            unstage(first.vertex, n, p);
-        } else {
-            passed_over.push_back(first);
-        }
-    }
-    for (const QueuedVertex& vertex : passed_over) queue.push(vertex);
-    return started;
-}
-
-/// Whether the place's critical worker, which serves every stream, will take a task.
-bool Executor::takes_critical(const PlaceState& place, std::uint32_t v) const {
-    return place.place->critical_slots > 0 && section_->vertices[v].urgency == Urgency::critical;
-}
-
-void Executor::unstage(std::uint32_t v, std::int32_t n, std::size_t p) {
-    PlaceState& place = nodes_[static_cast<std::size_t>(n)].places[p];
-    --place.staged;
-    place.load = std::max(0.0, place.load - seconds(v, *place.place));
-    if (place.place->is_gpu()) {
-        unpin(v, place);
-        retry_waiting(n, p);
-    }
-    enqueue(v);
-}
-
-void Executor::start(std::uint32_t v, std::int32_t n, std::size_t p, std::int32_t slot) {
-    PlaceState& place = nodes_[static_cast<std::size_t>(n)].places[p];
-    const Vertex& vertex = section_->vertices[v];
-    for (const Use& use : section_->uses_of(vertex))
-        if (writes(use.mode)) allocate(use.copy);
-    progress_[v].start = now();
-    progress_[v].worker = slot;
-    place.load = std::max(0.0, place.load - seconds(v, *place.place));
-    const double duration = seconds(v, *place.place) * vertex.noise;
-    if (place.place->is_gpu()) {
-        advance_gpu(place);
-        place.running.push_back({v, duration});
-        expect_gpu(n, p);
-    } else {
-        place.busy += duration;
-        ++place.working;
-        place.ends += now() + duration;
-        timeline_->set_timer(now() + duration, pack({.kind = TimerKind::task_end, .id = v}));
-    }
-}
-
-void Executor::task_ended(std::uint32_t v) {
-    const Vertex& vertex = section_->vertices[v];
+void Executor::tell_task(std::uint32_t v) const {
     const Progress& progress = progress_[v];
-    PlaceState& place = node_of(v).places[progress.place];
-    const bool critical_worker = place.place->critical_slots > 0 && progress.worker >= place.place->first_critical;
-    auto& slots = critical_worker ? place.free_critical : place.free_slots;
-    slots.insert(std::lower_bound(slots.begin(), slots.end(), progress.worker, std::greater<>()), progress.worker);
-    if (!place.place->is_gpu()) {
-        place.ends = --place.working == 0 ? 0 : place.ends - now();
-    }
-    for (const Use& use : section_->uses_of(vertex))
-        if (writes(use.mode)) written(use.copy, place.place->memory);
-    if (place.place->is_gpu()) {
-        unpin(v, place);
-        retry_waiting(vertex.node, progress.place);
-    }
-    tell(&ScheduleObserver::task, ScheduledTask{.item = vertex.item,
-                                                .node = vertex.node,
-                                                .worker = progress.worker,
-                                                .submitted = progress.submitted,
-                                                .ready = progress.ready,
-                                                .start = progress.start,
-                                                .end = now()});
-    unlock_commuting(v);
-    if (NodeState::Limit* limit = limit_of(v)) give_back(*limit);
-    finish(v);
-    touch(vertex.node);
-    if (options_.progress && ++tasks_ % 4096 == 0) options_.progress(tasks_);
+    tell(options_.observers, &ScheduleObserver::task,
+         ScheduledTask{.item = vertex(v).item,
+                       .node = vertex(v).node,
+                       .worker = progress.worker,
+                       .submitted = progress.submitted,
+                       .ready = progress.ready,
+                       .start = progress.start,
+                       .end = now()});
 }
 
-/// Kernels that share a GPU go on at equal rates: counts down what is left of each since the last change.
-void Executor::advance_gpu(PlaceState& place) {
-    const double passed = now() - place.updated;
-    place.updated = now();
-    if (place.running.empty()) return;
-    place.busy += passed;
-    const double share = passed / static_cast<double>(place.running.size());
-    for (auto& kernel : place.running) kernel.left -= share;
-}
-
-void Executor::expect_gpu(std::int32_t n, std::size_t p) {
-    PlaceState& place = nodes_[static_cast<std::size_t>(n)].places[p];
-    ++place.epoch;
-    if (place.running.empty()) return;
-    double least = std::numeric_limits<double>::infinity();
-    for (const auto& kernel : place.running) least = std::min(least, kernel.left);
-    timeline_->set_timer(now() + std::max(0.0, least) * static_cast<double>(place.running.size()),
-                         pack({.kind = TimerKind::gpu, .node = n, .place = p, .id = place.epoch}));
-}
-
-/// The kernel with the least left has ended, unless others have started since this was expected.
-void Executor::gpu_tick(std::int32_t n, std::size_t p, std::uint32_t epoch) {
-    PlaceState& place = nodes_[static_cast<std::size_t>(n)].places[p];
-    if (epoch != place.epoch) return;
-    advance_gpu(place);
-    const auto first = std::min_element(place.running.begin(), place.running.end(),
-                                        [](const auto& a, const auto& b) { return a.left < b.left; });
-    const std::uint32_t v = first->vertex;
-    place.running.erase(first);
-    expect_gpu(n, p);
-    task_ended(v);
+void Executor::tell_message(std::uint32_t v, const MessageTimes& times) const {
+    using Carries = ScheduledMessage::Carries;
+    const Vertex& message = vertex(v);
+    tell(options_.observers, &ScheduleObserver::message,
+         ScheduledMessage{.carries = message.datum == Vertex::parcel ? Carries::parcel : Carries::datum,
+                          .datum = copies_[section_->uses_of(message).back().copy].datum,
+                          .from = message.node,
+                          .to = message.to,
+                          .priority = message.priority,
+                          .version = message.version,
+                          .bytes = message.bytes,
+                          .posted = progress_[v].ready,
+                          .start = times.start,
+                          .sent = times.sent,
+                          .arrival = times.arrival});
 }
 
 }  // namespace tesela::sim

@@ -43,7 +43,7 @@ private:
             case RecordedItem::Kind::task: return add_task(number, item);
             case RecordedItem::Kind::exchange: return add_exchange(number, item);
             case RecordedItem::Kind::workers:
-                for (auto& list : section_.submissions) list.push_back({number, Submission::none});
+                for (auto& list : section_.submissions) list.push_back({number, SubmissionStep::none});
                 return;
             case RecordedItem::Kind::fetch: cause_.priority = std::numeric_limits<std::int32_t>::max(); [[fallthrough]];
             default: return follow_placement(in_.recording, item, directory(), *this);
@@ -171,6 +171,7 @@ public:  // effects of the directory
 private:
     std::uint32_t begin_vertex(Vertex vertex) {
         vertex.first_use = static_cast<std::uint32_t>(section_.uses.size());
+        vertex.stream = in_.stream_of_item[vertex.item];
         section_.vertices.push_back(vertex);
         needs_.clear();
         return static_cast<std::uint32_t>(section_.vertices.size() - 1);

@@ -134,6 +134,7 @@ void SimulatedEngine::Implementation::simulate(std::uint16_t waiting) {
         .recording = recorder.recording(),
         .platform = platform,
         .type_of_node = cluster.type_of_node,
+        .stream_of_item = stream_of_item,
         .ranks = ranks,
         .ranks_change_durations = !options.duration_factor,
         .noise = [&](std::uint32_t item) {
@@ -147,9 +148,9 @@ void SimulatedEngine::Implementation::simulate(std::uint16_t waiting) {
     result.critical_path += section.critical_path;
     result.lower_bound += std::max(area, section.critical_path);
     result.tasks += section.tasks;
-    executor.run(
-        section,
-        {.recording = recorder.recording(), .limit = limits, .stream_of_item = stream_of_item, .waiting = waiting});
+    executor.run(section, {.recording = recorder.recording(),
+                           .throttle = {.limit = limits, .stream_of_item = stream_of_item},
+                           .waiting = waiting});
 }
 
 SimulatedEngine::SimulatedEngine(Platform platform, SimulationOptions options)

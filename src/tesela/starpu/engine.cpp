@@ -1,8 +1,6 @@
 #include "tesela/starpu/engine.hpp"
 
 #include "tesela/base/error.hpp"
-#include "tesela/base/polite_wait.hpp"
-#include "tesela/base/units.hpp"
 #include "tesela/flow/access_rules.hpp"
 #include "tesela/starpu/internal/agreement.hpp"
 #include "tesela/starpu/internal/attachment.hpp"
@@ -10,7 +8,9 @@
 #include "tesela/starpu/internal/execution.hpp"
 #include "tesela/starpu/internal/handle_pool.hpp"
 #include "tesela/starpu/internal/mail.hpp"
+#include "tesela/starpu/internal/memory_budget.hpp"
 #include "tesela/starpu/internal/runtime.hpp"
+#include "tesela/starpu/internal/step_numbers.hpp"
 #include "tesela/starpu/internal/stream_state.hpp"
 #include "tesela/starpu/internal/tile_letters.hpp"
 #include "tesela/starpu/internal/tracing.hpp"
@@ -22,6 +22,7 @@
 #include <deque>
 #include <limits>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 namespace tesela {
@@ -30,34 +31,7 @@ using namespace starpu;
 
 namespace {
 
-StarpuAttachment& attachment_of(const TileRef& tile) { return *static_cast<StarpuAttachment*>(tile.matrix); }
 StarpuStream& stream_of(StreamState& stream) { return static_cast<StarpuStream&>(stream); }
-
-/// What a step is, as a number that is the same on every node (see StarpuStream::trail).
-enum class StepKind : std::uint8_t { task = 1, move, share, exchange, retire, fetch };
-std::uint64_t number_of(StepKind kind, const TileRef& tile, Index node = 0) {
-    Digest digest;
-    digest.add(static_cast<std::uint64_t>(kind));
-    digest.add(attachment_of(tile).datum(tile.index));
-    digest.add(static_cast<std::uint64_t>(node));
-    return digest.value();
-}
-std::uint64_t number_of(const Task& task) {
-    Digest digest;
-    digest.add(static_cast<std::uint64_t>(StepKind::task));
-    digest.add(static_cast<std::uint64_t>(task.node));
-    for (const Access& access : task.used())
-        digest.add(attachment_of(access.tile).datum(access.tile.index) * 8 + static_cast<std::uint64_t>(access.mode));
-    return digest.value();
-}
-/// Its cuts and owners.
-std::uint64_t number_of(const Attachment& matrix) {
-    Digest digest;
-    for (const Index cut : matrix.tiling().row_cuts()) digest.add(static_cast<std::uint64_t>(cut));
-    for (const Index cut : matrix.tiling().col_cuts()) digest.add(static_cast<std::uint64_t>(cut));
-    for (const std::int32_t owner : matrix.distribution().owners()) digest.add(static_cast<std::uint64_t>(owner));
-    return digest.value();
-}
 
 }  // namespace
 
@@ -75,28 +49,22 @@ public:
     std::deque<Progress> progress;
     std::vector<Progress*> free_progress;
     std::uint64_t streams_opened = 0;
-    /// Memory of each node at the start, and what attached matrices take of it: the same on every node, so that all
-    /// refuse a matrix alike.
-    std::vector<double> memory;
-    std::vector<double> reserved;
+    /// Of the memory that each node had at the start.
+    MemoryBudget budget;
     /// Those that are open.
     std::vector<StarpuStream*> streams;
-    /// Bytes of copies that this node holds at this point of the streams.
-    std::atomic<Index> copies{0};
     Index total_workers = 0;
 
     [[nodiscard]] NodeId me() const { return NodeId{runtime.nodes.me()}; }
     [[nodiscard]] bool alone() const { return !runtime.nodes.active(); }
     [[nodiscard]] Progress& take_progress();
-    void reserve(StarpuAttachment& matrix);
     void release(const StarpuAttachment& matrix);
     void drop_copies(StarpuStream& stream);
-    void wait_for_room() const;
     void end_streams();
     [[nodiscard]] bool move_reservation(const TileRef& tile, NodeId to);
-    void check_copies(StarpuStream& stream, Index added);
+    void take_copies(StarpuStream& stream, Index bytes);
     void throttle(StarpuStream& stream) const;
-    /// Counts a step of the stream, and waits while too much of it is pending here.
+    /// Counts a step of the stream, and gives its position.
     /// `what`: its kind and the data that it is about, mixed into a number.
     [[nodiscard]] std::uint64_t step(StarpuStream& stream, std::uint64_t what) const;
     Status wait(StarpuStream& stream, Agreement::Then then);
@@ -128,13 +96,13 @@ struct Effects {
             receive_tile(travelling(datum), from);
     }
     void take(std::size_t datum, std::int32_t node) const {
-        if (node == me()) engine.check_copies(stream, static_cast<Index>(matrix.bytes(matrix.tile_at(datum))));
+        if (node == me()) engine.take_copies(stream, static_cast<Index>(matrix.bytes(matrix.tile_at(datum))));
     }
     void drop(std::size_t datum, std::int32_t node) const {
         if (node != me()) return;
         const TileIndex tile = matrix.tile_at(datum);
         // An owner that gives it away had it reserved.
-        if (matrix.owner(tile) != engine.me()) engine.copies -= static_cast<Index>(matrix.bytes(tile));
+        if (matrix.owner(tile) != engine.me()) engine.budget.drop_copies(static_cast<Index>(matrix.bytes(tile)));
         matrix.drop(tile, {stream.mail->promises(), position});
     }
 };
@@ -143,10 +111,9 @@ struct Effects {
 
 StarpuEngine::Implementation::Implementation(const StarpuOptions& options)
     : runtime(options),
-      memory(runtime.nodes.gather(runtime.description.memory_bytes)),
-      reserved(memory.size(), 0) {
+      budget(runtime.nodes.gather(runtime.description.memory_bytes), me()) {
     serve(*runtime.scheduler);
-    const double mine = memory[static_cast<std::size_t>(runtime.nodes.me())];
+    const double mine = budget.my_bytes();
     const auto limit = static_cast<std::size_t>(std::min(mine, 0x1p62));
     tile_pool().set_limits(limit, limit / 4);
     for (const double workers : runtime.nodes.gather(static_cast<double>(runtime.workers.count())))
@@ -154,7 +121,8 @@ StarpuEngine::Implementation::Implementation(const StarpuOptions& options)
     if (alone()) return;
     agreement = std::make_unique<Agreement>(runtime.nodes, net::Transport::Options{.largest_tag = options.largest_tag});
     std::vector<MessageLimits> limits;
-    for (const double theirs : memory) limits.push_back(MessageLimits::between(mine, theirs, runtime.nodes.count()));
+    for (const double theirs : budget.bytes_of_nodes())
+        limits.push_back(MessageLimits::between(mine, theirs, runtime.nodes.count()));
     mail = std::make_unique<Mail>(agreement->transport(), std::move(limits));
     Runtime::help_when_idle(&agreement->transport());
     set_failure_hook([this](StarpuStream& stream) { agreement->tell_failure(stream); });
@@ -178,68 +146,29 @@ Progress& StarpuEngine::Implementation::take_progress() {
     return *old;
 }
 
-void StarpuEngine::Implementation::reserve(StarpuAttachment& matrix) {
-    const std::lock_guard lock(mutex);
-    std::vector<double> bytes = matrix.bytes_per_node(static_cast<Index>(memory.size()));
-    for (std::size_t node = 0; node < memory.size(); ++node) {
-        const double free = memory[node] - reserved[node];
-        if (bytes[node] > free)
-            throw Error(
-                "matrix {} does not fit: node {} needs {} for its tiles and has {} available. Use more nodes, or "
-                "a smaller matrix.",
-                matrix.name(), node, format_bytes(bytes[node]), format_bytes(std::max(0.0, free)));
-    }
-    for (std::size_t node = 0; node < memory.size(); ++node) reserved[node] += bytes[node];
-    matrix.reserved_bytes = std::move(bytes);
-}
-
 void StarpuEngine::Implementation::release(const StarpuAttachment& matrix) {
-    copies -= matrix.copied_bytes();
-    const std::lock_guard lock(mutex);
-    for (std::size_t node = 0; node < matrix.reserved_bytes.size(); ++node)
-        reserved[node] -= matrix.reserved_bytes[node];
-}
-
-/// Matrices that are gone may still be in use by pending tasks: what comes in their place waits for these.
-void StarpuEngine::Implementation::wait_for_room() const {
-    const auto spoken_for = [] {
-        const TilePool::Use use = tile_pool().use();
-        return use.in_use + use.held_back > use.limit;
-    };
-    for (PoliteWait wait; spoken_for() && handle_pool().leaving();) wait.rest();
+    budget.drop_copies(matrix.copied_bytes());
+    budget.release(matrix.reserved_bytes);
 }
 
 /// A tile takes its reservation along; where the caller has memory for it none is needed. False, on all nodes alike, if
 /// the other node has no room for it.
 bool StarpuEngine::Implementation::move_reservation(const TileRef& tile, NodeId to) {
     StarpuAttachment& matrix = attachment_of(tile);
-    const auto bytes = static_cast<double>(matrix.bytes(tile.index));
-    const auto change = [&](NodeId node, double by) {
-        if (matrix.at_home(tile.index, node)) return;
-        matrix.reserved_bytes[static_cast<std::size_t>(node.number())] += by;
-        reserved[static_cast<std::size_t>(node.number())] += by;
+    const auto unless_home = [&](NodeId node) {
+        return matrix.at_home(tile.index, node) ? std::nullopt : std::optional(node);
     };
-    {
-        const std::lock_guard lock(mutex);
-        const auto there = static_cast<std::size_t>(to.number());
-        if (!matrix.at_home(tile.index, to) && reserved[there] + bytes > memory[there]) return false;
-        change(tile.owner(), -bytes);
-        change(to, bytes);
-    }
-    if (to == me() && !matrix.written(tile.index) && bytes > 0) tile_pool().hold_back(matrix.bytes(tile.index));
+    const std::size_t bytes = matrix.bytes(tile.index);
+    if (!budget.move(matrix.reserved_bytes,
+                     {.bytes = static_cast<double>(bytes), .from = unless_home(tile.owner()), .to = unless_home(to)}))
+        return false;
+    if (to == me() && !matrix.written(tile.index) && bytes > 0) tile_pool().hold_back(bytes);
     return true;
 }
 
-/// In the order of the stream, what this node holds must have room: what later steps give back would come too late.
-void StarpuEngine::Implementation::check_copies(StarpuStream& stream, Index added) {
-    const Index held = copies += added;
-    const auto node = static_cast<std::size_t>(runtime.nodes.me());
-    double own = 0;
-    {
-        const std::lock_guard lock(mutex);
-        own = reserved[node];
-    }
-    if (own + static_cast<double>(held) > memory[node] && !stream.failure.raised())
+/// This node holds more copies: its stream fails where they have no room.
+void StarpuEngine::Implementation::take_copies(StarpuStream& stream, Index bytes) {
+    if (!budget.take_copies(bytes) && !stream.failure.raised())
         raise_failure(stream, {Failure::out_of_memory, me().number()});
 }
 
@@ -343,11 +272,12 @@ std::unique_ptr<Attachment> StarpuEngine::attach(StreamState& stream, MatrixSpec
                     node_count());
     StarpuStream& mine = stream_of(stream);
     auto matrix = std::make_unique<StarpuAttachment>(std::move(spec), this_node(), node_count(), mine.next_datum);
-    if (matrix->has_callers_memory())
-        matrix->reserved_bytes.assign(static_cast<std::size_t>(node_count()), 0);
-    else
-        implementation_->reserve(*matrix);
-    implementation_->wait_for_room();
+    matrix->reserved_bytes.assign(static_cast<std::size_t>(node_count()), 0);
+    if (!matrix->has_callers_memory()) {
+        matrix->reserved_bytes = matrix->bytes_per_node(node_count());
+        implementation_->budget.reserve(matrix->name(), matrix->reserved_bytes);
+    }
+    handle_pool().wait_for_room();
     matrix->goes = [this, matrices = mine.matrices](StarpuAttachment& gone) {
         std::erase(*matrices, &gone);
         implementation_->release(gone);
@@ -401,8 +331,8 @@ bool StarpuEngine::move(StreamState& stream, TileRef tile, NodeId to) {
     }
     if (to == self.me() &&
         matrix.directory().holds(matrix.position(tile.index), static_cast<std::int32_t>(to.number())))
-        self.copies -= static_cast<Index>(matrix.bytes(tile.index));  // reserved from here on
-    if (to == self.me()) self.check_copies(mine, 0);
+        self.budget.drop_copies(static_cast<Index>(matrix.bytes(tile.index)));  // reserved from here on
+    if (to == self.me()) self.take_copies(mine, 0);
     matrix.directory().move(matrix.position(tile.index), static_cast<std::int32_t>(to.number()),
                             Effects{self, mine, matrix, position});
     return true;
@@ -509,19 +439,6 @@ std::vector<StarpuEngine::Sent> StarpuEngine::sent() const {
 StarpuEngine::MemoryUse StarpuEngine::memory_use() const {
     const TilePool::Use use = tile_pool().use();
     return {static_cast<double>(use.in_use), static_cast<double>(use.kept), static_cast<double>(use.peak)};
-}
-
-std::string NodeDescription::line(NodeId node, Index nodes) const {
-    const std::string chosen =
-        blas_core_replaced.empty() ? "" : fmt::format(" (chosen since OpenBLAS took {})", blas_core_replaced);
-    std::string text = fmt::format(
-        "node {} of {}: {}, {} core{}, {} worker{}, {} accelerators, StarPU {} ({}) for up to {} cores, BLAS kernels "
-        "for "
-        "{}{}, {} BLAS thread{}, scheduler {}, {} free",
-        node.number(), nodes, host, cores, plural(cores), workers, plural(workers), accelerators, starpu, starpu_origin,
-        starpu_cores, blas_core, chosen, blas_threads, plural(blas_threads), scheduler, format_bytes(memory_bytes));
-    for (const std::string& warning : warnings) text += "\n  warning: " + warning;
-    return text;
 }
 
 }  // namespace tesela

@@ -1,5 +1,7 @@
 #include "tesela/starpu/internal/handle_pool.hpp"
 
+#include "tesela/base/polite_wait.hpp"
+
 #include <memory>
 #include <thread>
 #include <utility>
@@ -53,6 +55,14 @@ void HandlePool::left(Leaving& leaving) {
         }
     }
     --leaving_;
+}
+
+void HandlePool::wait_for_room() const {
+    const auto spoken_for = [] {
+        const TilePool::Use use = tile_pool().use();
+        return use.in_use + use.held_back > use.limit;
+    };
+    for (PoliteWait wait; spoken_for() && leaving();) wait.rest();
 }
 
 /// Not where a handle comes free: StarPU does not allow it in its callbacks.

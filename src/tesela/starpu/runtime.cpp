@@ -286,3 +286,20 @@ void Runtime::describe(const Cores& cores) {
 }
 
 }  // namespace tesela::starpu
+
+namespace tesela {
+
+std::string NodeDescription::line(NodeId node, Index nodes) const {
+    const std::string chosen =
+        blas_core_replaced.empty() ? "" : fmt::format(" (chosen since OpenBLAS took {})", blas_core_replaced);
+    std::string text = fmt::format(
+        "node {} of {}: {}, {} core{}, {} worker{}, {} accelerators, StarPU {} ({}) for up to {} cores, BLAS kernels "
+        "for "
+        "{}{}, {} BLAS thread{}, scheduler {}, {} free",
+        node.number(), nodes, host, cores, plural(cores), workers, plural(workers), accelerators, starpu, starpu_origin,
+        starpu_cores, blas_core, chosen, blas_threads, plural(blas_threads), scheduler, format_bytes(memory_bytes));
+    for (const std::string& warning : warnings) text += "\n  warning: " + warning;
+    return text;
+}
+
+}  // namespace tesela

@@ -13,8 +13,6 @@
 namespace tesela::starpu {
 namespace {
 
-StarpuAttachment& attachment_of(const TileRef& tile) { return static_cast<StarpuAttachment&>(*tile.matrix); }
-
 Index bytes_of(const TileRef& tile) { return static_cast<Index>(tile.matrix->message_bytes(tile.index)); }
 
 /// What a letter remembers for errors and traces: its matrix may be gone when it ends.

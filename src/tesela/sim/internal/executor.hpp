@@ -1,16 +1,17 @@
 #pragma once
 
-#include "tesela/flow/message_window.hpp"
+#include "tesela/sim/internal/channels.hpp"
 #include "tesela/sim/internal/cluster.hpp"
-#include "tesela/sim/internal/node.hpp"
+#include "tesela/sim/internal/commuting_locks.hpp"
+#include "tesela/sim/internal/memories.hpp"
+#include "tesela/sim/internal/scheduler.hpp"
 #include "tesela/sim/internal/section.hpp"
+#include "tesela/sim/internal/submission.hpp"
 #include "tesela/sim/simulated_engine.hpp"
 
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <tuple>
-#include <unordered_map>
+#include <span>
 #include <vector>
 
 namespace tesela::sim {
@@ -18,145 +19,82 @@ namespace tesela::sim {
 /// How streams submit a section.
 struct SubmissionRules {
     const Recording& recording;
-    std::vector<Index> limit;  ///< tasks that may be pending on a node, per stream
-    const std::vector<std::uint16_t>& stream_of_item;
+    Throttle throttle;
     std::uint16_t waiting = 0;  ///< the stream that waits for the section
 };
 
-/// What happens on the cluster when sections are run one after the other: submission, scheduling, transfers, memory.
-class Executor final : public TimelineHandler {
+/// What happens on the cluster when sections are run one after the other. Submission, scheduling, messages, memories
+/// and locks are parts that do not know each other; this is what connects them.
+class Executor final : public TimelineHandler, public MemoryHandler, public SchedulerHandler {
 public:
     Executor(const Cluster& cluster, const Durations& durations, Copies& copies, const SimulationOptions& options);
 
     /// Runs a section to its end.
-    void run(const Section& section, const SubmissionRules& submission);
-    /// From now on a stream uses these workers, on every node or on one.
+    void run(const Section& section, const SubmissionRules& rules);
+    /// From now on a stream uses these workers.
     void allow(std::uint16_t stream, const WorkerSet& workers);
-    void allow(std::uint16_t stream, const WorkerSet& workers, std::int32_t node);
 
     [[nodiscard]] double now() const { return timeline_->now(); }
     [[nodiscard]] Index messages() const { return messages_; }
     [[nodiscard]] double bytes() const { return bytes_; }
     /// Seconds that cores and GPUs of a node were busy, summed over them.
-    [[nodiscard]] double busy(std::size_t node) const;
-    [[nodiscard]] double memory_peak(std::size_t node) const { return nodes_[node].peak; }
+    [[nodiscard]] double busy(std::size_t node) const { return schedulers_[node].busy(); }
+    [[nodiscard]] double memory_peak(std::size_t node) const { return memories_.peak(node); }
 
     void timer(std::uint64_t what) override;
     void message_started(std::uint32_t id) override;
     void message_arrived(std::uint32_t id, const MessageTimes& times) override;
     void settle() override;
+    void data_there(std::uint32_t v) override;
+    void room_found(std::uint32_t v) override { has_work(vertex(v).node); }
+    void task_starts(const AssignedTask& task) override;
+    void has_work(std::int32_t node) override;
 
 private:
     /// Progress of one vertex.
     struct Progress {
         std::uint32_t waits_for = 0;
-        std::uint16_t missing = 0;  ///< tiles on their way to the place where it is staged
         std::uint8_t place = 0;
         std::int32_t worker = 0;
-        std::uint64_t number = 0;  ///< of a message, in its window
         double submitted = 0;
         double ready = 0;
         double start = 0;
     };
 
-    // submission
-    void begin_submission(std::int32_t node);
-    void schedule_submission(std::int32_t node);
+    void await_submission(std::int32_t node);
     void submit_next(std::int32_t node);
-    void know_resources();
-    void check_all_done() const;
-    [[noreturn]] void no_worker_for(std::uint32_t v) const;
-    void count_pending(std::int32_t node, std::uint32_t item, std::int32_t change);
-    [[nodiscard]] std::size_t stream_of(std::uint32_t item) const { return submission_->stream_of_item[item]; }
-
-    // messages
-    /// The messages of a stream between two nodes.
-    using Channel = MessageWindow<std::uint32_t>;
-    void number_messages();
-    [[nodiscard]] Channel& channel_of(std::uint32_t v);
-    void message_ready(std::uint32_t v);
-    void start_messages(std::int32_t node, Channel& changed);
-    void start_messages(std::int32_t node);
-    void start_message(std::uint32_t v);
-
-    // dependencies
     void release(std::uint32_t v);
     void become_ready(std::uint32_t v);
-    void finish(std::uint32_t v);
-    [[nodiscard]] bool lock_commuting(std::uint32_t v);
-    void unlock_commuting(std::uint32_t v);
-
-    // scheduling
-    void admit(std::uint32_t v);
-    [[nodiscard]] NodeState::Limit* limit_of(std::uint32_t v);
-    void give_back(NodeState::Limit& limit);
-    void enqueue(std::uint32_t v);
-    [[nodiscard]] double expected_wait(const PlaceState& place) const;
-    [[nodiscard]] bool fits(std::uint32_t v, const Place& place) const;
-    [[nodiscard]] std::uint32_t choose_places(std::uint32_t v) const;
-    [[nodiscard]] double transfer_seconds(std::uint32_t v, const PlaceState& place) const;
-    [[nodiscard]] double seconds(std::uint32_t v, const Place& place) const;
-    void dispatch(std::int32_t node);
-    void stage(std::uint32_t v, std::int32_t node, std::size_t place);
-    void fetch_missing(std::uint32_t v, std::int32_t node, std::size_t place);
-    void start_staged(std::int32_t node, std::size_t place);
-    [[nodiscard]] bool start_first(VertexQueue& queue, std::vector<std::int32_t>& free_workers, std::int32_t node,
-                                   std::size_t place);
-    [[nodiscard]] bool takes_critical(const PlaceState& place, std::uint32_t v) const;
-    void unstage(std::uint32_t v, std::int32_t node, std::size_t place);
-    [[nodiscard]] const AllowedWorkers& allowed(std::uint32_t v) const;
-    [[nodiscard]] std::int32_t room(const NodeState& node, const PlaceState& place, const ReadyQueue& queue) const;
-    void start(std::uint32_t v, std::int32_t node, std::size_t place, std::int32_t slot);
+    void send(std::span<const std::uint32_t> messages);
     void task_ended(std::uint32_t v);
-    void advance_gpu(PlaceState& place);
-    void expect_gpu(std::int32_t node, std::size_t place);
-    void gpu_tick(std::int32_t node, std::size_t place, std::uint32_t epoch);
+    void finish(std::uint32_t v);
+    void ended_on(std::int32_t node, std::uint16_t stream);
+    void check_all_done() const;
 
-    // memory
-    void allocate(std::uint32_t copy);
-    void free_copy(std::uint32_t copy);
-    void change_memory(std::int32_t node, std::int32_t memory, double bytes);
-    void request(std::uint32_t copy, std::int32_t memory, std::uint32_t waiter);
-    void push_transfer(std::int32_t node, std::size_t place, DeviceLink::Direction direction, std::uint32_t copy);
-    void start_transfer(std::int32_t node, std::size_t place, DeviceLink::Direction direction);
-    void transfer_ended(std::int32_t node, std::size_t place, DeviceLink::Direction direction);
-    void wake(std::uint32_t copy, std::int32_t memory);
-    void written(std::uint32_t copy, std::int32_t memory);
-    [[nodiscard]] bool reserve(std::uint32_t v, PlaceState& place);
-    [[nodiscard]] bool make_room(PlaceState& place, double bytes);
-    void drop_resident(PlaceState& place, std::uint32_t copy);
-    [[nodiscard]] const std::vector<std::uint32_t>& distinct_copies(std::uint32_t v);
-    void unpin(std::uint32_t v, PlaceState& place);
-    void retry_waiting(std::int32_t node, std::size_t place);
-
-    void touch(std::int32_t node);
-    [[nodiscard]] NodeState& node_of(std::uint32_t v) {
-        return nodes_[static_cast<std::size_t>(section_->vertices[v].node)];
+    [[nodiscard]] const Vertex& vertex(std::uint32_t v) const { return section_->vertices[v]; }
+    [[nodiscard]] NodeScheduler& scheduler_of(std::uint32_t v) {
+        return schedulers_[static_cast<std::size_t>(vertex(v).node)];
     }
-    template <class Record>
-    void tell(void (ScheduleObserver::*method)(const Record&), const Record& record) const {
-        for (ScheduleObserver* observer : options_.observers) (observer->*method)(record);
-    }
+    [[nodiscard]] std::int32_t node_count() const { return static_cast<std::int32_t>(schedulers_.size()); }
+    void tell_task(std::uint32_t v) const;
+    void tell_message(std::uint32_t v, const MessageTimes& times) const;
 
     const Cluster& cluster_;
-    const Durations& durations_;
     Copies& copies_;
     const SimulationOptions& options_;
     std::unique_ptr<Timeline> timeline_;
-    std::vector<NodeState> nodes_;
-    std::vector<std::int32_t> touched_;
+    std::vector<Submission> submissions_;    // per node
+    std::vector<NodeScheduler> schedulers_;  // per node
+    Memories memories_;
+    Channels channels_;
+    CommutingLocks locks_;
+    std::vector<bool> has_work_;             // per node
+    std::vector<std::int32_t> to_dispatch_;  // nodes that have, the latest first
 
     const Section* section_ = nullptr;
-    const SubmissionRules* submission_ = nullptr;
+    const SubmissionRules* rules_ = nullptr;
     std::vector<Progress> progress_;
-    std::vector<std::uint32_t> distinct_;
     std::size_t finished_ = 0;
-
-    /// Who waits for a copy in a memory, and who for the lock of a copy.
-    std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> data_waiters_;
-    std::unordered_map<std::uint32_t, VertexQueue> lock_waiters_;
-
-    std::map<std::tuple<std::int32_t, std::size_t, std::int32_t>, Channel> channels_;  // by source, stream and target
 
     Index messages_ = 0;
     Index tasks_ = 0;

@@ -29,6 +29,7 @@ struct Vertex {
     std::uint32_t use_count = 0;
     Urgency urgency = Urgency::ordinary;
     std::uint8_t resource = 0;  ///< as RecordedItem::resource
+    std::uint16_t stream = 0;   ///< that its item belongs to
     double noise = 1;           ///< factor of its duration
     double bytes = 0;           ///< of a message
     /// What a message carries: a datum and its version, or a parcel of an exchange and its number.
@@ -40,7 +41,7 @@ struct Vertex {
 };
 
 /// A step of submission on one node: a task, a message, or a change of the stream's workers (`none`).
-struct Submission {
+struct SubmissionStep {
     static constexpr std::uint32_t none = ~std::uint32_t{0};
     std::uint32_t item = 0;
     std::uint32_t vertex = 0;
@@ -56,7 +57,7 @@ struct Section {
     std::vector<std::uint32_t> first_successor;
     std::vector<std::uint32_t> successors;
     /// What each node submits, in order.
-    std::vector<std::vector<Submission>> submissions;
+    std::vector<std::vector<SubmissionStep>> submissions;
     /// Copies that are there from the beginning, because the caller brought them.
     std::vector<std::uint32_t> initial;
     /// Longest chain of least durations.
@@ -73,6 +74,7 @@ struct SectionInput {
     const Recording& recording;
     const Platform& platform;
     const std::vector<std::size_t>& type_of_node;
+    const std::vector<std::uint16_t>& stream_of_item;
     const std::vector<Index>& ranks;
     /// Factor of the duration of an item's task.
     bool ranks_change_durations = true;

@@ -2,6 +2,8 @@
 
 #include "tesela/flow/attachment.hpp"
 #include "tesela/flow/directory.hpp"
+#include "tesela/flow/task.hpp"
+#include "tesela/starpu/internal/memory_budget.hpp"
 #include "tesela/starpu/internal/tile_interface.hpp"
 
 #include <starpu.h>
@@ -66,7 +68,7 @@ public:
     void end();
 
     /// Bytes that the engine reserved for it on each node, and whom to tell when it goes.
-    std::vector<double> reserved_bytes;
+    Reservation reserved_bytes;
     std::function<void(StarpuAttachment&)> goes;
     /// Bytes of tiles that this node holds and does not own.
     [[nodiscard]] Index copied_bytes() const;
@@ -84,5 +86,10 @@ private:
     NodeId me_;
     std::int64_t first_datum_;
 };
+
+/// The matrix of a tile that was attached to the StarPU engine.
+[[nodiscard]] inline StarpuAttachment& attachment_of(const TileRef& tile) {
+    return static_cast<StarpuAttachment&>(*tile.matrix);
+}
 
 }  // namespace tesela::starpu

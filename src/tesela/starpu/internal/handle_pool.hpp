@@ -31,6 +31,8 @@ public:
     void give(starpu_data_handle_t handle, Promise promise);
     /// Whether some that were given back are still in use.
     [[nodiscard]] bool leaving() const { return leaving_ > 0; }
+    /// Matrices that are gone may still be in use by pending tasks: what comes in their place waits here for memory.
+    void wait_for_room() const;
     /// Ends all handles, when those that were given back have come.
     void clear();
 
