@@ -1,5 +1,4 @@
-// What the files of the programs need, beside core.hpp.
+// What the files of the programs need, beside core.hpp. Not CLI11: every file that has it, needed or not, takes seconds more.
 #include "core.hpp"
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
