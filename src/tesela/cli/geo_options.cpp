@@ -5,6 +5,7 @@
 #include "tesela/io/output_file.hpp"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <charconv>
 #include <numeric>
