@@ -15,10 +15,11 @@ extern "C" {
 
 namespace tesela::blas {
 
+// The others first: where one of them was chosen, LAPACK may still bring the system's BLAS along, which is often OpenBLAS.
 Library library() {
-    if (openblas_get_config != nullptr && openblas_set_num_threads != nullptr) return Library::openblas;
     if (bli_thread_set_num_threads != nullptr) return Library::blis;
     if (MKL_Set_Num_Threads != nullptr) return Library::mkl;
+    if (openblas_get_config != nullptr && openblas_set_num_threads != nullptr) return Library::openblas;
     return Library::other;
 }
 
