@@ -45,9 +45,11 @@ if(starpu_dir)
 endif()
 
 # A BLAS that is not where the system looks, or not the one that the system would take.
-foreach(program ${programs})
-  set_target_properties(${program} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
-endforeach()
+if(NOT TESELA_BLAS STREQUAL "openblas")
+  foreach(program ${programs})
+    set_target_properties(${program} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+  endforeach()
+endif()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tesela)
 install(EXPORT teselaTargets NAMESPACE tesela:: DESTINATION ${package_dir})
@@ -79,6 +81,9 @@ else()
   set(pkgconfig_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
 endif()
 list(JOIN MPI_CXX_LIBRARIES " " pkgconfig_mpi_libs)
+# What only some parts link, and only where it was found.
+get_property(optional_libraries GLOBAL PROPERTY TESELA_OPTIONAL_LIBRARIES)
+list(JOIN optional_libraries " " pkgconfig_other_libs)
 if(starpu_dir)
   # By their paths: -lstarpu could find another one.
   set(pkgconfig_starpu_libdir "${starpu_dir}/${tesela_starpu_libdir}")

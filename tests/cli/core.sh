@@ -74,8 +74,18 @@ complete "a subcommand" "compare " dist co
 complete "a file" "" fit --coords x,y ""
 expect 0 "a script for bash" "$tesela" completion bash
 check "a script for bash" bash -n out
-check "it completes" bash -c "PATH=$(dirname "$tesela"):\$PATH; source '$work/out'; COMP_WORDS=(tesela sim); COMP_CWORD=1; _tesela; [ \"\${COMPREPLY[*]}\" = simulate ]"
+check "it completes" bash -c "PATH=$(dirname "$tesela"):\$PATH; source '$work/out'; COMP_WORDS=(tesela sim); COMP_CWORD=1; _tesela tesela; [ \"\${COMPREPLY[*]}\" = simulate ]"
 for shell in zsh fish; do expect 0 "a script for $shell" "$tesela" completion $shell; holds "a script for $shell" out complete-words; done
 expect 2 "a shell that is not known" "$tesela" completion tcsh
+
+# What cannot be written is noticed; what is closed stays closed.
+expect 1 "a full standard output" bash -c "'$tesela' completion bash >/dev/full"
+holds "a full standard output" err "cannot write standard output"
+expect 1 "a closed standard output" bash -c "'$tesela' completion bash >&-"
+expect 0 "a closed standard error" bash -c "'$tesela' info >'$work/said' 2>&-"
+expect 2 "a word that is not known" "$tesela" fitt
+holds "a word that is not known" err "tesela: fitt is not a command; did you mean fit? See tesela --help"
+expect 2 "an option that is not known" "$tesela" simulate --netwrk ports
+holds "an option that is not known" err "tesela simulate: --netwrk is not an option; did you mean --network?"
 
 finish

@@ -12,7 +12,9 @@ for by in FetchContent add_subdirectory; do
 done
 cmake --build "$work/FetchContent" --target user >/dev/null
 "$work/FetchContent/user"
-if cmake --install "$work/FetchContent" --prefix "$work/prefix" >/dev/null 2>&1 && [ -e "$work/prefix/include/tesela" ]; then
-    echo "it installs Tesela, though nobody asked for it" >&2
+cmake --install "$work/FetchContent" --prefix "$work/prefix" >/dev/null
+if [ -d "$work/prefix" ] && [ -n "$(find "$work/prefix" -type f)" ]; then
+    echo "it installs Tesela, though nobody asked for it:" >&2
+    find "$work/prefix" -type f >&2
     exit 1
 fi

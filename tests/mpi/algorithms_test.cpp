@@ -1,8 +1,11 @@
 #include "support/cases.hpp"
 #include "support/shared_engine.hpp"
+#include "tesela/base/environment.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include <string>
 
 namespace tesela {
 namespace {
@@ -35,6 +38,13 @@ RC_GTEST_PROP(Nodes, LuEqualsTheTextbook, ()) {
     RC_LOG() << c.name();
     RC_ASSERT(testing::run_lu<double>(engine(), c).worst() <= 1);
     RC_ASSERT(testing::run_lu<float>(engine(), c).worst() <= 1);
+}
+
+TEST(Nodes, AreAsManyAsWereStarted) {
+    // Under the launcher of another MPI every process would be alone.
+    if (const auto started = environment("TESELA_TESTED_NODES")) {
+        EXPECT_EQ(std::to_string(engine().node_count()), *started);
+    }
 }
 
 TEST(Nodes, CholeskyOfOrder1500EqualsLapack) {

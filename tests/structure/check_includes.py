@@ -15,7 +15,6 @@ ONLY = {
     r"starpu(_\w+)?\.h": {"starpu"},
     r"mpi\.h": {"net"},
     r"simgrid/.*": {"sim"},
-    r"coin/.*": {"lp"},
     r"nlopt\.(h|hpp)": {"apps"},
     r"(hdf5|H5\w+)\.h": {"io"},
     r"CLI/.*": {"cli"},

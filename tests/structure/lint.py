@@ -83,6 +83,8 @@ def main():
 
     compiled = {entry["file"] for entry in json.loads((options.build / "compile_commands.json").read_text())}
     wanted = [ROOT / name for name in sources(options.changed) if str(ROOT / name) in compiled]
+    if options.changed is None and not wanted:
+        sys.exit(f"{options.build} compiles none of the sources")
     version = subprocess.run(["clang-tidy", "--version"], check=True, capture_output=True).stdout
     rules = (ROOT / ".clang-tidy").read_bytes() + version
     texts = Texts([ROOT / "src", ROOT / "bench", ROOT / "tests"])

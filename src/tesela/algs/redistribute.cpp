@@ -163,8 +163,12 @@ private:
     [[nodiscard]] SegmentArguments arguments(const Segment& segment) const {
         return segment_arguments(segment, exchange_.overlay->problem().orientation, sizeof(T));
     }
-    void open(const TileRef& whole) { put(SegmentKernels::open, {{whole, AccessMode::write}}); }
-    void close(const TileRef& whole) { put(SegmentKernels::close, {{whole, AccessMode::read_write}}); }
+    // Tiles of any element, which only an unchecked task takes.
+    void open(const TileRef& whole) { whole_tile(SegmentKernels::open, {whole, AccessMode::write}); }
+    void close(const TileRef& whole) { whole_tile(SegmentKernels::close, {whole, AccessMode::read_write}); }
+    void whole_tile(const KernelOf<NoArguments, void>& kernel, const Access& access) {
+        stream_.submit(Task::unchecked(kernel, {access}).at(0, options_.priority));
+    }
 
     /// Makes the target ready for its first segment and says how segments access it.
     Access begin_target(const Segment& segment) {

@@ -33,7 +33,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::optional<std::string> nearest_word(std::string_view word, std::span<const std::string> known) {
     std::optional<std::string> nearest;
-    std::size_t best = std::max<std::size_t>(1, word.size() / 2) + 1;
+    const std::size_t dashes = std::min(word.find_first_not_of('-'), word.size());
+    std::size_t best = std::max<std::size_t>(1, (word.size() - dashes) / 2) + 1;
+    if (dashes > 0) best = std::max<std::size_t>(1, (word.size() - dashes) / 3) + 1;
     for (const std::string& candidate : known)
         if (const std::size_t distance = edit_distance(word, candidate); distance < best) {
             nearest = candidate;
@@ -44,7 +46,7 @@ std::optional<std::string> nearest_word(std::string_view word, std::span<const s
 
 std::string did_you_mean(std::string_view word, std::span<const std::string> known) {
     const auto nearest = nearest_word(word, known);
-    return nearest ? "; did you mean " + *nearest + "?" : "";
+    return nearest && *nearest != word ? "; did you mean " + *nearest + "?" : "";
 }
 
 }  // namespace tesela

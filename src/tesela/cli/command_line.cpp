@@ -4,9 +4,14 @@
 #include "tesela/cli/completion.hpp"
 #include "tesela/cli/output.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -32,25 +37,48 @@ std::string describe_unknown(const std::string& word, const Reached& at) {
     const bool option = word.starts_with("-");
     for (const std::string& name : commands_and_options(*at.command))
         if (name.starts_with("-") == option) known.push_back(name);
-    const char* kind = option ? "an option" : known.empty() ? "expected here" : "a command";
+    const bool has_commands = !at.command->get_subcommands([](const CLI::App*) { return true; }).empty();
+    const char* kind = option ? "an option" : has_commands ? "a command" : "expected here";
     return fmt::format("{} is not {}{}", word, kind, did_you_mean(word, known));
 }
 
 }  // namespace
 
+namespace {
+
+/// A file that is opened must not get the number of a standard file that was closed. What goes to a closed standard
+/// output is lost, which has to be noticed: /dev/full takes nothing.
+void open_what_was_closed() {
+    constexpr std::array<const char*, 3> instead{"/dev/null", "/dev/full", "/dev/null"};
+    for (int number = 0; number < 3; ++number)
+        if (fcntl(number, F_GETFD) == -1 && errno == EBADF)
+            (void)open(instead[static_cast<std::size_t>(number)], number == 0 ? O_RDONLY : O_WRONLY);
+}
+
+/// The exit code, unless results could not be written.
+int after_output(int exit_code) {
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
+    if (errno == EPIPE) return exit_code;
+    print_error("tesela", fmt::format("cannot write standard output: {}", std::strerror(errno)));
+    return exit_code == success ? failed : exit_code;
+}
+
+}  // namespace
+
 int parse_and_run(CLI::App& app, int argc, char** argv, const int& exit_code) {
-    if (answered_completion(app, argc, argv)) return success;
+    open_what_was_closed();
+    if (answered_completion(app, argc, argv)) return after_output(success);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+        if (error.get_exit_code() == 0) return after_output(app.exit(error));  // --help, --version
         const Reached at = reached(app);
         const std::vector<std::string> unknown = at.command->remaining();
         const std::string text = unknown.empty() ? error.what() : describe_unknown(unknown.front(), at);
-        print_error(at.name.c_str(), fmt::format("{}. See {} --help", text, at.name));
+        print_error(at.name.c_str(), fmt::format("{}{} See {} --help", text, text.ends_with('?') ? "" : ".", at.name));
         return bad_input;
     }
-    return exit_code;
+    return after_output(exit_code);
 }
 
 }  // namespace tesela::cli

@@ -21,7 +21,7 @@ constexpr std::string_view script_of(Shell shell) {
     switch (shell) {
         case Shell::bash:
             return R"(_tesela() {
-    mapfile -t COMPREPLY < <(tesela complete-words "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+    mapfile -t COMPREPLY < <("$1" complete-words "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
     [ ${#COMPREPLY[@]} -gt 0 ] || compopt -o default
 }
 complete -F _tesela tesela
@@ -33,7 +33,7 @@ _tesela() {
     found=("${(@f)$(tesela complete-words "${(@)words[2,CURRENT]}" 2>/dev/null)}")
     if [[ -n "${found[1]}" ]]; then compadd -a found; else _files; fi
 }
-compdef _tesela tesela
+if [[ ${funcstack[1]} == _tesela ]]; then _tesela "$@"; else compdef _tesela tesela; fi
 )";
         case Shell::fish:
             return "complete -c tesela -a '(tesela complete-words (commandline -opc)[2..] (commandline -ct) "
@@ -108,7 +108,7 @@ bool answered_completion(const CLI::App& app, int argc, char** argv) {
 void add_completion_command(CLI::App& app, int& exit_code) {
     auto shell = std::make_shared<Shell>(Shell::bash);
     CLI::App* command = app.add_subcommand("completion", "Print a script with which a shell completes words");
-    add_choice(*command, "shell", *shell, shell_names, "Whose script")->required();
+    add_choice(*command, "shell", *shell, shell_names, "Whose script")->required()->default_str("");
     command->footer(
         "For bash:  tesela completion bash > ~/.local/share/bash-completion/completions/tesela\n"
         "For zsh:   tesela completion zsh > FOLDER/_tesela, where FOLDER is one of $fpath\n"

@@ -50,7 +50,7 @@ void ProgressLine::show(const char* what, Index done, Index of) {
 void ProgressLine::show_bar(Index done, Index of, const std::string& next) {
     show([&] {
         constexpr Index width = 30;
-        const Index filled = width * done / of;
+        const Index filled = of == 0 ? width : width * done / of;
         const double left = done == 0 ? 0 : seconds() * static_cast<double>(of - done) / static_cast<double>(done);
         return fmt::format("[{:#<{}}{:.<{}}] {}/{} {}{}", "", filled, "", width - filled, done, of, next,
                            done == 0 ? "" : ", about " + format_seconds(left) + " left");

@@ -128,10 +128,6 @@ struct Recording {
     [[nodiscard]] std::span<const RecordedAccess> accesses_of(const RecordedItem& item) const {
         return {accesses.data() + item.first_access, item.access_count};
     }
-    /// Bytes that an `exchange` takes from each of its sources, in the order of its accesses.
-    [[nodiscard]] std::span<const Index> parts_of(const RecordedItem& item) const {
-        return {parts.data() + item.first_part, item.access_count - 1};
-    }
     [[nodiscard]] std::size_t datum(std::int32_t matrix, TileIndex tile) const {
         const RecordedMatrix& grid = grids[static_cast<std::size_t>(matrix)];
         return static_cast<std::size_t>(grid.first_datum + tile.i * grid.tiles.cols + tile.j);

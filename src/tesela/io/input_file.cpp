@@ -49,7 +49,8 @@ constexpr std::size_t smallest_read = std::size_t{1} << 16U;
 }  // namespace
 
 std::string read_file(const std::string& path) {
-    if (path == "-" && rank_by_launcher())
+    const bool alone = environment("OMPI_COMM_WORLD_SIZE") == "1" || environment("PMI_SIZE") == "1";
+    if (path == "-" && rank_by_launcher() && !alone)
         throw Error("under mpirun standard input reaches one process only: give the name of a file that all can read");
     const Descriptor file(path);
     if (file.number() < 0) fail(path);

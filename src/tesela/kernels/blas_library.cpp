@@ -15,7 +15,8 @@ extern "C" {
 
 namespace tesela::blas {
 
-// The others first: where one of them was chosen, LAPACK may still bring the system's BLAS along, which is often OpenBLAS.
+// The others first: where one of them was chosen, LAPACK may still bring the system's BLAS along, which is often
+// OpenBLAS.
 Library library() {
     if (bli_thread_set_num_threads != nullptr) return Library::blis;
     if (MKL_Set_Num_Threads != nullptr) return Library::mkl;
@@ -30,7 +31,7 @@ const char* configuration() {
         case Library::mkl: return "MKL";
         case Library::other: break;
     }
-    return "a BLAS without threads of its own";
+    return "reference";
 }
 
 std::string core() {

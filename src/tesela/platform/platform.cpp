@@ -81,7 +81,9 @@ void require_positive(double value, const std::string& path) {
 }
 
 void require_at_least_one(Index value, const std::string& path) {
+    constexpr Index most = 1'000'000;
     if (value < 1) throw Error("{} must be at least 1; it is {}", path, value);
+    if (value > most) throw Error("{} must be at most {}; it is {}", path, most, value);
 }
 
 void require_not_negative(double value, const std::string& path) {

@@ -9,7 +9,6 @@ int main(int argc, char** argv) {
     tesela::restart_with_better_blas();
     ::testing::InitGoogleTest(&argc, argv);
     auto& listeners = ::testing::UnitTest::GetInstance()->listeners();
-    if (tesela::environment("OMPI_COMM_WORLD_RANK").value_or("0") != "0")
-        delete listeners.Release(listeners.default_result_printer());
+    if (tesela::rank_by_launcher().value_or("0") != "0") delete listeners.Release(listeners.default_result_printer());
     return RUN_ALL_TESTS();
 }

@@ -185,6 +185,7 @@ TEST(Platform, ErrorsNameTheField) {
         {"/format", "other", "format"},
         {"/version", 9, "version 9"},
         {"/node_types/1/workers/0/count", 0, "node_types[1].workers[0].count"},
+        {"/node_types/1/workers/0/count", 4294967297, "node_types[1].workers[0].count must be at most"},
         {"/node_types/1/workers/0/count", "many", "node_types[1].workers[0].count"},
         {"/node_types/0/nic/bandwidth", "0 GB/s", "node_types[0].nic.bandwidth"},
         {"/node_types/0/nic/bandwidth", 10, "node_types[0].nic.bandwidth must be text with a unit, as \"12 GB/s\""},

@@ -222,9 +222,12 @@ void Search::warn(FitWarning::Kind kind, Parameter parameter) {
                            parameter == Parameter::nugget ? "fix it at 0 (--fix nugget=0), or lower the bound (--lower)"
                                                           : "lower the bound (--lower), or fix it at a value (--fix)");
     else if (kind == FitWarning::Kind::at_upper_bound)
-        text =
-            fmt::format("{} ended at its upper bound {:.6g}{}: raise the bound (--upper), or fix it at a value (--fix)",
-                        name(parameter), bounds.upper, unit);
+        text = fmt::format(
+            "{} ended at its upper bound {:.6g}{}: raise the bound (--upper), or fix it at a value (--fix){}",
+            name(parameter), bounds.upper, unit,
+            parameter == Parameter::smoothness && bounds.upper <= 0.5
+                ? "; beyond 0.5 needs another metric than great_circle"
+                : "");
     else
         text = fmt::format(
             "the likelihood is flat in {}: a factor of 2 changes it by less than 0.001, so the data do "

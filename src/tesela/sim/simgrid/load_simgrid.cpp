@@ -16,7 +16,8 @@ std::string find_module() {
     const std::filesystem::path installed(TESELA_SIMGRID_INSTALLED);
     std::error_code error;
     const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
-    const std::filesystem::path moved = program.parent_path().parent_path() / "lib" / "tesela" / installed.filename();
+    const std::filesystem::path moved =
+        program.parent_path().parent_path() / TESELA_LIBDIR / "tesela" / installed.filename();
     const std::array<std::filesystem::path, 3> places{installed, moved, TESELA_SIMGRID_BUILT};
     for (const auto& place : places)
         if (std::filesystem::is_regular_file(place, error)) return place.string();
