@@ -6,10 +6,8 @@ get_property(libraries GLOBAL PROPERTY TESELA_LIBRARIES)
 install(TARGETS ${libraries} EXPORT teselaTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 # The headers are those that docs/api.md lists; a test sees that these include no others.
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS docs/api.md)
-file(STRINGS docs/api.md listed REGEX "^\\| `tesela/")
-foreach(line ${listed})
-  string(REGEX REPLACE "^\\| `(tesela/[^`]*)`.*" "\\1" header "${line}")
+tesela_public_headers(headers)
+foreach(header ${headers})
   cmake_path(GET header PARENT_PATH folder)
   install(FILES "src/${header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/${folder}")
 endforeach()

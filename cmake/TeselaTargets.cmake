@@ -69,6 +69,14 @@ function(tesela_precompile target)
   endif()
 endfunction()
 
+# tesela_public_headers(VARIABLE): the headers that docs/api.md lists, as "tesela/flow/stream.hpp"
+function(tesela_public_headers variable)
+  set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/api.md")
+  file(STRINGS "${PROJECT_SOURCE_DIR}/docs/api.md" listed REGEX "^\\| `tesela/")
+  list(TRANSFORM listed REPLACE "^\\| `(tesela/[^`]*)`.*" "\\1" OUTPUT_VARIABLE headers)
+  set(${variable} ${headers} PARENT_SCOPE)
+endfunction()
+
 # tesela_library(FOLDER [NOT_INSTALLED] [PCH flavour] [SUBFOLDERS names…] [DEPENDS other folders or targets…] [PRIVATE targets of the .cpp
 # files only…]) builds every .cpp of the current folder and the named subfolders into libtesela_FOLDER.a, alias tesela::FOLDER.
 function(tesela_library folder)

@@ -34,8 +34,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::optional<std::string> nearest_word(std::string_view word, std::span<const std::string> known) {
     std::optional<std::string> nearest;
     const std::size_t dashes = std::min(word.find_first_not_of('-'), word.size());
-    std::size_t best = std::max<std::size_t>(1, (word.size() - dashes) / 2) + 1;
-    if (dashes > 0) best = std::max<std::size_t>(1, (word.size() - dashes) / 3) + 1;
+    const std::size_t share = dashes > 0 ? 3 : 2;
+    std::size_t best = std::max<std::size_t>(1, (word.size() - dashes) / share) + 1;
     for (const std::string& candidate : known)
         if (const std::size_t distance = edit_distance(word, candidate); distance < best) {
             nearest = candidate;

@@ -48,6 +48,7 @@ private:
     void warn_if_flat(std::size_t variable);
     [[nodiscard]] std::vector<double> logarithms(const std::vector<double>& values) const;
     [[nodiscard]] FitResult::Bounds bounds_of(Parameter parameter) const;
+    [[nodiscard]] bool is_limit(Parameter parameter) const;
 
     Likelihood& likelihood_;
     const FitOptions& options_;
@@ -206,11 +207,15 @@ void Search::maximise() {
 }
 
 FitResult::Bounds Search::bounds_of(Parameter parameter) const {
-    for (const Variable& v : space_.variables())
-        if (v.parameter == parameter) return {v.lower, v.upper};
+    if (const Variable* v = space_.variable(parameter)) return {v->lower, v->upper};
     if (parameter == Parameter::sigma2 && space_.profiled()) return {0, infinity};
     const double fixed = likelihood_.model().choice(parameter).fixed.value_or(0);
     return {fixed, fixed};
+}
+
+bool Search::is_limit(Parameter parameter) const {
+    const Variable* v = space_.variable(parameter);
+    return v != nullptr && v->upper_is_limit;
 }
 
 void Search::warn(FitWarning::Kind kind, Parameter parameter) {
@@ -222,12 +227,9 @@ void Search::warn(FitWarning::Kind kind, Parameter parameter) {
                            parameter == Parameter::nugget ? "fix it at 0 (--fix nugget=0), or lower the bound (--lower)"
                                                           : "lower the bound (--lower), or fix it at a value (--fix)");
     else if (kind == FitWarning::Kind::at_upper_bound)
-        text = fmt::format(
-            "{} ended at its upper bound {:.6g}{}: raise the bound (--upper), or fix it at a value (--fix){}",
-            name(parameter), bounds.upper, unit,
-            parameter == Parameter::smoothness && bounds.upper <= 0.5
-                ? "; beyond 0.5 needs another metric than great_circle"
-                : "");
+        text = fmt::format("{} ended at its upper bound {:.6g}{}: {}", name(parameter), bounds.upper, unit,
+                           is_limit(parameter) ? "more is not valid with this family and metric; try others"
+                                               : "raise the bound (--upper), or fix it at a value (--fix)");
     else
         text = fmt::format(
             "the likelihood is flat in {}: a factor of 2 changes it by less than 0.001, so the data do "

@@ -66,6 +66,12 @@ void SearchSpace::add_range(const Likelihood& likelihood) {
                            .scan = {0.05 * unit, 0.1 * unit, 0.4 * unit, 0.8 * unit}});
 }
 
+const Variable* SearchSpace::variable(Parameter parameter) const {
+    for (const Variable& v : variables_)
+        if (v.parameter == parameter) return &v;
+    return nullptr;
+}
+
 void SearchSpace::add_smoothness() {
     if (!uses(model_.family, Parameter::smoothness) || model_.choice(Parameter::smoothness).fixed) return;
     const bool matern = model_.family == CovarianceFamily::matern;
@@ -73,8 +79,10 @@ void SearchSpace::add_smoothness() {
     const double upper = matern ? (on_sphere ? 0.5 : 5) : (on_sphere ? 1 : 2);
     add(Parameter::smoothness,
         {.start = 0.5, .lower = 0.05, .upper = upper, .step = 0.3, .scan = {matern ? 1.0 : 1.5}});
-    const Variable& v = variables_.back();
-    if (v.upper > upper && (on_sphere || !matern))
+    Variable& v = variables_.back();
+    const bool limited = on_sphere || !matern;
+    v.upper_is_limit = limited && v.upper == upper;
+    if (v.upper > upper && limited)
         throw Error("the upper bound {} of smoothness is above {}, the largest that {} admits with {} distances",
                     v.upper, upper, name(model_.family), name(model_.metric));
 }

@@ -16,6 +16,8 @@ struct Variable {
     double step = 0.5;
     /// Other values to try for a start; none where the user gave one.
     std::vector<double> scan{};
+    /// No covariance of the family is valid beyond the upper bound, so that it cannot be raised.
+    bool upper_is_limit = false;
 };
 
 /// The free parameters of a model as variables of a search, with starts and bounds from the data where the user gave
@@ -26,6 +28,8 @@ public:
 
     [[nodiscard]] bool profiled() const { return profiled_; }
     [[nodiscard]] const std::vector<Variable>& variables() const { return variables_; }
+    /// Null if the parameter is not searched.
+    [[nodiscard]] const Variable* variable(Parameter parameter) const;
     /// The parameters at values of the variables; those that are fixed as they are.
     [[nodiscard]] CovarianceParameters at(const std::vector<double>& values) const;
     [[nodiscard]] std::vector<double> start() const;
