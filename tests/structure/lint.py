@@ -2,8 +2,9 @@
 """lint.py BUILD_DIR [--changed COMMITS] [--seconds LIMIT]: clang-tidy over the sources; any finding is an error.
 
 BUILD_DIR was configured with -DTESELA_PCH=OFF, so that a file that does not include what it needs is found too. A file that was
-clean is not looked at again until it, a header it includes, .clang-tidy or clang-tidy changes (~/.cache/tesela/lint remembers).
---changed: only files of the last COMMITS commits, the newest first. --seconds: none is begun after that; what was left out is said.
+clean is not looked at again until it, a header it includes, how it is compiled, .clang-tidy or clang-tidy changes
+(~/.cache/tesela/lint remembers). --changed: only files of the last COMMITS commits, the newest first; a header is looked at in a
+file that includes it. --seconds: none is begun after that; what was left out is said.
 """
 import argparse
 import concurrent.futures
@@ -23,12 +24,10 @@ def git(*words):
     return subprocess.run(["git", "-C", str(ROOT), *words], check=True, capture_output=True, text=True).stdout.splitlines()
 
 
-def sources(commits):
-    """The .cpp files that are compiled, or those of them that the last commits changed, the newest first."""
-    if commits is None:
-        return git("ls-files", "src/*.cpp", "bench/*.cpp", "examples/*.cpp")
+def changed(commits):
+    """Files that are not committed or that the last commits changed, the newest first."""
     names = git("diff", "--name-only", "HEAD") + git("log", f"-{commits}", "--name-only", "--format=")
-    return [name for name in dict.fromkeys(names) if name.endswith(".cpp") and (ROOT / name).is_file()]
+    return [ROOT / name for name in dict.fromkeys(names) if (ROOT / name).is_file()]
 
 
 class Texts:
@@ -58,8 +57,28 @@ class Texts:
         return seen
 
 
-def key_of(path, texts, rules):
+def sources(commits, compiled, texts):
+    """The files to look at: all that are compiled, or those that show what the last commits changed."""
+    if commits is None:
+        return compiled
+    wanted = {}
+    for path in changed(commits):
+        if path.suffix == ".hpp":
+            path = including(path, compiled, texts)
+        if path in compiled:
+            wanted[path] = True
+    return list(wanted)
+
+
+def including(header, compiled, texts):
+    """The source of that name, or the first that includes the header."""
+    own = header.with_suffix(".cpp")
+    return own if own in compiled else next((path for path in compiled if header in texts.all(path)), None)
+
+
+def key_of(path, command, texts, rules):
     digest = hashlib.sha256(rules)
+    digest.update(command.replace(str(ROOT), "").encode())
     for one, text in sorted(texts.all(path).items()):
         digest.update(f"{one.relative_to(ROOT)}\0{text}\0".encode())
     return digest.hexdigest()
@@ -81,20 +100,23 @@ def main():
     parser.add_argument("--seconds", type=float, default=float("inf"), metavar="LIMIT")
     options = parser.parse_args()
 
-    compiled = {entry["file"] for entry in json.loads((options.build / "compile_commands.json").read_text())}
-    wanted = [ROOT / name for name in sources(options.changed) if str(ROOT / name) in compiled]
-    if options.changed is None and not wanted:
+    entries = json.loads((options.build / "compile_commands.json").read_text())
+    ours = {ROOT / name for name in git("ls-files", "*.cpp")}
+    commands = {pathlib.Path(entry["file"]): entry["command"] for entry in entries}
+    compiled = sorted(path for path in commands if path in ours)
+    texts = Texts([ROOT / "src", ROOT / "bench", ROOT / "tests"])
+    wanted = sources(options.changed, compiled, texts)
+    if not compiled:
         sys.exit(f"{options.build} compiles none of the sources")
     version = subprocess.run(["clang-tidy", "--version"], check=True, capture_output=True).stdout
     rules = (ROOT / ".clang-tidy").read_bytes() + version
-    texts = Texts([ROOT / "src", ROOT / "bench", ROOT / "tests"])
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "tesela/lint"
     try:
         cache.mkdir(parents=True, exist_ok=True)
     except OSError:
         cache = options.build / "lint"
         cache.mkdir(exist_ok=True)
-    marks = {path: cache / key_of(path, texts, rules) for path in wanted}
+    marks = {path: cache / key_of(path, commands[path], texts, rules) for path in wanted}
     todo = [path for path in wanted if not marks[path].exists()]
 
     start, left_out, bad = time.monotonic(), [], 0
