@@ -35,6 +35,7 @@ Recovered recover(Stream& stream, const RecoveryOptions& options, std::uint64_t 
 
 std::vector<double> column(const std::vector<Recovered>& rows, const auto& value) {
     std::vector<double> values;
+    values.reserve(rows.size());
     for (const Recovered& row : rows) values.push_back(value(row));
     return values;
 }

@@ -19,6 +19,7 @@
 #include "tesela/cli/blas_restart.hpp"
 #include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/command_line.hpp"
+#include "tesela/cli/geo_options.hpp"
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/run_options.hpp"
 #include "tesela/io/hdf5/trace_hdf5.hpp"
@@ -228,23 +229,18 @@ void add_matern(CLI::App& app, int& exit_code) {
 
 void add_geo(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<bench::GeoBenchOptions>();
-    auto overlap = std::make_shared<std::string>(geo::name(options->overlap));
     CLI::App* command = app.add_subcommand(
         "geo", "One likelihood evaluation beside its Cholesky alone, LAPACK's and GSL's Bessel function");
     command->add_option("--n", options->n, "Observations")->capture_default_str();
     command->add_option("--smoothness", options->smoothness, "Smoothness of the Matérn covariance")
         ->capture_default_str();
     command->add_option("--repetitions", options->repetitions, "Best of so many")->capture_default_str();
-    command
-        ->add_option("--overlap", *overlap,
-                     "sync, async, solve, memory, priorities, order or oversubscribe: steps of paper 000")
-        ->capture_default_str();
+    cli::add_overlap_option(*command, options->overlap);
     cli::add_tiling_options(*command, options->run);
     cli::add_engine_options(*command, options->run);
     cli::add_json_option(*command, options->run);
     command->callback([=, &exit_code] {
         exit_code = cli::run_guarded("tesela bench", [&] {
-            options->overlap = geo::parse_overlap(*overlap);
             options->run.critical_worker |= options->overlap == geo::Overlap::oversubscribe;
             const auto engine = cli::start_engine(options->run);
             cli::print_results(*engine, bench::geo_benchmark(*engine, *options), options->run.json);
@@ -447,7 +443,7 @@ void add_trace(CLI::App& app, int& exit_code) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): options that do not fit are our mistake
     CLI::App app{"Measures Tesela beside what it is compared with, in one interleaved run", "tesela bench"};
     app.set_version_flag("--version", std::string("tesela ") + tesela::version);
     app.require_subcommand(1);

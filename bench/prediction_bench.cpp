@@ -155,6 +155,7 @@ cli::Json prediction_benchmark(const PredictionOptions& options) {
     if (!writes) return nullptr;
     if (!options.table.empty()) NodeTable(options.table, rows.front().at("nodes").get<Index>(), rows).write();
     std::vector<double> errors;
+    errors.reserve(rows.size());
     for (const Row& row : rows) errors.push_back(std::abs(row.at("error").get<double>()));
     return {{"rows", rows}, {"median_error", median(errors)}, {"worst_error", std::ranges::max(errors)}};
 }

@@ -180,9 +180,10 @@ void measure_large(const TraceOptions& options, Files& files, nlohmann::ordered_
         const trace::Trace trace = trace::read_trace(path);
         (void)trace::summarise(trace, trace::dependency_graph(trace));
     });
-    for (const auto& [format, write] : options.conversions) {
-        const std::string to = files.path(fmt::format(".{}", format));
-        result[fmt::format("{}_seconds", format)] = seconds_of([&] { write(trace::read_trace(path), to); });
+    for (const auto& conversion : options.conversions) {
+        const std::string to = files.path(fmt::format(".{}", conversion.first));
+        result[fmt::format("{}_seconds", conversion.first)] =
+            seconds_of([&] { conversion.second(trace::read_trace(path), to); });
     }
 }
 

@@ -111,7 +111,7 @@ bool compare() {
     return of_plane < fewest;
 }
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): an Error may end it
     StarpuEngine engine({.warnings = Warnings::keep});
     const bool first = engine.this_node() == NodeId{0};
     bool right = !first || compare();

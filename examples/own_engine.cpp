@@ -28,6 +28,8 @@ public:
     ShuffledMatrix(ShuffledEngine& shuffled, MatrixSpec spec);
     /// Tasks that use it may still be waiting: they run first.
     ~ShuffledMatrix() override;
+    ShuffledMatrix(const ShuffledMatrix&) = delete;
+    ShuffledMatrix& operator=(const ShuffledMatrix&) = delete;
 
     [[nodiscard]] Tile tile(TileIndex index) {
         if (spec().memory) {  // the caller's own

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace tesela::bench {
@@ -35,8 +36,9 @@ void draw_above(Svg& svg, SvgPoint at, const DotPlot& plot, int series) {
 
 void draw_panel(Svg& svg, const DotPlot& plot, std::size_t number) {
     const auto& panel = plot.panels[number];
-    const auto column = static_cast<double>(number % static_cast<std::size_t>(plot.columns));
-    const auto row = static_cast<double>(number / static_cast<std::size_t>(plot.columns));
+    const std::lldiv_t place = std::lldiv(static_cast<long long>(number), plot.columns);
+    const auto column = static_cast<double>(place.rem);
+    const auto row = static_cast<double>(place.quot);
     const SvgBox box{left + column * (panel_width + gap_x), top + row * (panel_height + gap_y), panel_width,
                      panel_height};
     svg.rect(box, "fill=\"#f7f7f7\" stroke=\"#ccc\"");

@@ -105,8 +105,8 @@ std::vector<Row> run_cholesky(Laboratory& lab) {
     constexpr std::array which{Way::on_source, Way::on_target, Way::redistribution, Way::there_and_back};
     const std::string flat = flat_grid(lab.nodes());
     const std::string square = square_grid(lab.nodes());
-    const Index n = lab.sized<Index>(2880, 480);
-    const Index tile = lab.sized<Index>(320, 80);
+    const auto n = lab.sized<Index>(2880, 480);
+    const auto tile = lab.sized<Index>(320, 80);
     std::vector<Row> rows;
     for (const FactorCase& c : {FactorCase{"distribution", n, {flat, tile}, {square, tile}},
                                 FactorCase{"tile size", n, {square, 3 * tile}, {square, tile}},

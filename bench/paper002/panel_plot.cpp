@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <numeric>
 #include <utility>
 
@@ -72,8 +73,9 @@ void draw_values(Svg& svg, const PanelPlot& plot, const PlotPanel& panel, const 
 
 void draw_panel(Svg& svg, const PanelPlot& plot, std::size_t number) {
     const PlotPanel& panel = plot.panels[number];
-    const auto column = static_cast<double>(number % static_cast<std::size_t>(plot.columns));
-    const auto row = static_cast<double>(number / static_cast<std::size_t>(plot.columns));
+    const std::lldiv_t place = std::lldiv(static_cast<long long>(number), plot.columns);
+    const auto column = static_cast<double>(place.rem);
+    const auto row = static_cast<double>(place.quot);
     const SvgBox box{left + column * (plot.panel_width + gap_x), top + row * (panel_height + gap_y), plot.panel_width,
                      panel_height};
     svg.rect(box, "fill=\"#f7f7f7\" stroke=\"#ccc\"");

@@ -114,7 +114,7 @@ std::vector<SwitchCase> isolation_cases(const Laboratory& lab) {
 /// Figure 7: the source tiles grow, the target tiles do not.
 std::vector<SwitchCase> volume_cases(const Laboratory& lab) {
     std::vector<SwitchCase> cases;
-    const Index target = lab.sized<Index>(200, 50);
+    const auto target = lab.sized<Index>(200, 50);
     for (const Index times : lab.sized<std::vector<Index>>({1, 2, 3, 5}, {2})) {
         SwitchCase c{.name = "dynamic_volume",
                      .varied = "source tile",
@@ -138,7 +138,7 @@ std::vector<SwitchCase> sending_cases(const Laboratory& lab) {
     for (const Index n : lab.sized<std::vector<Index>>({400, 800, 1200}, {200})) {
         SwitchCase c{.name = "multiple_send", .varied = "order", .at = n, .on = between_grids(lab, n)};
         c.on.tile_from = c.on.tile_to = {10, 10};
-        c.on.redistribute = {.message_bytes = 10 * 10 * element_size};
+        c.on.redistribute = {.message_bytes = Index{10} * 10 * element_size};
         c.off = c.on.redistribute;
         c.off.multiple_send = false;
         cases.push_back(std::move(c));
@@ -268,7 +268,7 @@ std::vector<Rivalry> rivalries(const Laboratory& lab) {
         rivalry.options.compare = true;
         return rivalry;
     };
-    const Index n = lab.sized<Index>(8000, 800);
+    const auto n = lab.sized<Index>(8000, 800);
     std::vector<Rivalry> list{make("960 to 400", n, 960, 400), make("400 to 960", n, 400, 960),
                               make("400 to 400", n, 400, 400), make("128 to 64", n / 2, 128, 64),
                               make("submatrix", n, 960, 400)};

@@ -3,10 +3,8 @@
 #include "tesela/flow/matrix.hpp"
 #include "tesela/kernels/dense.hpp"
 
-namespace tesela {
-
 /// Tasks over single tiles, in the words of BLAS: what algorithms submit. The tile written comes last.
-namespace tasks {
+namespace tesela::tasks {
 
 template <class T>
 [[nodiscard]] Task potrf(TileOf<T> a) {
@@ -59,5 +57,4 @@ template <class T>
     return {Dense<T>::laset, args, write(a)};
 }
 
-}  // namespace tasks
-}  // namespace tesela
+}  // namespace tesela::tasks

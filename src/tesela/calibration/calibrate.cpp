@@ -51,7 +51,7 @@ Spread spread_of(std::vector<double>& seconds) {
     std::ranges::sort(seconds);
     const std::size_t n = seconds.size();
     return {.best = seconds.front(),
-            .median = seconds[n / 2],
+            .median = median(seconds),
             .slow = seconds[std::min(n - 1, n * 9 / 10)],
             .calls = static_cast<Index>(n)};
 }
@@ -216,7 +216,7 @@ std::vector<KernelSample> time_kernels(const CalibrationOptions& options) {
     const auto chosen = chosen_specimens(options.kernels);
     auto tiles = options.tiles;
     std::ranges::sort(tiles);
-    tiles.erase(std::ranges::unique(tiles).begin(), tiles.end());
+    tiles.erase(std::unique(tiles.begin(), tiles.end()), tiles.end());
     const Index walked = options.walked_bytes > 0 ? options.walked_bytes : static_cast<Index>(2 * last_cache_bytes());
     const Index loads = options.workers > 1 ? 2 : 1;
     Index total = 0;

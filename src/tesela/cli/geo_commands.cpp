@@ -113,7 +113,7 @@ void dry_run(const GeoOptions& options, Index n, StarpuEngine& engine) {
     const geo::LikelihoodOptions resolved = likelihood_options(options, n, engine);
     const geo::EvaluationCost cost = geo::evaluation_cost(n, resolved.tile, *resolved.distribution);
     const double rate = engine.min(product_rate(resolved.tile));  // of the slowest node
-    const double workers = static_cast<double>(engine.worker_count() * engine.node_count());
+    const auto workers = static_cast<double>(engine.worker_count() * engine.node_count());
     const double seconds = cost.flops / (efficiency * rate * workers);
     Json results{{"n", n}, {"tile", resolved.tile}, {"nodes", engine.node_count()}, {"workers", engine.worker_count()}};
     if (options.run.json) {
@@ -198,8 +198,8 @@ void add_fit(CLI::App& app, int& exit_code) {
     CLI::App* command = app.add_subcommand("fit", "Fit a Gaussian process to observations by maximum likelihood");
     add_data_options(*command, options->geo.data, Reads::observations);
     add_covariance_options(*command, options->geo.model);
-    add_mean_options(*command, options->geo.model, "constant");
-    add_choice_options(*command, options->geo.model);
+    add_mean_options(*command, options->geo.model, geo::Trend::constant);
+    add_parameter_options(*command, options->geo.model);
     command->add_option("-o,--output", options->geo.output, "Where the model goes; - is standard output")
         ->capture_default_str();
     command->add_option("--max-evaluations", options->search.max_evaluations, "End the search after so many")
@@ -256,7 +256,7 @@ void add_loglik(CLI::App& app, int& exit_code) {
     add_data_options(*command, options->data, Reads::observations);
     add_theta_option(*command, options->model);
     add_covariance_options(*command, options->model);
-    add_mean_options(*command, options->model, "none");
+    add_mean_options(*command, options->model, geo::Trend::none);
     add_run_options(*command, *options);
     command->callback([=, &exit_code] { exit_code = run_geo("tesela loglik", [&] { return run_loglik(*options); }); });
 }
@@ -365,16 +365,17 @@ std::vector<std::vector<double>> sample_points(SampleCommand& options, Notes& no
         return read_points(data, notes);
     }
     if (options.n < 1) throw Error("--n is {}; it must be at least 1", options.n);
-    if (parse_metric(options.geo.model.metric) != Metric::euclidean)
-        throw Error("--n draws points of the unit square; give --points for {} distances", options.geo.model.metric);
+    const Metric metric = options.geo.model.metric;
+    if (metric != Metric::euclidean)
+        throw Error("--n draws points of the unit square; give --points for {} distances", name(metric));
     data.coordinates = {"x", "y"};
     return geo::random_points(options.n, options.seed);
 }
 
 int run_sample(SampleCommand options) {
-    const geo::Field field{.family = parse_covariance_family(options.geo.model.family),
+    const geo::Field field{.family = options.geo.model.family,
                            .theta = theta_of(options.geo.model),
-                           .metric = parse_metric(options.geo.model.metric),
+                           .metric = options.geo.model.metric,
                            .mean = options.mean,
                            .jitter = options.geo.model.jitter};
     Notes notes;

@@ -1,6 +1,7 @@
 #include "tesela/cli/geo_options.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/cli/choice_option.hpp"
 #include "tesela/distribution/families.hpp"
 #include "tesela/io/output_file.hpp"
 
@@ -33,6 +34,8 @@ Assignment parse_assignment(const std::string& option, const std::string& text) 
     return {geo::parse_parameter(text.substr(0, equals)), value};
 }
 
+constexpr Names<Center, 2> center_names{{{Center::none, "none"}, {Center::mean, "mean"}}};
+
 using ChoiceMember = std::optional<double> geo::ParameterChoice::*;
 
 void apply(geo::Model& model, const std::string& option, const std::vector<std::string>& texts, ChoiceMember member) {
@@ -47,12 +50,6 @@ void add_assignments(CLI::App& command, const std::string& option, std::vector<s
     command.add_option(option, into, help)->delimiter(',')->allow_extra_args(false)->type_name("NAME=NUMBER,…");
 }
 
-NaPolicy na_policy(const std::string& text) {
-    if (text == "drop") return NaPolicy::drop;
-    if (text == "error") return NaPolicy::error;
-    throw Error("--na takes drop or error, not \"{}\"", text);
-}
-
 void note_dropped(const NumericTable& table, const std::vector<std::string>& columns, const std::string& file,
                   Notes& notes) {
     if (table.rows_dropped == 0) return;
@@ -65,7 +62,7 @@ void note_dropped(const NumericTable& table, const std::vector<std::string>& col
 }
 
 NumericTable read_numbers(const DataOptions& options, const std::vector<std::string>& columns, Notes& notes) {
-    NumericTable table = read_csv(options.file).numbers(columns, na_policy(options.na));
+    NumericTable table = read_csv(options.file).numbers(columns, options.na);
     note_dropped(table, columns, options.file, notes);
     return table;
 }
@@ -86,42 +83,30 @@ void add_data_options(CLI::App& command, DataOptions& options, Reads what) {
         ->required();
     if (what == Reads::observations)
         command.add_option("--value", options.value, "Column of the observed values")->required();
-    command
-        .add_option("--na", options.na,
-                    "What becomes of rows with a missing value (empty, NA, NaN): error (the command ends) or drop")
-        ->capture_default_str();
+    add_choice(command, "--na", options.na, na_policy_names,
+               "What becomes of rows with a missing value (empty, NA, NaN): error (the command ends) or drop");
 }
 
 void add_covariance_options(CLI::App& command, ModelOptions& options) {
-    command
-        .add_option("--family", options.family,
-                    "Covariance: matern, exponential, squared_exponential or powered_exponential")
-        ->capture_default_str();
-    command
-        .add_option("--metric", options.metric,
-                    "Distances: euclidean, or for lon,lat in degrees chordal or great_circle, in km")
-        ->capture_default_str();
+    add_choice(command, "--family", options.family, covariance_family_names, "Covariance; see below");
+    add_choice(command, "--metric", options.metric, metric_names,
+               "Distances: euclidean, or for lon,lat in degrees chordal or great_circle, in km");
     command
         .add_option("--jitter", options.jitter,
                     "Added to the diagonal of the covariance matrix, as a fraction of sigma2; never added unasked")
         ->capture_default_str();
     std::string conventions = "Covariances of two observations at distance r:";
-    for (const CovarianceFamily family : {CovarianceFamily::matern, CovarianceFamily::exponential,
-                                          CovarianceFamily::squared_exponential, CovarianceFamily::powered_exponential})
-        conventions += fmt::format("\n  {}: {}", name(family), convention(family));
+    for (const auto& [family, text] : covariance_family_names)
+        conventions += fmt::format("\n  {}: {}", text, convention(family));
     command.footer(conventions);
 }
 
-void add_mean_options(CLI::App& command, ModelOptions& options, const std::string& default_trend) {
+void add_mean_options(CLI::App& command, ModelOptions& options, geo::Trend default_trend) {
     options.trend = default_trend;
-    command
-        .add_option("--trend", options.trend,
-                    "Mean of the field: none, constant, or linear in the coordinates; its coefficients are estimated")
-        ->capture_default_str();
-    command
-        .add_option("--center", options.center,
-                    "Instead of a trend: mean (subtract the sample mean; needs --trend none), or none")
-        ->capture_default_str();
+    add_choice(command, "--trend", options.trend, geo::trend_names,
+               "Mean of the field: none, constant, or linear in the coordinates; its coefficients are estimated");
+    add_choice(command, "--center", options.center, center_names,
+               "Instead of a trend: mean (subtract the sample mean; needs --trend none), or none");
 }
 
 void add_theta_option(CLI::App& command, ModelOptions& options) {
@@ -134,7 +119,7 @@ void add_theta_option(CLI::App& command, ModelOptions& options) {
         ->required();
 }
 
-void add_choice_options(CLI::App& command, ModelOptions& options) {
+void add_parameter_options(CLI::App& command, ModelOptions& options) {
     add_assignments(command, "--fix", options.fix,
                     "Parameters that are held at these values and not estimated, as nugget=0");
     add_assignments(command, "--start", options.start, "Where the search begins (default: from the data)");
@@ -142,13 +127,14 @@ void add_choice_options(CLI::App& command, ModelOptions& options) {
     add_assignments(command, "--upper", options.upper, "Upper bounds (default: from the data)");
 }
 
+void add_overlap_option(CLI::App& command, geo::Overlap& overlap) {
+    add_choice(
+        command, "--overlap", overlap, geo::overlap_names,
+        "How far the phases of an evaluation overlap, from sync (not at all); each step adds to those before it");
+}
+
 void add_run_options(CLI::App& command, GeoOptions& options) {
-    command
-        .add_option(
-            "--overlap", options.overlap,
-            "How far the phases of an evaluation overlap; each step adds to those before it: sync (not at all), async, "
-            "solve, memory, priorities, order, oversubscribe")
-        ->capture_default_str();
+    add_overlap_option(command, options.overlap);
     add_tiling_options(command, options.run);
     add_engine_options(command, options.run);
     add_json_option(command, options.run);
@@ -156,13 +142,12 @@ void add_run_options(CLI::App& command, GeoOptions& options) {
 
 std::unique_ptr<StarpuEngine> start_geo_engine(const GeoOptions& options) {
     RunOptions run = options.run;
-    if (geo::parse_overlap(options.overlap) == geo::Overlap::oversubscribe) run.critical_worker = true;
+    if (options.overlap == geo::Overlap::oversubscribe) run.critical_worker = true;
     return start_engine(run);
 }
 
 geo::LikelihoodOptions likelihood_options(const GeoOptions& options, Index n, const Engine& engine) {
-    geo::LikelihoodOptions result{.tile = tile_size(options.run, n, engine),
-                                  .overlap = geo::parse_overlap(options.overlap)};
+    geo::LikelihoodOptions result{.tile = tile_size(options.run, n, engine), .overlap = options.overlap};
     result.distribution = distribution(options.run, Tiling::square(n, result.tile).grid(), engine);
     return result;
 }
@@ -193,11 +178,8 @@ std::vector<std::vector<double>> read_points(const DataOptions& options, Notes& 
 }
 
 geo::Model model_of(const ModelOptions& options, const geo::Observations& observations) {
-    geo::Model model{.family = parse_covariance_family(options.family), .metric = parse_metric(options.metric)};
-    if (options.center != "none" && options.center != "mean")
-        throw Error("--center takes none or mean, not \"{}\"", options.center);
-    model.trend = geo::parse_trend(options.trend);
-    if (options.center == "mean") model.center = mean(observations.values);
+    geo::Model model{.family = options.family, .metric = options.metric, .trend = options.trend};
+    if (options.center == Center::mean) model.center = mean(observations.values);
     model.jitter = options.jitter;
     apply(model, "--fix", options.fix, &geo::ParameterChoice::fixed);
     apply(model, "--start", options.start, &geo::ParameterChoice::start);
@@ -208,31 +190,37 @@ geo::Model model_of(const ModelOptions& options, const geo::Observations& observ
 }
 
 CovarianceParameters theta_of(const ModelOptions& options) {
-    const CovarianceFamily family = parse_covariance_family(options.family);
+    const CovarianceFamily family = options.family;
     std::array<std::optional<double>, geo::all_parameters.size()> given{};
     given[static_cast<std::size_t>(Parameter::nugget)] = 0;
     for (const std::string& text : options.theta) {
         const auto [parameter, value] = parse_assignment("--theta", text);
         if (!geo::uses(family, parameter))
-            throw Error("--theta: the family {} has no {}", options.family, name(parameter));
+            throw Error("--theta: the family {} has no {}", name(family), name(parameter));
         given[static_cast<std::size_t>(parameter)] = value;
     }
     CovarianceParameters theta;
     for (const Parameter p : geo::all_parameters) {
         const auto& value = given[static_cast<std::size_t>(p)];
-        if (!value && geo::uses(family, p)) throw Error("--theta lacks {} for the family {}", name(p), options.family);
+        if (!value && geo::uses(family, p)) throw Error("--theta lacks {} for the family {}", name(p), name(family));
         if (value) geo::value_of(theta, p) = *value;
     }
-    validate(family, theta, parse_metric(options.metric));
+    validate(family, theta, options.metric);
     return theta;
 }
 
 Json configuration_json(const GeoOptions& options, const geo::LikelihoodOptions& resolved, const Engine& engine) {
-    return {
-        {"na", options.data.na},        {"center", options.model.center},   {"fix", options.model.fix},
-        {"start", options.model.start}, {"lower", options.model.lower},     {"upper", options.model.upper},
-        {"tile", resolved.tile},        {"dist", options.run.distribution}, {"overlap", geo::name(resolved.overlap)},
-        {"nodes", engine.node_count()}, {"workers", engine.worker_count()}};
+    return {{"na", name_in(na_policy_names, options.data.na)},
+            {"center", name_in(center_names, options.model.center)},
+            {"fix", options.model.fix},
+            {"start", options.model.start},
+            {"lower", options.model.lower},
+            {"upper", options.model.upper},
+            {"tile", resolved.tile},
+            {"dist", options.run.distribution},
+            {"overlap", geo::name(resolved.overlap)},
+            {"nodes", engine.node_count()},
+            {"workers", engine.worker_count()}};
 }
 
 void require_writable(const std::string& path) {

@@ -15,15 +15,18 @@ struct DataOptions {
     std::string file;
     std::vector<std::string> coordinates;
     std::string value;
-    std::string na = "error";
+    NaPolicy na = NaPolicy::error;
 };
+
+/// What is subtracted from the values first.
+enum class Center : std::uint8_t { none, mean };
 
 /// Which model, as the user writes it.
 struct ModelOptions {
-    std::string family = "matern";
-    std::string metric = "euclidean";
-    std::string trend;
-    std::string center = "none";
+    CovarianceFamily family = CovarianceFamily::matern;
+    Metric metric = Metric::euclidean;
+    geo::Trend trend = geo::Trend::none;
+    Center center = Center::none;
     std::vector<std::string> theta;
     std::vector<std::string> fix;
     std::vector<std::string> lower;
@@ -37,7 +40,7 @@ struct GeoOptions {
     RunOptions run;
     DataOptions data;
     ModelOptions model;
-    std::string overlap = "oversubscribe";
+    geo::Overlap overlap = geo::Overlap::oversubscribe;
     std::string output;
 };
 
@@ -48,11 +51,13 @@ void add_data_options(CLI::App& command, DataOptions& options, Reads what);
 /// Adds --family, --metric and --jitter.
 void add_covariance_options(CLI::App& command, ModelOptions& options);
 /// Adds --trend and --center.
-void add_mean_options(CLI::App& command, ModelOptions& options, const std::string& default_trend);
+void add_mean_options(CLI::App& command, ModelOptions& options, geo::Trend default_trend);
 /// Adds --theta.
 void add_theta_option(CLI::App& command, ModelOptions& options);
 /// Adds --fix, --start, --lower and --upper.
-void add_choice_options(CLI::App& command, ModelOptions& options);
+void add_parameter_options(CLI::App& command, ModelOptions& options);
+/// Adds --overlap.
+void add_overlap_option(CLI::App& command, geo::Overlap& overlap);
 /// Adds --tile, --dist, --overlap, --json and the options of the engine.
 void add_run_options(CLI::App& command, GeoOptions& options);
 

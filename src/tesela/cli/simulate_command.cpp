@@ -7,6 +7,7 @@
 #include "tesela/base/units.hpp"
 #include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/density_option.hpp"
+#include "tesela/cli/geo_options.hpp"
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/platform_option.hpp"
 #include "tesela/cli/progress_line.hpp"
@@ -47,7 +48,7 @@ struct SimulateOptions {
     std::string distribution;
     NetworkChoice network = NetworkChoice::ports;
     SimulatedScheduler scheduler = SimulatedScheduler::earliest_finish;
-    std::string overlap = "oversubscribe";
+    geo::Overlap overlap = geo::Overlap::oversubscribe;
     std::string density = "dense";
     std::string ranks;
     double noise = 0;
@@ -58,10 +59,12 @@ struct SimulateOptions {
     bool json = false;
 };
 
+constexpr const char* geo_operation = "geo";
+bool is_geo(const SimulateOptions& options) { return options.operation == geo_operation; }
+
 /// What the tiles weigh in a distribution made for the operation; geo's matrix is factored by Cholesky.
 Operation operation_of(const SimulateOptions& options) {
-    return options.operation == "geo" ? Operation::cholesky
-                                      : parse_name(operation_names, options.operation, "operation");
+    return is_geo(options) ? Operation::cholesky : parse_name(operation_names, options.operation, "operation");
 }
 
 void check(const SimulateOptions& options) {
@@ -69,7 +72,7 @@ void check(const SimulateOptions& options) {
     if (options.tile < 1) throw Error("--tile must be at least 1; it is {}", options.tile);
     if (options.noise < 0) throw Error("--noise must not be negative; it is {}", options.noise);
     if (options.max_pending < 1) throw Error("--max-pending must be at least 1; it is {}", options.max_pending);
-    if (options.operation == "geo" && options.tiles * options.tile < 2) throw Error("geo needs at least two points");
+    if (is_geo(options) && options.tiles * options.tile < 2) throw Error("geo needs at least two points");
 }
 
 TileMap density_of(const SimulateOptions& options) {
@@ -106,14 +109,13 @@ void submit_geo(Stream& s, const SimulateOptions& options, const Distribution& o
     const Index n = options.tiles * options.tile;
     geo::Observations observations{.coordinates = geo::random_points(n, options.seed)};
     observations.values = observations.coordinates[0];  // any values: nothing is computed with them
-    geo::Likelihood likelihood(
-        s, std::move(observations), {},
-        {.tile = options.tile, .distribution = owners, .overlap = geo::parse_overlap(options.overlap)});
+    geo::Likelihood likelihood(s, std::move(observations), {},
+                               {.tile = options.tile, .distribution = owners, .overlap = options.overlap});
     likelihood.evaluate({.sigma2 = 1, .range = 0.1, .smoothness = 0.5, .nugget = 0.1});
 }
 
 void submit(Stream& s, const SimulateOptions& options, const Distribution& owners) {
-    if (options.operation == "geo") return submit_geo(s, options, owners);
+    if (is_geo(options)) return submit_geo(s, options, owners);
     const Tiling tiling = Tiling::square(options.tiles * options.tile, options.tile);
     run_operation(s, operation_of(options), tiling, owners);
 }
@@ -126,8 +128,7 @@ struct Simulated {
 };
 
 SimulationOptions engine_options(const SimulateOptions& options) {
-    const bool critical =
-        options.operation == "geo" && geo::parse_overlap(options.overlap) == geo::Overlap::oversubscribe;
+    const bool critical = is_geo(options) && options.overlap == geo::Overlap::oversubscribe;
     return {.scheduler = options.scheduler,
             .network = options.network == NetworkChoice::simgrid ? simgrid_network : ports_network,
             .noise = options.noise,
@@ -244,9 +245,11 @@ void add_simulate_command(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<SimulateOptions>();
     CLI::App* command =
         app.add_subcommand("simulate", "Predict how long an algorithm takes on a cluster that a file describes");
-    command->add_option("operation", options->operation, "cholesky, lu, gemm, or geo (one likelihood evaluation)")
-        ->required()
-        ->check(CLI::IsMember({"cholesky", "lu", "gemm", "geo"}));
+    std::vector<std::string> operations = words_of(operation_names);
+    operations.emplace_back(geo_operation);
+    allow_only(command->add_option("operation", options->operation, "What is run; geo: one likelihood evaluation"),
+               operations)
+        ->required();
     command->add_option("--platform", options->platform, "A platform file, or the name of a ready-made platform")
         ->required();
     command->add_option("--nodes", options->nodes,
@@ -260,11 +263,7 @@ void add_simulate_command(CLI::App& app, int& exit_code) {
                "ports (fast), or simgrid (fair sharing of links, as a cross-check)");
     add_choice(*command, "--scheduler", options->scheduler, scheduler_names,
                "earliest_finish (as StarPU's dmdas), or priority (one list for all workers of a node)");
-    command
-        ->add_option("--overlap", options->overlap,
-                     "How far the phases of geo overlap; each step adds to those before it: sync (not at all), async, "
-                     "solve, memory, priorities, order, oversubscribe")
-        ->capture_default_str();
+    add_overlap_option(*command, options->overlap);
     auto* density = command
                         ->add_option("--density", options->density,
                                      "Ranks of tiles: dense, or synthetic:DELTA (paper 001's low-rank generator)")

@@ -2,6 +2,7 @@
 
 #include "tesela/base/error.hpp"
 #include "tesela/base/units.hpp"
+#include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/output.hpp"
 #include "tesela/io/hdf5/trace_hdf5.hpp"
 #include "tesela/io/otf2/trace_otf2.hpp"
@@ -18,6 +19,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace tesela::cli {
 namespace {
@@ -132,10 +134,9 @@ const std::map<std::string, Format>& formats() {
 }
 
 int export_to(const std::string& path, const std::string& format, std::string output) {
-    const auto found = formats().find(format);
-    if (found == formats().end()) throw Error("--format takes hdf5, perfetto, paje, otf2 or dot, not \"{}\"", format);
-    if (output.empty()) output = path + found->second.ending;
-    found->second.write(read_with_warnings(path), output);
+    const Format& chosen = formats().at(format);
+    if (output.empty()) output = path + chosen.ending;
+    chosen.write(read_with_warnings(path), output);
     if (output != "-") fmt::print(stderr, "wrote {}\n", output);
     return success;
 }
@@ -182,7 +183,9 @@ void add_trace_command(CLI::App& app, int& exit_code) {
 
     CLI::App* exp = command->add_subcommand("export", "Convert a trace for other tools");
     exp->add_option("trace", arguments->path, "Trace file (of node 0)")->required();
-    exp->add_option("--format", arguments->format, "hdf5, perfetto, paje, otf2 or dot")->required();
+    std::vector<std::string> known_formats;
+    for (const auto& format : formats()) known_formats.push_back(format.first);
+    allow_only(exp->add_option("--format", arguments->format, "Whose format"), known_formats)->required();
     exp->add_option("-o,--output", arguments->output,
                     "File to write (default: the trace's name and the format's ending)");
     exp->callback(guarded([=] { return export_to(arguments->path, arguments->format, arguments->output); }));

@@ -135,16 +135,17 @@ double step_imbalance(const Distribution& distribution, const Workload& workload
 }
 
 std::vector<double> node_memory(const Distribution& distribution, const MemoryQuestion& question) {
-    const auto& [tiling, ranks, stored, element_bytes] = question;
+    const Tiling& tiling = question.tiling;
+    const auto& ranks = question.ranks;
     require_same_grid(distribution.grid(), tiling.grid());
     if (!ranks.empty() && static_cast<Index>(ranks.size()) != tiling.grid().count())
         throw Error("{} ranks do not fit {} tiles", ranks.size(), tiling.grid().count());
     std::vector<double> memory(static_cast<std::size_t>(distribution.nodes()));
-    for_each_stored(tiling.grid(), stored, [&](TileIndex tile) {
+    for_each_stored(tiling.grid(), question.stored, [&](TileIndex tile) {
         const Index rows = tiling.rows(tile.i), cols = tiling.cols(tile.j);
         const Index rank = ranks.empty() ? -1 : ranks[static_cast<std::size_t>(tile.i * tiling.grid().cols + tile.j)];
         const Index elements = rank < 0 ? rows * cols : (rows + cols) * rank;
-        memory[owner_of(distribution, tile)] += static_cast<double>(elements * element_bytes);
+        memory[owner_of(distribution, tile)] += static_cast<double>(elements * question.element_bytes);
     });
     return memory;
 }

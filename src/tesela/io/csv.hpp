@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tesela/base/index.hpp"
+#include "tesela/base/names.hpp"
 
 #include <span>
 #include <string>
@@ -18,6 +19,7 @@ struct CsvOptions {
 
 /// What to do with a row that has no value in a wanted column (empty, NA, NaN, nan, null): leave it out, or fail.
 enum class NaPolicy { drop, error };
+inline constexpr Names<NaPolicy, 2> na_policy_names{{{NaPolicy::error, "error"}, {NaPolicy::drop, "drop"}}};
 
 /// Columns of numbers, all of the same length and without missing values.
 struct NumericTable {

@@ -1,7 +1,6 @@
 #include "tesela/kernels/covariance.hpp"
 
 #include "tesela/base/error.hpp"
-#include "tesela/base/names.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,26 +11,11 @@
 #include <utility>
 
 namespace tesela {
-namespace {
 
-constexpr Names<CovarianceFamily, 4> family_names{{
-    {CovarianceFamily::matern, "matern"},
-    {CovarianceFamily::exponential, "exponential"},
-    {CovarianceFamily::squared_exponential, "squared_exponential"},
-    {CovarianceFamily::powered_exponential, "powered_exponential"},
-}};
-constexpr Names<Metric, 3> metric_names{{
-    {Metric::euclidean, "euclidean"},
-    {Metric::chordal, "chordal"},
-    {Metric::great_circle, "great_circle"},
-}};
-
-}  // namespace
-
-std::string_view name(CovarianceFamily family) { return name_in(family_names, family); }
+std::string_view name(CovarianceFamily family) { return name_in(covariance_family_names, family); }
 std::string_view name(Metric metric) { return name_in(metric_names, metric); }
 CovarianceFamily parse_covariance_family(std::string_view text) {
-    return parse_name(family_names, text, "covariance family");
+    return parse_name(covariance_family_names, text, "covariance family");
 }
 Metric parse_metric(std::string_view text) { return parse_name(metric_names, text, "metric"); }
 

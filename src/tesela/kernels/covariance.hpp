@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tesela/base/index.hpp"
+#include "tesela/base/names.hpp"
 #include "tesela/kernels/matern.hpp"
 
 #include <cstdint>
@@ -27,7 +28,18 @@ struct CovarianceParameters {
 /// How far two points are apart: in the space of their coordinates, or on the Earth through it or along its surface.
 enum class Metric : std::uint8_t { euclidean, chordal, great_circle };
 
-/// Names as in options and files: "powered_exponential", "great_circle". Parsing throws Error that lists the names.
+/// Names as in options and files. Parsing throws Error that lists them.
+inline constexpr Names<CovarianceFamily, 4> covariance_family_names{{
+    {CovarianceFamily::matern, "matern"},
+    {CovarianceFamily::exponential, "exponential"},
+    {CovarianceFamily::squared_exponential, "squared_exponential"},
+    {CovarianceFamily::powered_exponential, "powered_exponential"},
+}};
+inline constexpr Names<Metric, 3> metric_names{{
+    {Metric::euclidean, "euclidean"},
+    {Metric::chordal, "chordal"},
+    {Metric::great_circle, "great_circle"},
+}};
 [[nodiscard]] std::string_view name(CovarianceFamily family);
 [[nodiscard]] std::string_view name(Metric metric);
 [[nodiscard]] CovarianceFamily parse_covariance_family(std::string_view text);

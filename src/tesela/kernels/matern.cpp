@@ -159,7 +159,8 @@ inline Location locate(std::uint64_t x_bits) {
     constexpr std::uint64_t first = (std::bit_cast<std::uint64_t>(table_begin) >> mantissa_shift) + 16;
     const std::uint64_t exponent = lesser(x_bits, std::bit_cast<std::uint64_t>(even_from)) & exponent_mask;
     const std::uint64_t rounder_bits = exponent + (std::uint64_t{mantissa_shift} << exponent_shift);
-    const double x = std::bit_cast<double>(x_bits), rounder = std::bit_cast<double>(rounder_bits);
+    const auto x = std::bit_cast<double>(x_bits);
+    const auto rounder = std::bit_cast<double>(rounder_bits);
     const double rounded = x + rounder;
     const std::uint64_t m = std::bit_cast<std::uint64_t>(rounded) - rounder_bits;
     return {.piece = (exponent >> mantissa_shift) + m - first, .offset = x - (rounded - rounder)};

@@ -96,6 +96,8 @@ public:
         thread_ = std::thread([this] { work(); });
     }
 
+    Implementation(const Implementation&) = delete;
+    Implementation& operator=(const Implementation&) = delete;
     ~Implementation() {
         {
             const std::lock_guard lock(mutex_);

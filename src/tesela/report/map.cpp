@@ -177,8 +177,8 @@ struct Place {
 };
 
 void extend(Extent& extent, const RegularGrid& grid) {
-    const double columns = static_cast<double>(grid.columns);
-    const double rows = static_cast<double>(grid.rows);
+    const auto columns = static_cast<double>(grid.columns);
+    const auto rows = static_cast<double>(grid.rows);
     extend(extent.x, std::array{grid.x0 - grid.dx / 2, grid.x0 + (columns - 0.5) * grid.dx});
     extend(extent.y, std::array{grid.y0 - grid.dy / 2, grid.y0 + (rows - 0.5) * grid.dy});
 }

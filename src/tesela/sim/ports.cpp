@@ -78,7 +78,7 @@ private:
     }
 
     void start(const SimulatedMessage& message, const MessageGate::Rates& rates) {
-        std::uint32_t number = static_cast<std::uint32_t>(flights_.size());
+        auto number = static_cast<std::uint32_t>(flights_.size());
         if (free_flights_.empty()) {
             flights_.emplace_back();
         } else {

@@ -14,6 +14,8 @@ public:
     /// Opens the files. Throws Error if one cannot be written.
     ScheduleTrace(const trace::Options& options, const Platform& platform, CriticalSlot critical = CriticalSlot::none);
     ~ScheduleTrace() override;
+    ScheduleTrace(const ScheduleTrace&) = delete;
+    ScheduleTrace& operator=(const ScheduleTrace&) = delete;
 
     void begin(const SimulatedRun& run) override;
     void task(const ScheduledTask& task) override;

@@ -65,6 +65,8 @@ public:
     /// Throws Error for a platform that check_platform refuses or options that make no sense.
     explicit SimulatedEngine(Platform platform, SimulationOptions options = {});
     ~SimulatedEngine() override;
+    SimulatedEngine(const SimulatedEngine&) = delete;
+    SimulatedEngine& operator=(const SimulatedEngine&) = delete;
 
     [[nodiscard]] NodeId this_node() const override { return NodeId{0}; }
     [[nodiscard]] Index node_count() const override;

@@ -211,7 +211,7 @@ std::uint64_t StarpuEngine::Implementation::step(StarpuStream& stream, std::uint
 Status StarpuEngine::Implementation::wait(StarpuStream& stream, Agreement::Then then) {
     const TracedWait waiting(stream, trace::WaitReason::completion);
     if (agreement) {
-        const Status status = agreement->wait(stream, then, [&] { stream.progress.wait_until_at_most(0); });
+        Status status = agreement->wait(stream, then, [&] { stream.progress.wait_until_at_most(0); });
         if (status.failure == Failure::out_of_memory && then == Agreement::Then::goes_on) drop_copies(stream);
         return status;
     }

@@ -74,6 +74,8 @@ public:
     /// Throws Error if StarPU cannot start, or one is there already.
     explicit StarpuEngine(const StarpuOptions& options = {});
     ~StarpuEngine() override;
+    StarpuEngine(const StarpuEngine&) = delete;
+    StarpuEngine& operator=(const StarpuEngine&) = delete;
 
     [[nodiscard]] NodeId this_node() const override;
     [[nodiscard]] Index node_count() const override;

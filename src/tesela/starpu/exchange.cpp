@@ -420,7 +420,7 @@ void ExchangeRun::release(const std::vector<HeldTile*>& tiles) {
 }
 
 void ExchangeRun::ended(Shipment& shipment) {
-    const std::shared_ptr<ExchangeRun> alive = shared_from_this();  // another thread may end the last one meanwhile
+    const std::shared_ptr<ExchangeRun> alive = weak_from_this().lock();  // another thread may end the last
     if (shipment.buffer != nullptr) {
         tile_pool().give(shipment.buffer, buffer_bytes(shipment.parcel.bytes));
         if (shipment.role == Role::incoming) stream_.mail->promises()->kept(position_ - 1);

@@ -26,8 +26,8 @@ public:
     template <std::integral T>
     Value(T value)
         : integer_(static_cast<std::int64_t>(value)),
-          real_(static_cast<double>(value)) {}                          // NOLINT(*-explicit-*)
-    Value(double value) : integer_(to_integer(value)), real_(value) {}  // NOLINT(*-explicit-*)
+          real_(static_cast<double>(value)) {}                          // NOLINT(*-explicit-*): a number is a value
+    Value(double value) : integer_(to_integer(value)), real_(value) {}  // NOLINT(*-explicit-*): so is this
     [[nodiscard]] std::uint64_t bits(FieldType type) const {
         return type == FieldType::real ? std::bit_cast<std::uint64_t>(real_) : static_cast<std::uint64_t>(integer_);
     }

@@ -22,6 +22,9 @@ std::atomic<std::uint64_t> generations{0};
 struct ThreadBuffer {
     std::uint64_t generation = 0;
     std::shared_ptr<Buffer> buffer;
+    ThreadBuffer() = default;
+    ThreadBuffer(const ThreadBuffer&) = delete;
+    ThreadBuffer& operator=(const ThreadBuffer&) = delete;
     ~ThreadBuffer() { leave(); }
     void leave() {
         if (buffer) buffer->owned.store(false, std::memory_order_release);

@@ -1,31 +1,20 @@
 #include "tesela/trace/modules.hpp"
 
-#include "tesela/base/error.hpp"
-
-#include <algorithm>
-#include <array>
-#include <utility>
+#include "tesela/base/names.hpp"
 
 namespace tesela::trace {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Module>, 5> known{{{"tasks", Module::tasks},
-                                                                    {"comms", Module::comms},
-                                                                    {"memory", Module::memory},
-                                                                    {"app", Module::app},
-                                                                    {"papi", Module::papi}}};
+constexpr Names<Module, 5> module_names{{{Module::tasks, "tasks"},
+                                         {Module::comms, "comms"},
+                                         {Module::memory, "memory"},
+                                         {Module::app, "app"},
+                                         {Module::papi, "papi"}}};
 
 void add(Modules& modules, std::string_view name) {
-    if (name == "all") {
-        for (const auto& [text, module] : known)
-            if (module != Module::papi) modules.add(module);
-        return;
-    }
-    const auto* found =
-        std::find_if(known.begin(), known.end(), [&](const auto& entry) { return entry.first == name; });
-    if (found == known.end())
-        throw Error("there is no trace module called '{}': known are tasks, comms, memory, app, papi, and all", name);
-    modules.add(found->second);
+    if (name != "all") return modules.add(parse_name(module_names, name, "trace module (all is all but papi)"));
+    for (const auto& [module, text] : module_names)
+        if (module != Module::papi) modules.add(module);
 }
 
 }  // namespace

@@ -367,7 +367,7 @@ private:
         if (pending.values.size() < table.fields.size()) return;
         pending.values.resize(table.fields.size());
         table.node.push_back(node_);
-        event_times_.push_back({known->second, table.time.size()});
+        event_times_.emplace_back(known->second, table.time.size());
         table.time.push_back(checked(r.time, at));
         table.values.insert(table.values.end(), pending.values.begin(), pending.values.end());
         pending = {};

@@ -90,7 +90,7 @@ TEST(TimeKernels, LeaveTheThreadsOfBlasAsTheyWere) {
 }
 
 TEST(CalibrationOptions, ThatMakeNoSenseAreErrorsThatSayWhy) {
-    const auto message = [](CalibrationOptions options) -> std::string {
+    const auto message = [](const CalibrationOptions& options) -> std::string {
         try {
             check(options);
         } catch (const Error& error) {

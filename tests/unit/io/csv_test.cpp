@@ -118,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"no_rows", "x,zinc\n\n", {"no data rows"}},
         BadInput{"open_quote", "x,zinc\n1,2\n3,\"4\n5,6\n7,8\n", {"line 3", "never ends"}},
         BadInput{"text_after_quote", "x,zinc\n1,\"2\"3\n", {"line 2", "'3' after a closing quote"}},
-        BadInput{"binary", std::string("x,zinc\n1,2\n\0\x01", 14), {"line 3", "NUL"}},
+        BadInput{"binary", std::string("x,zinc\n1,2\n\0\x01", 13), {"line 3", "NUL"}},
         BadInput{"utf16", std::string("\xff\xfex\0,\0", 6), {"line 1", "UTF-16"}},
         BadInput{"control_characters_in_header", "\x1b[2J\n1\n", {"line 1", "'\\x1b[2J'"}}),
     [](const auto& bad) { return std::string(bad.param.what); });

@@ -298,10 +298,9 @@ FitResult fit(Likelihood& likelihood, const FitOptions& options) { return Search
 std::string check_duplicates(const Observations& observations, const Model& model) {
     const Duplicates found = find_duplicates(PointSet(model.metric, observations.coordinates));
     if (found.points == 0) return {};
-    const std::string text =
-        fmt::format("{} of {} points lie on another one, at {} place{}; the first is {}, on {}", found.points,
-                    observations.size(), found.places, plural(found.places), observations.where(found.example.second),
-                    observations.where(found.example.first));
+    std::string text = fmt::format("{} of {} points lie on another one, at {} place{}; the first is {}, on {}",
+                                   found.points, observations.size(), found.places, plural(found.places),
+                                   observations.where(found.example.second), observations.where(found.example.first));
     if (model.choice(Parameter::nugget).fixed == 0.0 && model.jitter == 0)
         throw Error(
             "{}: without a nugget the covariance matrix is singular. Let the nugget be free or fix it above 0, "

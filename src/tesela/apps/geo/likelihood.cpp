@@ -4,8 +4,8 @@
 #include "tesela/algs/elementwise.hpp"
 #include "tesela/algs/solve.hpp"
 #include "tesela/algs/tasks.hpp"
-#include "tesela/algs/tile_size.hpp"
 #include "tesela/apps/geo/geometry.hpp"
+#include "tesela/apps/geo/layout.hpp"
 #include "tesela/base/digest.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/distribution/families.hpp"
@@ -80,10 +80,10 @@ EvaluationCost evaluation_cost(Index n, Index tile, const Distribution& distribu
     return cost;
 }
 
-Likelihood::Likelihood(Stream& stream, Observations observations, Model model, LikelihoodOptions options)
+Likelihood::Likelihood(Stream& stream, Observations observations, const Model& model, LikelihoodOptions options)
     : stream_(stream),
       observations_(std::move(observations)),
-      model_(std::move(model)),
+      model_(model),
       options_(std::move(options)),
       points_(model_.metric, validated(observations_, model_).coordinates),
       basis_(model_.trend, observations_),
@@ -96,9 +96,9 @@ Likelihood::Likelihood(Stream& stream, Observations observations, Model model, L
     for (const auto& column : observations_.coordinates) digest.add(column);
     digest.add(observations_.values);
     engine.require_alike("the observations", digest.value());
-    if (options_.tile == 0) options_.tile = automatic_tile_size(observations_.size(), engine.total_workers());
-    const Tiling tiling = Tiling::square(observations_.size(), options_.tile);
-    if (!options_.distribution) options_.distribution = squarest_block_cyclic(tiling.grid(), engine.node_count());
+    const Layout layout = layout_for(engine, observations_.size(), options_.tile, options_.distribution);
+    options_.tile = layout.tile;
+    options_.distribution = layout.owners;
     matrices_.emplace(make_matrices());
 }
 

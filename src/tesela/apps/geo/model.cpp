@@ -10,8 +10,6 @@
 namespace tesela::geo {
 namespace {
 
-constexpr Names<Trend, 3> trend_names{
-    {{Trend::none, "none"}, {Trend::constant, "constant"}, {Trend::linear, "linear"}}};
 constexpr Names<Parameter, 4> parameter_names{{{Parameter::sigma2, "sigma2"},
                                                {Parameter::range, "range"},
                                                {Parameter::smoothness, "smoothness"},

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tesela/base/names.hpp"
 #include "tesela/kernels/covariance.hpp"
 
 #include <array>
@@ -13,6 +14,8 @@ namespace tesela::geo {
 
 /// The mean of the field: zero, one unknown constant, or an unknown linear function of the coordinates as given.
 enum class Trend : std::uint8_t { none, constant, linear };
+inline constexpr Names<Trend, 3> trend_names{
+    {{Trend::none, "none"}, {Trend::constant, "constant"}, {Trend::linear, "linear"}}};
 
 /// The parameters of a covariance, by the names they have in options and files.
 enum class Parameter : std::uint8_t { sigma2, range, smoothness, nugget };

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "tesela/base/names.hpp"
+
 #include <cstdint>
 #include <string_view>
 
@@ -10,6 +12,13 @@ namespace tesela::geo {
 /// the order of priority; a worker for critical tasks on a shared core (an option of the engine, which the caller
 /// starts: CriticalWorker::shared_core).
 enum class Overlap : std::uint8_t { sync, async, solve, memory, priorities, order, oversubscribe };
+inline constexpr Names<Overlap, 7> overlap_names{{{Overlap::sync, "sync"},
+                                                  {Overlap::async, "async"},
+                                                  {Overlap::solve, "solve"},
+                                                  {Overlap::memory, "memory"},
+                                                  {Overlap::priorities, "priorities"},
+                                                  {Overlap::order, "order"},
+                                                  {Overlap::oversubscribe, "oversubscribe"}}};
 
 [[nodiscard]] std::string_view name(Overlap overlap);
 /// Throws Error that lists the steps.

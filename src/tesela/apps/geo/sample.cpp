@@ -3,7 +3,7 @@
 #include "tesela/algs/cholesky.hpp"
 #include "tesela/algs/elementwise.hpp"
 #include "tesela/algs/tasks.hpp"
-#include "tesela/algs/tile_size.hpp"
+#include "tesela/apps/geo/layout.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/random.hpp"
 #include "tesela/distribution/families.hpp"
@@ -68,11 +68,7 @@ std::vector<double> sample(Stream& s, const Field& field, const std::vector<std:
     const PointSet points(field.metric, coordinates);
     if (points.size() == 0) throw Error("there are no points to sample at");
     const Covariance covariance = covariance_of(field, points);
-    const Engine& engine = s.engine();
-    const Index tile = options.tile > 0 ? options.tile : automatic_tile_size(points.size(), engine.total_workers());
-    const Tiling tiling = Tiling::square(points.size(), tile);
-    const Distribution owners =
-        options.distribution.value_or(squarest_block_cyclic(tiling.grid(), engine.node_count()));
+    const auto [tile, tiling, owners] = layout_for(s.engine(), points.size(), options.tile, options.distribution);
     const Matrix<double> sigma(s, tiling, owners, {.name = "Sigma", .stored = Stored::lower});
     const Matrix<double> e(s, tiling.with_columns(1, 1), along_diagonal(owners, 1), {.name = "e"});
     const Matrix<double> z(s, tiling.with_columns(1, 1), along_diagonal(owners, 1), {.name = "z"});

@@ -42,7 +42,7 @@ int run_bench(char** arguments) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): options that do not fit are our mistake
     if (argc >= 2 && std::string_view(argv[1]) == "bench") return run_bench(argv);
     const bool completes = argc >= 4 && std::string_view(argv[1]) == tesela::cli::complete_words;
     if (completes && std::string_view(argv[2]) == "bench") {

@@ -36,7 +36,9 @@ struct Block {
     explicit Block(const Tile& t) : data(t.as<T>()), rows(t.rows()), cols(t.cols()), ld(t.ld) {}
     Block(T* d, Index m, Index n, Index l) : data(d), rows(m), cols(n), ld(l) {}
     T& operator()(Index i, Index j) const { return data[i + j * ld]; }
-    Block part(ElementIndex first, ElementIndex size) const { return {&(*this)(first.i, first.j), size.i, size.j, ld}; }
+    [[nodiscard]] Block part(ElementIndex first, ElementIndex size) const {
+        return {&(*this)(first.i, first.j), size.i, size.j, ld};
+    }
 };
 
 template <class T>

@@ -26,6 +26,8 @@ public:
     /// `first_datum` numbers its tiles among those of the stream, alike on every node.
     StarpuAttachment(MatrixSpec matrix, NodeId me, Index nodes, std::int64_t first_datum);
     ~StarpuAttachment() override;
+    StarpuAttachment(const StarpuAttachment&) = delete;
+    StarpuAttachment& operator=(const StarpuAttachment&) = delete;
 
     [[nodiscard]] Directory& directory() { return directory_; }
     /// The handle of a tile, registered when it is first asked for.

@@ -34,13 +34,13 @@ struct TileInterface {
     [[nodiscard]] std::size_t allocated_bytes() const { return std::max<std::size_t>(1, bytes()); }
     [[nodiscard]] net::Columns columns() const {
         if (bytes() == 0)
-            return {reinterpret_cast<const void*>(pointer), 1, 1, 1};  // NOLINT(performance-no-int-to-ptr)
+            return {reinterpret_cast<const void*>(pointer), 1, 1, 1};  // NOLINT(performance-no-int-to-ptr): StarPU's
         const auto column = static_cast<Index>(rows) * element_bytes;
-        // NOLINTNEXTLINE(performance-no-int-to-ptr)
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): StarPU's interfaces hold addresses as integers
         return {reinterpret_cast<const void*>(pointer), column, cols, static_cast<Index>(ld) * element_bytes};
     }
     [[nodiscard]] Tile tile() const {
-        return {reinterpret_cast<void*>(pointer), {rows, cols}, ld};  // NOLINT(performance-no-int-to-ptr)
+        return {reinterpret_cast<void*>(pointer), {rows, cols}, ld};  // NOLINT(performance-no-int-to-ptr): likewise
     }
 };
 
