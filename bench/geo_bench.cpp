@@ -80,8 +80,8 @@ public:
         const Tiling& tiling = sigma_->tiling();
         for (Index i = 0; i < tiling.grid().rows; ++i)
             for (Index j = 0; j <= i; ++j)
-                stream_.submit(Task::unchecked(covariance_kernel, {{(*sigma_)(i, j), AccessMode::write}},
-                                               arguments({tiling.row_begin(i), tiling.col_begin(j)})));
+                stream_.submit(
+                    {covariance_kernel, arguments({tiling.row_begin(i), tiling.col_begin(j)}), write((*sigma_)(i, j))});
         stream_.wait();
         return engine_.max(seconds_of([&] {
             cholesky(stream_, *sigma_);

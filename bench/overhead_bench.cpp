@@ -11,9 +11,9 @@
 namespace tesela::bench {
 namespace {
 
-KernelResult do_nothing(const KernelCall&) noexcept { return {}; }
-KernelCost no_cost(std::span<const TileShape>, const void*) noexcept { return {}; }
-const Kernel empty_kernel{"empty", no_cost, do_nothing};
+using ReadTile = TileSpan<const double>;
+KernelResult do_nothing(const NoArguments&, ReadTile, ReadTile, TileSpan<double>) noexcept { return {}; }
+const auto empty_kernel = make_kernel<do_nothing>("empty");
 
 /// Tasks that read two tiles and update a third, over 64 tiles that one node owns.
 class Load {
@@ -43,9 +43,8 @@ public:
 private:
     void submit(Index tasks) {
         for (Index t = 0; t < tasks; ++t)
-            stream_.submit(Task::unchecked(empty_kernel, {{matrix_(t % 64, 0), AccessMode::read},
-                                                          {matrix_((t + 17) % 64, 0), AccessMode::read},
-                                                          {matrix_((t + 31) % 64, 0), AccessMode::read_write}}));
+            stream_.submit(Task(empty_kernel, read(matrix_(t % 64, 0)), read(matrix_((t + 17) % 64, 0)),
+                                read_write(matrix_((t + 31) % 64, 0))));
     }
     Stream stream_;
     Matrix<double> matrix_;

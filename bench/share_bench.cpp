@@ -11,9 +11,8 @@
 namespace tesela::bench {
 namespace {
 
-KernelResult do_nothing(const KernelCall&) noexcept { return {}; }
-KernelCost no_cost(std::span<const TileShape>, const void*) noexcept { return {}; }
-const Kernel reader{"reader", no_cost, do_nothing};
+KernelResult do_nothing(const NoArguments&, TileSpan<const double>, TileSpan<void>) noexcept { return {}; }
+const auto reader = make_kernel<do_nothing>("reader");
 
 /// A tile of node 0, and a token on every node for the task that reads it there.
 class SharedTile {
@@ -36,9 +35,8 @@ public:
         return engine_.max(seconds_of([&] {
             if (way == Way::along_a_tree) stream_.share(matrix_(0, 0), nodes);
             for (const NodeId node : nodes)
-                stream_.submit(Task::unchecked(
-                    reader, {{matrix_(0, 0), AccessMode::read},
-                             {tokens_[static_cast<std::size_t>(node.number())].ref(), AccessMode::write}}));
+                stream_.submit(
+                    Task(reader, read(matrix_(0, 0)), write(tokens_[static_cast<std::size_t>(node.number())].ref())));
             stream_.wait();
         }));
     }

@@ -11,26 +11,19 @@ namespace {
 
 constexpr Index order = 8;  // of a tile
 
-KernelCost no_cost(std::span<const TileShape>, const void*) noexcept { return {}; }
-
-double* column_of(const Tile& tile, Index j) { return static_cast<double*>(tile.data) + j * tile.ld; }
-
-KernelResult run_count_up(const KernelCall& call) noexcept {
-    const Tile& tile = call.tiles[0];
+KernelResult count_up(const NoArguments&, TileSpan<double> tile) noexcept {
     for (Index j = 0; j < tile.cols(); ++j)
-        for (Index i = 0; i < tile.rows(); ++i) column_of(tile, j)[i] += 1;
+        for (Index i = 0; i < tile.rows(); ++i) tile(i, j) += 1;
     return {};
 }
-const Kernel count_up{"count_up", no_cost, run_count_up};
+const auto count_up_kernel = make_kernel<count_up>("count_up");
 
-KernelResult run_add(const KernelCall& call) noexcept {
-    const Tile& from = call.tiles[0];
-    const Tile& to = call.tiles[1];
+KernelResult add(const NoArguments&, TileSpan<const double> from, TileSpan<double> to) noexcept {
     for (Index j = 0; j < to.cols(); ++j)
-        for (Index i = 0; i < to.rows(); ++i) column_of(to, j)[i] += column_of(from, j)[i];
+        for (Index i = 0; i < to.rows(); ++i) to(i, j) += from(i, j);
     return {};
 }
-const Kernel add{"add_tile", no_cost, run_add};
+const auto add_kernel = make_kernel<add>("add_tile");
 
 std::vector<std::int32_t> numbered(Index nodes) {
     std::vector<std::int32_t> owners(static_cast<std::size_t>(nodes));
@@ -50,8 +43,8 @@ Distribution column_per_node(Index rows, Index nodes) {
 
 Distribution one_tile_per_node(Index nodes) { return {{nodes, 1}, nodes, numbered(nodes)}; }
 
-Task add_tile(TileRef from, TileRef to) {
-    return Task::unchecked(add, {{from, AccessMode::read}, {to, AccessMode::read_write}});
+Task add_tile(const TileOf<double>& from, const TileOf<double>& to) {
+    return Task(add_kernel, read(from), read_write(to));
 }
 
 WanderingTiles::WanderingTiles(Engine& engine)
@@ -80,9 +73,9 @@ void WanderingTiles::run_round() {
 
 /// Writing a tile makes copies of it out of date and moving it leaves none behind, so both below are messages.
 void WanderingTiles::send_on(Index tile) {
-    const TileRef wanderer = tiles_(tile, 0);
+    const TileOf<double> wanderer = tiles_(tile, 0);
     const NodeId from = wanderer.owner();
-    stream_.submit(Task::unchecked(count_up, {{wanderer, AccessMode::read_write}}));
+    stream_.submit(Task(count_up_kernel, read_write(wanderer)));
     stream_.move(wanderer, NodeId{(from.number() + 1) % nodes_});
     stream_.submit(add_tile(wanderer, sums_(tile, from.number())));
 }

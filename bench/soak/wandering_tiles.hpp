@@ -11,7 +11,7 @@ namespace tesela::bench {
 [[nodiscard]] Distribution one_tile_per_node(Index nodes);
 
 /// to := to + from, element by element, where `to` lives.
-[[nodiscard]] Task add_tile(TileRef from, TileRef to);
+[[nodiscard]] Task add_tile(const TileOf<double>& from, const TileOf<double>& to);
 
 /// Small tiles that go from node to node for as long as one likes, with values that can be checked: each is counted
 /// up, moved to the next node, and read by a task on the node that it comes from. Every move and every such task is a

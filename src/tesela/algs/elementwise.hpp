@@ -19,7 +19,7 @@ template <class T>
 void generate(Stream& s, const MatrixView<T>& A, const Elements& elements);
 
 /// The same by any function of row and column, which is copied and kept as long as it is needed. It is called later, by
-/// several threads at a time: capture by value, or what outlives the next `wait`.
+/// several threads at a time: capture by value, or what outlives the next `wait`. If it throws, the stream fails.
 ///     generate(s, A, [length](Index i, Index j) { return std::exp(-std::abs(i - j) / length); });
 template <class T, class Function>
 requires std::is_invocable_r_v<double, const Function&, Index, Index>

@@ -113,9 +113,8 @@ struct Task {
     const LimitedResource* resource = nullptr;
     alignas(16) std::array<std::byte, max_argument_bytes> arguments;
 
-    // NOLINTNEXTLINE(modernize-use-equals-default): accesses and arguments beyond those in use stay unset: it is
-    // quicker
-    Task() {}
+    // Accesses and arguments beyond those in use are left unset on purpose: a task is built once per submission.
+    Task() {}  // NOLINT(modernize-use-equals-default): that would set them
     /// A kernel, its arguments, and what it does to its tiles, in its order. What does not fit does not compile.
     template <class Arguments, class... Elements, class... Given>
     Task(const KernelOf<Arguments, Elements...>& k, const std::type_identity_t<Arguments>& args,

@@ -161,9 +161,16 @@ template <class T>
 KernelResult run_generate(const KernelCall& call) noexcept {
     const auto& args = call.args<GenerateArguments>();
     const blas::Block<T> a(call.tiles[0]);
-    for (Index j = 0; j < a.cols; ++j)
-        for (Index i = 0; i < a.rows; ++i)
-            a(i, j) = static_cast<T>(args.element(args.context, {args.first.i + i, args.first.j + j}));
+    ElementIndex at = args.first;
+    try {
+        for (Index j = 0; j < a.cols; ++j)
+            for (Index i = 0; i < a.rows; ++i) {
+                at = {args.first.i + i, args.first.j + j};
+                a(i, j) = static_cast<T>(args.element(args.context, at));
+            }
+    } catch (...) {
+        return fail("the function that generates the elements threw an exception, in the row of this index", at.i);
+    }
     return {};
 }
 

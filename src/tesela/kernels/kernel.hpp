@@ -131,8 +131,15 @@ KernelCost bytes_of_tiles(std::span<const TileShape> shapes, const void*) noexce
     return cost;
 }
 
+template <auto>
+inline constexpr bool never = false;
+
 template <auto Function>
-struct KernelFrom;
+struct KernelFrom {
+    static_assert(
+        never<Function>,
+        "a kernel is made of KernelResult f(const Arguments&, TileSpan<const double> or TileSpan<double>, …) noexcept");
+};
 template <class Arguments, class... Elements,
           KernelResult (*Function)(const Arguments&, TileSpan<Elements>...) noexcept>
 struct KernelFrom<Function> {

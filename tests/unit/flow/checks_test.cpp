@@ -145,6 +145,18 @@ TEST(Generate, KeepsAFunctionAsLongAsItIsNeeded) {
     EXPECT_EQ(table.use_count(), 1);
 }
 
+TEST(Generate, AFunctionThatThrowsFailsTheStreamAndSaysInWhichRow) {
+    InlineEngine engine;
+    Stream s(engine);
+    Matrix<double> A(s, Tiling::square(4, 2), squarest_block_cyclic({2, 2}, 1));
+    const std::vector<double> three(3, 1.0);
+    generate(s, A, [three](Index i, Index) { return three.at(static_cast<std::size_t>(i)); });
+    const Status status = s.wait();
+    EXPECT_EQ(status.failure, Failure::stated);
+    EXPECT_EQ(status.describe(),
+              "the function that generates the elements threw an exception, in the row of this index (at 3)");
+}
+
 TEST(Engine, NodesOfOneProcessBringTheSame) {
     InlineEngine engine(3);
     EXPECT_EQ(engine.gather(2.5), std::vector<double>(3, 2.5));
