@@ -281,18 +281,6 @@ FitResult Search::run() {
 
 }  // namespace
 
-std::string_view name(StopReason reason) {
-    constexpr std::array<std::string_view, 4> names{"converged", "max_evaluations", "time_limit", "roundoff_limited"};
-    return names[static_cast<std::size_t>(reason)];
-}
-
-bool profiles_sigma2(const Model& model) {
-    const ParameterChoice& sigma2 = model.choice(Parameter::sigma2);
-    const ParameterChoice& nugget = model.choice(Parameter::nugget);
-    const bool nugget_scales = nugget.fixed ? *nugget.fixed == 0 : !nugget.bounded();
-    return !sigma2.fixed && !sigma2.bounded() && nugget_scales;
-}
-
 FitResult fit(Likelihood& likelihood, const FitOptions& options) { return Search(likelihood, options).run(); }
 
 std::string check_duplicates(const Observations& observations, const Model& model) {

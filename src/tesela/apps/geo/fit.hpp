@@ -10,7 +10,11 @@ namespace tesela::geo {
 
 /// Why the search for the maximum ended.
 enum class StopReason : std::uint8_t { converged, max_evaluations, time_limit, roundoff_limited };
-[[nodiscard]] std::string_view name(StopReason reason);
+inline constexpr Names<StopReason, 4> stop_reason_names{{{StopReason::converged, "converged"},
+                                                         {StopReason::max_evaluations, "max_evaluations"},
+                                                         {StopReason::time_limit, "time_limit"},
+                                                         {StopReason::roundoff_limited, "roundoff_limited"}}};
+[[nodiscard]] constexpr std::string_view name(StopReason reason) { return name_in(stop_reason_names, reason); }
 
 /// What a fit warns of: estimates that the data do not determine.
 struct FitWarning {
@@ -54,10 +58,6 @@ struct FitResult {
     };
     std::array<Bounds, all_parameters.size()> bounds{};
 };
-
-/// Whether sigma2 follows from the other parameters in closed form: it and the nugget are free and without bounds of
-/// the user, or the nugget is fixed at 0. The nugget is then searched as a multiple of sigma2.
-[[nodiscard]] bool profiles_sigma2(const Model& model);
 
 /// Maximum likelihood: a coarse scan for a start, then BOBYQA on the logarithms of the free parameters, again from
 /// where it ended until that gains nothing. Leaves the likelihood evaluated at the estimate. Every node runs the same

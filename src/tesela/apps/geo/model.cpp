@@ -92,6 +92,13 @@ void validate(const Model& model) {
     if (!std::isfinite(model.center)) throw Error("the mean to subtract is {}; it must be finite", model.center);
 }
 
+bool profiles_sigma2(const Model& model) {
+    const ParameterChoice& sigma2 = model.choice(Parameter::sigma2);
+    const ParameterChoice& nugget = model.choice(Parameter::nugget);
+    const bool nugget_scales = nugget.fixed ? *nugget.fixed == 0 : !nugget.bounded();
+    return !sigma2.fixed && !sigma2.bounded() && nugget_scales;
+}
+
 std::string Observations::where(Index observation) const {
     const auto i = static_cast<std::size_t>(observation);
     if (lines.empty()) return fmt::format("point {} (counted from 0)", observation);

@@ -66,6 +66,10 @@ struct Model {
 /// outside, both fixed and bounded, one that the family does not have.
 void validate(const Model& model);
 
+/// Whether sigma2 follows from the other parameters in closed form: it and the nugget are free and without bounds of
+/// the user, or the nugget is fixed at 0. The nugget is then searched as a multiple of sigma2.
+[[nodiscard]] bool profiles_sigma2(const Model& model);
+
 /// Measured values at points. Names and lines of the file are for messages and results.
 struct Observations {
     std::vector<std::vector<double>> coordinates;  ///< one column per dimension; degrees for metrics on the Earth
