@@ -16,6 +16,7 @@
 #include <charconv>
 #include <fstream>
 #include <limits>
+#include <sstream>
 #include <utility>
 
 namespace tesela {
@@ -220,12 +221,18 @@ BestOf best_of(std::span<const std::string> names, const DistributionRequest& re
 Distribution read_distribution(const std::string& path) {
     std::ifstream file(path);
     if (!file) throw Error("the distribution {} cannot be opened", path);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return parse_distribution(text.str(), path);
+}
+
+Distribution parse_distribution(std::string_view text, const std::string& file) {
     try {
-        return nlohmann::json::parse(file).get<Distribution>();
+        return nlohmann::json::parse(text).get<Distribution>();
     } catch (const nlohmann::json::exception&) {
-        throw Error("{} is not a distribution that tesela dist wrote", path);
-    } catch (const std::exception& error) {
-        throw Error("{}: {}", path, error.what());
+        throw Error("{} is not a distribution that tesela dist wrote", file);
+    } catch (const Error& error) {
+        throw Error("{}: {}", file, error.what());
     }
 }
 

@@ -44,5 +44,7 @@ struct BestOf {
 
 /// A distribution written as JSON. Throws Error naming the file.
 [[nodiscard]] Distribution read_distribution(const std::string& path);
+/// The same for text already in memory; `file` is its name in error messages.
+[[nodiscard]] Distribution parse_distribution(std::string_view text, const std::string& file);
 
 }  // namespace tesela

@@ -12,6 +12,8 @@
 namespace tesela {
 namespace {
 
+constexpr int most_depth = 100;
+
 /// What the library says, without its identifier and its own idea of the position:
 /// "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error …" -> "syntax error …".
 std::string_view bare_message(std::string_view what) {
@@ -38,19 +40,24 @@ Position position_after(std::string_view text, std::size_t length) {
 
 }  // namespace
 
-nlohmann::json read_json_file(const std::string& path) {
-    const std::string text = read_file(path);
+nlohmann::json read_json_file(const std::string& path) { return parse_json(read_file(path), path); }
+
+nlohmann::json parse_json(const std::string& text, const std::string& file) {
     if (text.find_first_not_of(" \t\r\n") == std::string::npos)
-        throw Error("{} is empty; a JSON value is expected", in_quotes(path));
+        throw Error("{} is empty; a JSON value is expected", in_quotes(file));
+    const auto refuse_depth = [&](int depth, nlohmann::json::parse_event_t, const nlohmann::json&) {
+        if (depth > most_depth) throw Error("{} has values nested more than {} deep", in_quotes(file), most_depth);
+        return true;
+    };
     try {
-        return nlohmann::json::parse(text);
+        return nlohmann::json::parse(text, refuse_depth);
     } catch (const nlohmann::json::parse_error& error) {
         // error.byte counts the characters read, the offending one included.
         const Position at = position_after(text, error.byte == 0 ? 0 : error.byte - 1);
-        throw Error("{}, line {}, column {}: not valid JSON: {}", in_quotes(path), at.line, at.column,
+        throw Error("{}, line {}, column {}: not valid JSON: {}", in_quotes(file), at.line, at.column,
                     bare_message(error.what()));
     } catch (const nlohmann::json::exception& error) {
-        throw Error("{}: {}", in_quotes(path), bare_message(error.what()));
+        throw Error("{}: {}", in_quotes(file), bare_message(error.what()));
     }
 }
 

@@ -146,6 +146,8 @@ void check_group(const WorkerGroup& group, const std::string& path) {
     require_at_least_one(group.count, path + ".count");
     require_at_least_one(group.streams, path + ".streams");
     require_not_negative(group.memory, path + ".memory");
+    require_not_negative(group.memory_bandwidth, path + ".memory_bandwidth");
+    require_not_negative(group.host_bandwidth, path + ".host_bandwidth");
     if (group.processor == Processor::gpu) {
         require_positive(group.memory, path + ".memory");
         require_positive(group.memory_bandwidth, path + ".memory_bandwidth");

@@ -2,6 +2,7 @@
 #include "tesela/platform/platform.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/base/whole_number.hpp"
 #include "tesela/platform/quantity.hpp"
 
 #include <nlohmann/json.hpp>
@@ -42,8 +43,9 @@ public:
         return value_.get<std::string>();
     }
     [[nodiscard]] Index integer() const {
-        if (!value_.is_number_integer()) throw Error("{} must be a whole number", path_);
-        return value_.get<Index>();
+        const auto number = whole_number(value_);
+        if (!number) throw Error("{} must be a whole number", path_);
+        return *number;
     }
     void require_true() const {
         if (value_ != json(true)) throw Error("{} must be true; leave it out otherwise", path_);

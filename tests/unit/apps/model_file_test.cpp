@@ -92,6 +92,11 @@ TEST(ModelFile, NamesTheFieldThatIsMissingOrWrong) {
     bad = good;
     bad["version"] = 2;
     EXPECT_THAT(message_without(bad), HasSubstr("version 1"));
+    bad["version"] = 4294967297;
+    EXPECT_THAT(message_without(bad), HasSubstr("field version is 4294967297"));
+    bad = good;
+    bad["evaluations"] = 1e300;
+    EXPECT_THAT(message_without(bad), HasSubstr("field evaluations must be a whole number"));
 }
 
 TEST(ModelFile, AFileThatIsNoModelIsNamed) {

@@ -85,6 +85,22 @@ TEST(Distribution, BadJsonNamesTheField) {
     EXPECT_THAT(
         read(R"({"format": "tesela-distribution", "version": 1, "rows": 1, "cols": 2, "nodes": 1, "owners": [[0]]})"),
         ThrowsMessage<Error>(HasSubstr("2 numbers")));
+    EXPECT_THAT(read(R"({"format": 1, "version": 1})"), ThrowsMessage<Error>(HasSubstr("format")));
+}
+
+TEST(Distribution, NumbersOfAFileThatAreTooLargeAreNamedNotWrapped) {
+    const auto read = [](const char* field, const nlohmann::json& value) {
+        nlohmann::json json = Distribution({1, 1}, 1, {0});
+        json[field] = value;
+        return [json] { (void)json.get<Distribution>(); };
+    };
+    EXPECT_THAT(read("owners", nlohmann::json::parse("[[4294967296]]")),
+                ThrowsMessage<Error>(HasSubstr("owner 4294967296")));
+    EXPECT_THAT(read("version", 18446744073709551615U), ThrowsMessage<Error>(HasSubstr("version")));
+    EXPECT_THAT(read("nodes", 1'000'000'000'000), ThrowsMessage<Error>(HasSubstr("\"nodes\" must be at most")));
+    nlohmann::json no_rows = Distribution({0, 1}, 1, {});
+    no_rows["cols"] = 1'000'000'000'000;
+    EXPECT_THAT([&] { (void)no_rows.get<Distribution>(); }, ThrowsMessage<Error>(HasSubstr("\"cols\" must be")));
 }
 
 TEST(Distribution, OwnersThatDoNotFitAreRefused) {

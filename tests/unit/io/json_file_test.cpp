@@ -44,6 +44,8 @@ TEST(JsonFile, ErrorsNameFileLineAndColumn) {
     EXPECT_EQ(reading(directory, "[1,\n2").rfind(prefix + ", line 2, column 2: ", 0), 0U);
     EXPECT_EQ(reading(directory, "[1,\n\n2] ?").rfind(prefix + ", line 3, column 4: ", 0), 0U);
     EXPECT_EQ(reading(directory, "[1e999]").rfind(prefix, 0), 0U);
+    EXPECT_EQ(reading(directory, std::string(30000, '[') + std::string(30000, ']')),
+              prefix + " has values nested more than 100 deep");
     EXPECT_EQ(reading(directory, " \n"), prefix + " is empty; a JSON value is expected");
 }
 

@@ -1,6 +1,8 @@
 #include "tesela/apps/geo/model_file.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/base/whole_number.hpp"
+#include "tesela/io/input_file.hpp"
 #include "tesela/io/json_file.hpp"
 
 #include <cmath>
@@ -38,6 +40,11 @@ struct Part {
     [[nodiscard]] double number() const {
         if (!json.is_number()) throw Error("the field {} must be a number", path);
         return json.get<double>();
+    }
+    [[nodiscard]] Index integer() const {
+        const auto number = whole_number(json);
+        if (!number) throw Error("the field {} must be a whole number", path);
+        return *number;
     }
     [[nodiscard]] std::string text() const { return as<std::string>("text"); }
     [[nodiscard]] std::vector<double> numbers() const { return as<std::vector<double>>("a list of numbers"); }
@@ -98,12 +105,7 @@ Observations read_observations(const Part& root) {
     return result;
 }
 
-StopReason parse_stop_reason(const std::string& text) {
-    for (const StopReason reason :
-         {StopReason::converged, StopReason::max_evaluations, StopReason::time_limit, StopReason::roundoff_limited})
-        if (name(reason) == text) return reason;
-    throw Error("\"{}\" is not a reason to stop", text);
-}
+StopReason parse_stop_reason(const std::string& text) { return parse_name(stop_reason_names, text, "reason to stop"); }
 
 void read_trend(const Part& trend, FittedModel& fitted) {
     fitted.model.trend = trend["kind"].named(parse_trend);
@@ -123,7 +125,7 @@ void read_trend(const Part& trend, FittedModel& fitted) {
 void check_format(const Part& root) {
     if (root["format"].text() != format_name)
         throw Error("the field format is \"{}\", not \"{}\"", root["format"].text(), format_name);
-    if (const int version = root["version"].as<int>("a number"); version != format_version)
+    if (const Index version = root["version"].integer(); version != format_version)
         throw Error("the field version is {}; this program reads version {}", version, format_version);
 }
 
@@ -189,22 +191,24 @@ FittedModel model_from_json(const Json& json) {
     fitted.model.center = root["center"].number();
     fitted.model.jitter = root["jitter"].number();
     fitted.result.log_likelihood = root["loglik"].number();
-    fitted.result.evaluations = root["evaluations"].as<Index>("a whole number");
+    fitted.result.evaluations = root["evaluations"].integer();
     fitted.result.seconds = root["seconds"].number();
     fitted.result.stop_reason = root["stop_reason"].named(parse_stop_reason);
     if (root.has("configuration")) fitted.configuration = json.at("configuration");
     return fitted;
 }
 
-FittedModel read_model(const std::string& path) {
+FittedModel read_model(const std::string& path) { return parse_model(read_file(path), path); }
+
+FittedModel parse_model(const std::string& text, const std::string& file) {
     try {
-        FittedModel fitted = model_from_json(read_json_file(path));
+        FittedModel fitted = model_from_json(parse_json(text, file));
         validate(fitted.observations);
         validate(fitted.model);
         tesela::validate(fitted.model.family, fitted.result.theta, fitted.model.metric);
         return fitted;
     } catch (const Error& error) {
-        throw Error("{} is not a model that tesela fit wrote: {}", path, error.what());
+        throw Error("{} is not a model that tesela fit wrote: {}", file, error.what());
     }
 }
 

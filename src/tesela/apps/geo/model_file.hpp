@@ -30,5 +30,7 @@ struct FittedModel {
 
 /// The same from a file; errors name it too.
 [[nodiscard]] FittedModel read_model(const std::string& path);
+/// The same for text already in memory; `file` is its name in error messages.
+[[nodiscard]] FittedModel parse_model(const std::string& text, const std::string& file);
 
 }  // namespace tesela::geo
