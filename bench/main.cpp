@@ -1,6 +1,7 @@
 // `tesela-bench`, run by `tesela bench …`: measures Tesela beside what it is compared with, in one interleaved run.
 
 #include "distributions/distributions_bench.hpp"
+#include "distributions/ranking_bench.hpp"
 #include "factorisation_bench.hpp"
 #include "geo_bench.hpp"
 #include "geo_recovery.hpp"
@@ -21,6 +22,7 @@
 #include "tesela/cli/command_line.hpp"
 #include "tesela/cli/geo_options.hpp"
 #include "tesela/cli/output.hpp"
+#include "tesela/cli/platform_option.hpp"
 #include "tesela/cli/run_options.hpp"
 #include "tesela/io/hdf5/trace_hdf5.hpp"
 #include "tesela/net/nodes.hpp"
@@ -190,6 +192,42 @@ void add_distributions(CLI::App& app, int& exit_code) {
     command->callback([=, &exit_code] {
         exit_code = cli::run_guarded("tesela bench", [&] {
             return print_checks(bench::distributions_benchmark(*options), run->json) ? cli::success : cli::failed;
+        });
+    });
+}
+
+void print_ranking(const nlohmann::ordered_json& result) {
+    fmt::print("{:<20} {:>9} {:>9} {:>22} {:>20}\n", "family", "max_load", "steps", "without communication",
+               "with communication");
+    for (const auto& row : result.at("rows"))
+        fmt::print("{:<20} {:>9.4f} {:>9.4f} {:>20.3f} s {:>18.3f} s\n", row.at("family").get<std::string>(),
+                   row.at("max_load").get<double>(), row.at("steps").get<double>(),
+                   row.at("without_communication").get<double>(), row.at("with_communication").get<double>());
+    for (const auto& [name, value] : result.items())
+        if (value.is_number()) fmt::print("{:<40}{:.3f}\n", name, value.get<double>());
+}
+
+void add_ranking(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<bench::RankingOptions>();
+    auto run = std::make_shared<cli::RunOptions>();
+    auto platform = std::make_shared<std::string>("grid5000-lille");
+    auto nodes = std::make_shared<std::string>("6che+6chi+2cho");
+    CLI::App* command = app.add_subcommand(
+        "ranking",
+        "Whether the figures of tesela dist compare order the families of distributions as simulated runs do");
+    cli::add_choice(*command, "--kernel", options->operation, operation_names, "Operation");
+    command->add_option("--platform", *platform, "A platform file, or the name of a ready-made platform")
+        ->capture_default_str();
+    command->add_option("--nodes", *nodes, "Nodes of the platform to use, by number and type")->capture_default_str();
+    command->add_option("--tiles", options->tiles, "Tile rows (and columns) of the matrix")->capture_default_str();
+    command->add_option("--tile", options->tile, "Tile size")->capture_default_str();
+    command->add_option("--table", options->table, "CSV file to write the rows to");
+    cli::add_json_option(*command, *run);
+    command->callback([=, &exit_code] {
+        exit_code = cli::run_guarded("tesela bench", [&] {
+            const auto result = bench::ranking_benchmark(cli::read_platform(*platform, *nodes), *options);
+            if (!run->json) print_ranking(result);
+            return print_checks(result, run->json) ? cli::success : cli::failed;
         });
     });
 }
@@ -455,6 +493,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): options
     add_soak(app, exit_code);
     add_fault(app, exit_code);
     add_distributions(app, exit_code);
+    add_ranking(app, exit_code);
     add_matern(app, exit_code);
     add_geo(app, exit_code);
     add_recovery(app, exit_code);

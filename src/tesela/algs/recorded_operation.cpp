@@ -14,6 +14,11 @@ RecordedOperation::RecordedOperation(Operation operation, const OperationSize& s
         run_operation(s, operation, tiling, owners);
     }
     recording_ = engine.take();
+    if (!size.rank) return;
+    for (RecordedDatum& tile : recording_.data) {
+        tile.shape.rank = size.rank(tile.index);
+        tile.bytes = static_cast<std::size_t>(tile_bytes(tile.shape, static_cast<double>(tile.bytes)));
+    }
 }
 
 Transfers RecordedOperation::transfers(const Distribution& distribution) const {

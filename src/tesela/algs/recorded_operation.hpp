@@ -3,6 +3,8 @@
 #include "tesela/distribution/weights.hpp"
 #include "tesela/flow/recording.hpp"
 
+#include <functional>
+
 namespace tesela {
 
 /// What is recorded: an operation on n x n square tiles of doubles, for distributions over `nodes` nodes.
@@ -10,6 +12,8 @@ struct OperationSize {
     Index tiles = 1;
     Index nodes = 1;
     Index tile = 1;  ///< rows of a tile, for the bytes
+    /// For the bytes too: the rank of a tile in every matrix, dense_rank where it is stored whole. Empty: all are.
+    std::function<Index(TileIndex)> rank{};
 };
 
 /// The stream of a product C = A·B, an LU or a Cholesky factorization, once: transfers can then be counted for any

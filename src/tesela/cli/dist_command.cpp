@@ -14,6 +14,7 @@
 #include "tesela/io/output_file.hpp"
 #include "tesela/report/owner_map.hpp"
 #include "tesela/sim/allocation_metrics.hpp"
+#include "tesela/sim/rank_model.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -78,7 +79,8 @@ void add_problem_options(CLI::App& command, ProblemOptions& options) {
     command.add_option("--seed", options.seed, "Of the density and of random families")->capture_default_str();
     auto* powers = command
                        .add_option("--powers", options.powers,
-                                   "Power (relative speed) of each node, as 1,1,2.5; instead of --count")
+                                   "Power (relative speed) of each node, as 1,1,2.5, for bce, rs, hybrid, best, 1d and "
+                                   "1d1d, and for what is measured; instead of --count")
                        ->delimiter(',')
                        ->allow_extra_args(false);
     auto* platform = command.add_option("--platform", options.platform,
@@ -195,7 +197,7 @@ ComparedFamily measure(const std::string& family, const DistributionRequest& req
     ComparedFamily row{
         .family = family,
         .load = summarise_loads(node_loads(distribution, tile_weights(request.workload)), request.powers),
-        .step_imbalance = step_imbalance(distribution, request.workload),
+        .step_imbalance = step_imbalance(distribution, request.workload, request.powers),
         .max_nodes_per_row = std::ranges::max(nodes_per_row(distribution, stored)),
         .max_nodes_per_column = std::ranges::max(nodes_per_column(distribution, stored)),
         .transfers = std::nullopt,
@@ -213,7 +215,11 @@ std::vector<ComparedFamily> compare(const CompareOptions& options) {
     if (options.simulate || options.problem.tiles <= most_recorded_tiles)
         recorded.emplace(
             request.workload.operation,
-            OperationSize{.tiles = options.problem.tiles, .nodes = request.nodes, .tile = options.problem.tile});
+            OperationSize{.tiles = options.problem.tiles,
+                          .nodes = request.nodes,
+                          .tile = options.problem.tile,
+                          .rank = [ranks = ranks_from_density(request.workload.density, options.problem.tile)](
+                                      TileIndex tile) { return ranks.rank("", tile); }});
     std::vector<ComparedFamily> rows;
     for (const auto& name : options.families.empty() ? families_for(request) : options.families)
         rows.push_back(measure(name, request, options, recorded));

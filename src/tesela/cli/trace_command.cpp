@@ -4,10 +4,12 @@
 #include "tesela/base/units.hpp"
 #include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/output.hpp"
+#include "tesela/cli/platform_option.hpp"
 #include "tesela/io/hdf5/trace_hdf5.hpp"
 #include "tesela/io/otf2/trace_otf2.hpp"
 #include "tesela/io/output_file.hpp"
 #include "tesela/io/trace_export.hpp"
+#include "tesela/sim/trace_durations.hpp"
 #include "tesela/trace/analysis.hpp"
 
 #include <fmt/format.h>
@@ -38,21 +40,26 @@ void print_summary(const trace::Summary& s) {
     line("workers", fmt::format("{} on {} node{}", s.workers, s.nodes, plural(s.nodes)));
     line("utilisation",
          fmt::format("{:.1f} %, first 95 % of the run: {:.1f} %", 100 * s.utilisation, 100 * s.utilisation_95));
-    line("critical path", format_seconds(s.critical_path));
-    line("area bound", format_seconds(s.area_bound));
-    if (s.makespan > 0)
-        line("lower bound", fmt::format("{} = {:.1f} % of the makespan", format_seconds(s.lower_bound),
-                                        100 * s.lower_bound / s.makespan));
+    line("critical path", fmt::format("{} with these durations", format_seconds(s.critical_path)));
+    line("area", fmt::format("{} in this schedule: the workers' time, spread evenly on each node",
+                             format_seconds(s.area_of_this_schedule)));
+    if (s.bounds && s.makespan > 0)
+        line("lower bound", fmt::format("{} = {:.1f} % of the makespan (area {}, critical path {})",
+                                        format_seconds(s.bounds->lower()), 100 * s.bounds->lower() / s.makespan,
+                                        format_seconds(s.bounds->area), format_seconds(s.bounds->critical_path)));
     if (s.makespan > 0 && s.flops > 0) line("rate", format_flops(s.flops / s.makespan));
     line("sent", fmt::format("{} in {} messages", format_bytes(s.bytes), s.messages));
     line("peak memory", fmt::format("{} on a node", format_bytes(s.peak_memory)));
-    line("idle", fmt::format("{}: no ready task {}, waiting for data {}, runtime {}", format_seconds(s.idle.total()),
-                             format_seconds(s.idle.no_ready_task), format_seconds(s.idle.data),
-                             format_seconds(s.idle.runtime)));
+    std::string idle = fmt::format("{}: no ready task {}, waiting for data {}", format_seconds(s.idle.total()),
+                                   format_seconds(s.idle.no_ready_task), format_seconds(s.idle.data));
+    if (s.idle.other_kind > 0)
+        idle += fmt::format(", tasks for other kinds of workers {}", format_seconds(s.idle.other_kind));
+    line("idle", fmt::format("{}, runtime {}", idle, format_seconds(s.idle.runtime)));
 }
 
-int summary(const std::string& path, bool as_json) {
-    const trace::Trace trace = read_with_warnings(path);
+int summary(const std::string& path, const std::string& platform, bool as_json) {
+    trace::Trace trace = read_with_warnings(path);
+    if (!platform.empty()) add_durations(trace, read_platform(platform, ""));
     const trace::Summary result = trace::summarise(trace, trace::dependency_graph(trace));
     if (!as_json) {
         print_summary(result);
@@ -147,6 +154,7 @@ struct TraceArguments {
     std::string name;
     std::string format;
     std::string output;
+    std::string platform;
     bool json = false;
 };
 
@@ -163,7 +171,11 @@ void add_trace_command(CLI::App& app, int& exit_code) {
     CLI::App* sum = command->add_subcommand("summary", "Makespan, utilisation, bounds, volumes and idle time");
     sum->add_option("trace", arguments->path, "Trace file (of node 0)")->required();
     sum->add_flag("--json", arguments->json, "Print as JSON");
-    sum->callback(guarded([=] { return summary(arguments->path, arguments->json); }));
+    sum->add_option(
+        "--platform", arguments->platform,
+        "Platform of the run, as tesela calibrate writes it: its durations give a lower bound (the trace of a "
+        "simulated run has them)");
+    sum->callback(guarded([=] { return summary(arguments->path, arguments->platform, arguments->json); }));
 
     CLI::App* tab = command->add_subcommand("table", "One table of a trace as CSV");
     std::string names;

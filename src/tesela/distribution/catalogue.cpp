@@ -6,6 +6,7 @@
 #include "tesela/distribution/families.hpp"
 #include "tesela/distribution/hybrid.hpp"
 #include "tesela/distribution/metrics.hpp"
+#include "tesela/distribution/powers.hpp"
 #include "tesela/distribution/random_subsets.hpp"
 #include "tesela/distribution/symmetric_block_cyclic.hpp"
 
@@ -91,19 +92,23 @@ Distribution make_bce(const Named& named, const DistributionRequest& request) {
     const TileMap weights = tile_weights(request.workload);
     const auto cross = named.arguments.find('x');
     if (cross == std::string_view::npos)
-        return extended_block_cyclic(weights, {.nodes = request.nodes, .alpha = alpha_of(named, request)});
+        return extended_block_cyclic(
+            weights, {.nodes = request.nodes, .alpha = alpha_of(named, request), .powers = request.powers});
     const GridSize pattern{parse<Index>(named.arguments.substr(0, cross), named),
                            parse<Index>(named.arguments.substr(cross + 1), named)};
-    return extended_block_cyclic(weights, {.nodes = request.nodes, .alpha = request.alpha, .pattern = pattern});
+    return extended_block_cyclic(
+        weights, {.nodes = request.nodes, .alpha = request.alpha, .pattern = pattern, .powers = request.powers});
 }
 
 Distribution make_rs(const Named& named, const DistributionRequest& request) {
-    return random_subsets(tile_weights(request.workload),
-                          {.nodes = request.nodes, .alpha = alpha_of(named, request), .seed = request.seed});
+    return random_subsets(
+        tile_weights(request.workload),
+        {.nodes = request.nodes, .alpha = alpha_of(named, request), .seed = request.seed, .powers = request.powers});
 }
 
 Distribution make_hybrid(const Named& named, const DistributionRequest& request) {
-    return hybrid_pattern(request.workload, {.nodes = request.nodes, .alpha = alpha_of(named, request)});
+    return hybrid_pattern(request.workload,
+                          {.nodes = request.nodes, .alpha = alpha_of(named, request), .powers = request.powers});
 }
 
 Distribution make_best(const Named& named, const DistributionRequest& request) {
@@ -138,6 +143,8 @@ Distribution make_band(const Named& named, const DistributionRequest& request) {
 
 Distribution make_sbc(const Named& named, const DistributionRequest& request) {
     no_arguments(named);
+    if (!Powers(request.nodes, request.powers).equal())
+        throw Error("sbc is for nodes of equal power, and these differ; 1d1d, bce and hybrid are for unequal ones");
     return symmetric_block_cyclic(grid_of(request), request.nodes);
 }
 
@@ -198,7 +205,8 @@ std::vector<std::string> families_for(const DistributionRequest& request) {
     std::vector<std::string> names{"block_cyclic:rule", "block_cyclic", "bce", "rs", "hybrid", "1d", "1d1d"};
     if (request.steps) names.emplace_back("1d1d_constrained");
     names.emplace_back("band");
-    if (fits_symmetric_block_cyclic(request.nodes)) names.emplace_back("sbc");
+    if (fits_symmetric_block_cyclic(request.nodes) && Powers(request.nodes, request.powers).equal())
+        names.emplace_back("sbc");
     names.emplace_back("random");
     return names;
 }

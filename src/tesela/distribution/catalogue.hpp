@@ -19,7 +19,7 @@ struct DistributionRequest {
     Index nodes = 1;
     double alpha = 2;                       ///< ⌈α√P⌉ nodes per row and column for bce, rs, hybrid and best
     std::uint64_t seed = 0;                 ///< for rs and random
-    std::vector<double> powers{};           ///< for 1d and 1d1d; none: equal
+    std::vector<double> powers{};           ///< for bce, rs, hybrid, best, 1d and 1d1d; none: equal
     std::optional<StepConstraint> steps{};  ///< for 1d1d_constrained
 };
 

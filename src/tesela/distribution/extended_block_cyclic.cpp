@@ -2,9 +2,11 @@
 
 #include "tesela/base/error.hpp"
 #include "tesela/distribution/families.hpp"
+#include "tesela/distribution/powers.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <queue>
 #include <utility>
@@ -33,23 +35,28 @@ std::vector<double> fold_columns(const std::vector<double>& rows_folded, Index w
 
 struct Packing {
     std::vector<std::int32_t> owners;
-    double max_load = 0;
+    double max_load = 0;  ///< over power
 };
 
-/// Algorithm 1: cells in decreasing order of load, each to the node that has the least.
-Packing largest_processing_time(const std::vector<double>& loads, Index nodes) {
+/// Algorithm 1: cells in decreasing order of load, each to the node that is done with it first, which of equal nodes is
+/// the one that has the least.
+Packing largest_processing_time(const std::vector<double>& loads, const Powers& powers) {
     std::vector<std::size_t> order(loads.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, std::greater<>{}, [&](std::size_t cell) { return loads[cell]; });
     using Loaded = std::pair<double, std::int32_t>;
-    std::priority_queue<Loaded, std::vector<Loaded>, std::greater<>> queue;
-    for (std::int32_t p = 0; p < nodes; ++p) queue.emplace(0.0, p);
+    using Queue = std::priority_queue<Loaded, std::vector<Loaded>, std::greater<>>;
+    std::map<double, Queue, std::greater<>> queues;  // of nodes of one power, the strongest first
+    for (std::int32_t p = 0; p < powers.nodes(); ++p) queues[powers[p]].emplace(0.0, p);
     Packing packing{.owners = std::vector<std::int32_t>(loads.size())};
     for (const auto cell : order) {
+        const auto first_done = std::ranges::min_element(
+            queues, {}, [&](const auto& entry) { return (entry.second.top().first + loads[cell]) / entry.first; });
+        Queue& queue = first_done->second;
         const auto [load, node] = queue.top();
         queue.pop();
         packing.owners[cell] = node;
-        packing.max_load = std::max(packing.max_load, load + loads[cell]);
+        packing.max_load = std::max(packing.max_load, powers.time(node, load + loads[cell]));
         queue.emplace(load + loads[cell], node);
     }
     return packing;
@@ -98,18 +105,19 @@ std::vector<double> pattern_loads(const TileMap& weights, GridSize pattern) {
 
 Distribution extended_pattern(const TileMap& weights, const ExtendedBlockCyclic& options) {
     const Index limit = line_limit(options.nodes, options.alpha);
+    const Powers powers(options.nodes, options.powers);
     if (options.pattern) {
         check_pattern(*options.pattern, limit);
-        auto packing = largest_processing_time(pattern_loads(weights, *options.pattern), options.nodes);
+        auto packing = largest_processing_time(pattern_loads(weights, *options.pattern), powers);
         return {*options.pattern, options.nodes, std::move(packing.owners)};
     }
     const GridSize grid = weights.grid();
     GridSize best_pattern{1, 1};
-    Packing best{.owners = {0}, .max_load = weights.total()};
+    Packing best = largest_processing_time({weights.total()}, powers);
     for (Index r = 1; r <= std::min(limit, grid.rows); ++r) {
         const auto folded = fold_rows(weights, r);
         for (Index c = 1; c <= std::min(limit, grid.cols); ++c) {
-            auto packing = largest_processing_time(fold_columns(folded, grid.cols, {r, c}), options.nodes);
+            auto packing = largest_processing_time(fold_columns(folded, grid.cols, {r, c}), powers);
             if (packing.max_load >= best.max_load) continue;
             best = std::move(packing);
             best_pattern = {r, c};

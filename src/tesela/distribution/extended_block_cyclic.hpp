@@ -23,12 +23,13 @@ struct ExtendedBlockCyclic {
     Index nodes = 1;
     double alpha = 1;
     std::optional<GridSize> pattern{};  ///< only this one, instead of every r x c with r, c ≤ ⌈α√P⌉
+    std::vector<double> powers{};       ///< of the nodes; none: equal, as in the paper
 };
 
 /// Weight that falls on each cell of an r x c pattern, row by row: the load of the virtual processors (W̄ of 001).
 [[nodiscard]] std::vector<double> pattern_loads(const TileMap& weights, GridSize pattern);
-/// The pattern of `bce`: cells packed into nodes by largest processing time (algorithm 1), and of all patterns tried
-/// the one with the least maximum load.
+/// The pattern of `bce`: cells packed into nodes by largest processing time (algorithm 1; on unequal nodes, each to the
+/// node that would be done with it first), and of all patterns tried the one with the least maximum of load / power.
 [[nodiscard]] Distribution extended_pattern(const TileMap& weights, const ExtendedBlockCyclic& options);
 /// `bce`: that pattern repeated over the grid of the weights. At most ⌈α√P⌉ nodes per row and column.
 [[nodiscard]] Distribution extended_block_cyclic(const TileMap& weights, const ExtendedBlockCyclic& options);

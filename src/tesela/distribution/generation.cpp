@@ -1,6 +1,7 @@
 #include "tesela/distribution/generation.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/distribution/heterogeneous.hpp"
 #include "tesela/distribution/metrics.hpp"
 
 #include <algorithm>
@@ -34,6 +35,9 @@ std::vector<Balance> balances(const Distribution& computation, const std::vector
     return result;
 }
 
+/// Who gets a tile: the node that lacks most, or the one that is furthest behind its share of the tiles passed so far.
+enum class Receiver : std::uint8_t { lacks_most, furthest_behind };
+
 /// When a node with tiles too many gives one: at an even rate along its own tiles (algorithm 2), at the same rate half
 /// a period earlier, or from its first tiles on without care for the order, which none of the others may be worse than.
 enum class Taking : std::uint8_t { even, centred, first };
@@ -49,14 +53,22 @@ bool is_due(const Balance& giver, Taking taking) {
 
 bool lacks(const Balance& node) { return node.surplus < 0 && node.settled < -node.surplus; }
 
-/// The node that is furthest behind its share of the tiles passed so far, among those that still lack tiles.
-std::size_t neediest(const std::vector<Balance>& nodes, Index tiles, Index passed) {
+/// Tiles so far: of a matrix and of those passed.
+struct Passed {
+    Index all = 0;
+    Index so_far = 0;
+};
+
+/// Among the nodes that still lack tiles.
+std::size_t neediest(const std::vector<Balance>& nodes, const Passed& tiles, Receiver receiver) {
     std::size_t best = nodes.size();
     Index most = 0;
     for (std::size_t p = 0; p < nodes.size(); ++p) {
         const auto& node = nodes[p];
         if (!lacks(node)) continue;
-        const Index behind = passed * (node.before - node.surplus) - tiles * (node.seen + node.settled);
+        const Index behind = receiver == Receiver::lacks_most
+                                 ? -node.surplus - node.settled
+                                 : tiles.so_far * (node.before - node.surplus) - tiles.all * (node.seen + node.settled);
         if (best < nodes.size() && behind <= most) continue;
         best = p;
         most = behind;
@@ -64,21 +76,22 @@ std::size_t neediest(const std::vector<Balance>& nodes, Index tiles, Index passe
     return best;
 }
 
-Distribution hand_over(const Distribution& computation, std::vector<Balance> nodes, Stored stored, Taking taking) {
+Distribution hand_over(const Distribution& computation, std::vector<Balance> nodes, Stored stored, Taking taking,
+                       Receiver receiver) {
     Distribution result = computation;
-    Index tiles = 0, passed = 0;
-    for (const auto& node : nodes) tiles += node.before;
+    Passed tiles;
+    for (const auto& node : nodes) tiles.all += node.before;
     const GridSize grid = computation.grid();
     for (Index i = 0; i < grid.rows; ++i)
         for (Index j = 0; j < grid.cols; ++j) {
             if (!is_stored({i, j}, stored)) continue;
-            ++passed;
+            ++tiles.so_far;
             auto& giver = nodes[static_cast<std::size_t>(computation.owner({i, j}).number())];
             ++giver.seen;
             if (giver.surplus <= 0 || !is_due(giver, taking)) continue;
             const std::size_t to = taking == Taking::first
                                        ? static_cast<std::size_t>(std::ranges::find_if(nodes, lacks) - nodes.begin())
-                                       : neediest(nodes, tiles, passed);
+                                       : neediest(nodes, tiles, receiver);
             result.set_owner({i, j}, NodeId{static_cast<Index>(to)});
             ++giver.settled;
             ++nodes[to].settled;
@@ -88,18 +101,28 @@ Distribution hand_over(const Distribution& computation, std::vector<Balance> nod
 
 }  // namespace
 
-Distribution generation_distribution(const Distribution& computation, const std::vector<Index>& counts, Stored stored) {
+Distribution generation_distribution(const Distribution& computation, const std::vector<Index>& counts, Stored stored,
+                                     HandOver how) {
     const auto nodes = balances(computation, counts, stored);
+    if (how == HandOver::paper) return hand_over(computation, nodes, stored, Taking::even, Receiver::lacks_most);
     Distribution best;
     double least = std::numeric_limits<double>::infinity();
     for (const auto taking : {Taking::even, Taking::centred, Taking::first}) {
-        Distribution result = hand_over(computation, nodes, stored, taking);
+        Distribution result = hand_over(computation, nodes, stored, taking, Receiver::furthest_behind);
         const double disorder = cyclic_disorder(result, stored);
         if (disorder >= least) continue;
         least = disorder;
         best = std::move(result);
     }
     return best;
+}
+
+Distribution one_d_one_d_triangle(Index n, const std::vector<double>& powers) {
+    const double total = std::accumulate(powers.begin(), powers.end(), 0.0);
+    const Distribution dealt = one_d_one_d({n, n}, powers);
+    std::vector<double> shares;
+    for (const double power : powers) shares.push_back(power / total);
+    return generation_distribution(dealt, whole_parts(n * (n + 1) / 2, shares), Stored::lower, HandOver::steadiest);
 }
 
 double cyclic_disorder(const Distribution& distribution, Stored stored) {

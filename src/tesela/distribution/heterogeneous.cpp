@@ -21,24 +21,6 @@ double check_powers(const std::vector<double>& powers) {
     return total;
 }
 
-/// Whole parts of `count` in proportion to shares that sum to 1, each within one of its exact part: the parts with
-/// the largest remainders are rounded up.
-std::vector<Index> whole_parts(Index count, const std::vector<double>& shares) {
-    std::vector<Index> parts(shares.size());
-    std::vector<double> remainders(shares.size());
-    for (std::size_t k = 0; k < shares.size(); ++k) {
-        const double exact = shares[k] * static_cast<double>(count);
-        parts[k] = static_cast<Index>(std::floor(exact));
-        remainders[k] = exact - std::floor(exact);
-    }
-    std::vector<std::size_t> order(shares.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, std::greater<>{}, [&](std::size_t k) { return remainders[k]; });
-    Index left = count - std::accumulate(parts.begin(), parts.end(), Index{0});
-    for (std::size_t k = 0; left > 0; k = (k + 1) % order.size(), --left) ++parts[order[k]];
-    return parts;
-}
-
 std::vector<double> as_doubles(const std::vector<Index>& parts) { return {parts.begin(), parts.end()}; }
 
 /// Which part each of the lines belongs to: in blocks, or dealt so that parts are met exactly.
@@ -104,6 +86,22 @@ std::vector<char> allowed_nodes(const RowConstraint& constraint, const std::vect
 }
 
 }  // namespace
+
+std::vector<Index> whole_parts(Index count, const std::vector<double>& shares) {
+    std::vector<Index> parts(shares.size());
+    std::vector<double> remainders(shares.size());
+    for (std::size_t k = 0; k < shares.size(); ++k) {
+        const double exact = shares[k] * static_cast<double>(count);
+        parts[k] = static_cast<Index>(std::floor(exact));
+        remainders[k] = exact - std::floor(exact);
+    }
+    std::vector<std::size_t> order(shares.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, std::greater<>{}, [&](std::size_t k) { return remainders[k]; });
+    Index left = count - std::accumulate(parts.begin(), parts.end(), Index{0});
+    for (std::size_t k = 0; left > 0; k = (k + 1) % order.size(), --left) ++parts[order[k]];
+    return parts;
+}
 
 std::vector<Index> deal_lines(Index count, const std::vector<double>& powers) {
     check_powers(powers);

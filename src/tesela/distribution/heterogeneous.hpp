@@ -29,6 +29,10 @@ struct ColumnPartition {
     [[nodiscard]] double half_perimeters() const;
 };
 
+/// Whole parts of `count` in proportion to shares that sum to 1, each within one of its exact part: the parts with the
+/// largest remainders are rounded up.
+[[nodiscard]] std::vector<Index> whole_parts(Index count, const std::vector<double>& shares);
+
 /// Of all partitions into columns, one with the least sum of half-perimeters (Beaumont, Boudet, Rastello, Robert 2001);
 /// it is within 1.75 of the bound 2·Σ√area. Nodes without power get nothing.
 [[nodiscard]] ColumnPartition column_partition(const std::vector<double>& powers);

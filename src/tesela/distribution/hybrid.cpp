@@ -4,6 +4,7 @@
 #include "tesela/distribution/extended_block_cyclic.hpp"
 #include "tesela/distribution/metrics.hpp"
 #include "tesela/distribution/node_set.hpp"
+#include "tesela/distribution/powers.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -15,24 +16,24 @@ namespace {
 
 struct Candidate {
     Distribution pattern;
-    double max_load = 0;
+    double max_load = 0;  ///< over power
 };
 
 /// The `count` patterns of `bce` with the least maximum load.
-std::vector<Candidate> best_patterns(const TileMap& weights, const HybridPattern& options) {
+std::vector<Candidate> best_patterns(const TileMap& weights, const HybridPattern& options, const Powers& powers) {
     const Index limit = line_limit(options.nodes, options.alpha);
     const GridSize grid = weights.grid();
     std::vector<Candidate> candidates;
     for (Index r = 1; r <= std::min(limit, grid.rows); ++r)
         for (Index c = 1; c <= std::min(limit, grid.cols); ++c) {
             const GridSize cells{r, c};
-            Candidate candidate{
-                extended_pattern(weights, {.nodes = options.nodes, .alpha = options.alpha, .pattern = cells})};
+            Candidate candidate{extended_pattern(
+                weights, {.nodes = options.nodes, .alpha = options.alpha, .pattern = cells, .powers = options.powers})};
             std::vector<double> loads(static_cast<std::size_t>(options.nodes));
             const auto cell_loads = pattern_loads(weights, cells);
             for (std::size_t n = 0; n < cell_loads.size(); ++n)
                 loads[static_cast<std::size_t>(candidate.pattern.owners()[n])] += cell_loads[n];
-            candidate.max_load = *std::ranges::max_element(loads);
+            candidate.max_load = powers.longest(loads);
             candidates.push_back(std::move(candidate));
         }
     std::ranges::stable_sort(candidates, {}, &Candidate::max_load);
@@ -41,10 +42,12 @@ std::vector<Candidate> best_patterns(const TileMap& weights, const HybridPattern
 }
 
 /// The nodes of each pattern row (column), filled up to the limit with the least loaded others.
-std::vector<NodeSet> line_sets(const Distribution& pattern, Index limit, const std::vector<double>& loads) {
+std::vector<NodeSet> line_sets(const Distribution& pattern, Index limit, const std::vector<double>& loads,
+                               const Powers& powers) {
     std::vector<Index> lightest(loads.size());
     std::iota(lightest.begin(), lightest.end(), Index{0});
-    std::ranges::stable_sort(lightest, {}, [&](Index node) { return loads[static_cast<std::size_t>(node)]; });
+    std::ranges::stable_sort(lightest, {},
+                             [&](Index node) { return powers.time(node, loads[static_cast<std::size_t>(node)]); });
     std::vector<NodeSet> sets;
     for (Index a = 0; a < pattern.grid().rows; ++a) {
         NodeSet set(pattern.nodes());
@@ -67,15 +70,17 @@ std::vector<TileIndex> by_step(GridSize grid) {
 /// Evens out the loads of a repeated pattern.
 class Repair {
 public:
-    Repair(const TileMap& weights, const Distribution& pattern, Index limit)
+    Repair(const TileMap& weights, const Distribution& pattern, Index limit, const Powers& powers)
         : weights_(weights),
+          powers_(powers),
           distribution_(repeat(pattern, weights.grid())),
           loads_(node_loads(distribution_, weights)),
-          average_(weights.total() / static_cast<double>(loads_.size())),
-          rows_(line_sets(pattern, limit, loads_)),
-          cols_(line_sets(pattern.transposed(), limit, loads_)) {}
+          rows_(line_sets(pattern, limit, loads_, powers)),
+          cols_(line_sets(pattern.transposed(), limit, loads_, powers)) {
+        for (Index node = 0; node < powers.nodes(); ++node) due_.push_back(powers.part(node, weights.total()));
+    }
 
-    /// Rounds of giving, as long as each brings the maximum closer to the average.
+    /// Rounds of giving, as long as each brings the longest time closer to that of all.
     void run(const std::vector<TileIndex>& tiles) {
         for (double before = std::numeric_limits<double>::infinity(); max_load() < before * (1 - 1e-6);) {
             before = max_load();
@@ -86,7 +91,10 @@ public:
     [[nodiscard]] const Distribution& distribution() const { return distribution_; }
 
 private:
-    [[nodiscard]] double max_load() const { return *std::ranges::max_element(loads_); }
+    [[nodiscard]] double max_load() const { return powers_.longest(loads_); }
+    [[nodiscard]] double time(std::size_t node, double load) const {
+        return powers_.time(static_cast<Index>(node), load);
+    }
     /// Every node with too much gives the fraction of its load that is too much, evenly along the tiles: a tile is
     /// given once the weight passed by makes it due.
     void give_round(const std::vector<TileIndex>& tiles) {
@@ -95,12 +103,14 @@ private:
         for (const auto tile : tiles) {
             const double weight = weights_[tile];
             const auto from = owner(tile);
-            if (weight <= 0 || start[from] <= average_) continue;
+            if (weight <= 0 || start[from] <= due_[from]) continue;
             seen[from] += weight;
-            const double due = seen[from] * (start[from] - average_) / start[from];
-            if (given[from] + weight / 2 > due || loads_[from] - weight / 2 < average_) continue;
+            const double too_much = seen[from] * (start[from] - due_[from]) / start[from];
+            if (given[from] + weight / 2 > too_much || loads_[from] - weight / 2 < due_[from]) continue;
             const Index to = neediest(tile);
-            if (to < 0 || loads_[static_cast<std::size_t>(to)] + weight / 2 > average_) continue;
+            if (to < 0) continue;
+            const auto receiver = static_cast<std::size_t>(to);
+            if (loads_[receiver] + weight / 2 > due_[receiver]) continue;
             move(tile, to);
             given[from] += weight;
         }
@@ -111,16 +121,17 @@ private:
         for (const auto tile : tiles)
             if (weights_[tile] > 0) owned[owner(tile)].push_back(tile);
         for (std::size_t attempt = 0; attempt < 4 * loads_.size(); ++attempt) {
-            const auto from = static_cast<std::size_t>(std::ranges::max_element(loads_) - loads_.begin());
+            const std::size_t from = busiest();
             TileIndex best{-1, -1};
             Index receiver = -1;
-            double least = loads_[from];
+            double least = time(from, loads_[from]);
             for (const auto tile : owned[from]) {
                 if (owner(tile) != from) continue;
                 const Index to = neediest(tile);
                 if (to < 0) continue;
+                const auto its = static_cast<std::size_t>(to);
                 const double larger =
-                    std::max(loads_[from] - weights_[tile], loads_[static_cast<std::size_t>(to)] + weights_[tile]);
+                    std::max(time(from, loads_[from] - weights_[tile]), time(its, loads_[its] + weights_[tile]));
                 if (larger >= least) continue;
                 least = larger;
                 best = tile;
@@ -131,14 +142,21 @@ private:
             owned[static_cast<std::size_t>(receiver)].push_back(best);
         }
     }
+    [[nodiscard]] std::size_t busiest() const {
+        std::size_t busiest = 0;
+        for (std::size_t node = 1; node < loads_.size(); ++node)
+            if (time(node, loads_[node]) > time(busiest, loads_[busiest])) busiest = node;
+        return busiest;
+    }
     [[nodiscard]] Index neediest(TileIndex tile) const {
         Index best = -1;
-        double least = loads_[owner(tile)];
+        double least = time(owner(tile), loads_[owner(tile)]);
         const auto& row = rows_[static_cast<std::size_t>(tile.i) % rows_.size()];
         const auto& col = cols_[static_cast<std::size_t>(tile.j) % cols_.size()];
         row.for_each_common(col, [&](Index node) {
-            if (loads_[static_cast<std::size_t>(node)] >= least) return;
-            least = loads_[static_cast<std::size_t>(node)];
+            const double its = powers_.time(node, loads_[static_cast<std::size_t>(node)]);
+            if (its >= least) return;
+            least = its;
             best = node;
         });
         return best;
@@ -153,9 +171,10 @@ private:
     }
 
     const TileMap& weights_;
+    const Powers& powers_;
     Distribution distribution_;
     std::vector<double> loads_;
-    double average_;
+    std::vector<double> due_;  ///< what each node should have
     std::vector<NodeSet> rows_, cols_;
 };
 
@@ -167,14 +186,16 @@ Distribution hybrid_pattern(const Workload& workload, const HybridPattern& optio
         throw Error("the hybrid needs at least one pattern to repair; it has {}", options.patterns);
     if (weights.grid().count() == 0) return {weights.grid(), options.nodes, {}};
     const Index limit = line_limit(options.nodes, options.alpha);
+    const Powers powers(options.nodes, options.powers);
     const auto tiles = by_step(weights.grid());
     Distribution best;
     double least = std::numeric_limits<double>::infinity();
-    for (const auto& candidate : best_patterns(weights, options)) {
-        Repair repair(weights, candidate.pattern, limit);
+    for (const auto& candidate : best_patterns(weights, options, powers)) {
+        Repair repair(weights, candidate.pattern, limit, powers);
         repair.run(tiles);
-        const double load = summarise_loads(node_loads(repair.distribution(), weights)).max_over_ideal;
-        const double score = load + options.regularity * step_imbalance(repair.distribution(), workload);
+        const double load = summarise_loads(node_loads(repair.distribution(), weights), options.powers).max_over_ideal;
+        const double score =
+            load + options.regularity * step_imbalance(repair.distribution(), workload, options.powers);
         if (score >= least) continue;
         least = score;
         best = repair.distribution();

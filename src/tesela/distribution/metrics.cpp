@@ -13,6 +13,10 @@ void require_same_grid(GridSize a, GridSize b) {
     if (a != b) throw Error("grids of {}x{} and {}x{} tiles do not match", a.rows, a.cols, b.rows, b.cols);
 }
 
+void require_as_many(std::span<const double> powers, std::size_t nodes) {
+    if (!powers.empty() && powers.size() != nodes) throw Error("{} powers do not fit {} nodes", powers.size(), nodes);
+}
+
 template <class Visit>
 void for_each_stored(GridSize grid, Stored stored, Visit visit) {
     for (Index i = 0; i < grid.rows; ++i)
@@ -43,7 +47,16 @@ void add_to_trailing(std::vector<double>& loads, const Distribution& distributio
         loads[owner_of(distribution, {i, next})] += step_cost(workload, {i, next}, k);
 }
 
-double factorization_imbalance(const Distribution& distribution, const Workload& workload) {
+/// The longest load / power; a node without power and without load takes no time.
+double slowest_node(std::span<const double> loads, std::span<const double> powers) {
+    double slowest = 0;
+    for (std::size_t p = 0; p < loads.size(); ++p)
+        if (loads[p] > 0) slowest = std::max(slowest, loads[p] / (powers.empty() ? 1 : powers[p]));
+    return slowest;
+}
+
+double factorization_imbalance(const Distribution& distribution, const Workload& workload,
+                               std::span<const double> powers) {
     const auto nodes = static_cast<std::size_t>(distribution.nodes());
     std::vector<double> trailing(nodes), step(nodes);
     double slowest = 0, work = 0;
@@ -51,10 +64,11 @@ double factorization_imbalance(const Distribution& distribution, const Workload&
         if (k + 1 < distribution.grid().rows) add_to_trailing(trailing, distribution, workload, k);
         step = trailing;
         add_panel(step, distribution, workload, k);
-        slowest += *std::ranges::max_element(step);
+        slowest += slowest_node(step, powers);
         work += sum(step);
     }
-    return work > 0 ? slowest / (work / static_cast<double>(nodes)) : 1;
+    const double all_power = powers.empty() ? static_cast<double>(nodes) : sum(powers);
+    return work > 0 ? slowest / (work / all_power) : 1;
 }
 
 }  // namespace
@@ -83,8 +97,7 @@ double dispersion(std::span<const double> loads) {
 }
 
 LoadSummary summarise_loads(std::span<const double> loads, std::span<const double> powers) {
-    if (!powers.empty() && powers.size() != loads.size())
-        throw Error("{} powers do not fit {} nodes", powers.size(), loads.size());
+    require_as_many(powers, loads.size());
     const double total = sum(loads);
     if (!(total > 0)) return {};
     const double all_power = powers.empty() ? static_cast<double>(loads.size()) : sum(powers);
@@ -126,12 +139,13 @@ std::vector<Index> nodes_per_column(const Distribution& distribution, Stored sto
     return distinct;
 }
 
-double step_imbalance(const Distribution& distribution, const Workload& workload) {
+double step_imbalance(const Distribution& distribution, const Workload& workload, std::span<const double> powers) {
     require_same_grid(distribution.grid(), workload.density.grid());
+    require_as_many(powers, static_cast<std::size_t>(distribution.nodes()));
     // Every step of a product does the same work.
     if (workload.operation == Operation::product)
-        return summarise_loads(node_loads(distribution, tile_weights(workload))).max_over_ideal;
-    return factorization_imbalance(distribution, workload);
+        return summarise_loads(node_loads(distribution, tile_weights(workload)), powers).max_over_ideal;
+    return factorization_imbalance(distribution, workload, powers);
 }
 
 std::vector<double> node_memory(const Distribution& distribution, const MemoryQuestion& question) {

@@ -28,11 +28,12 @@ struct LoadSummary {
 [[nodiscard]] std::vector<Index> nodes_per_row(const Distribution& distribution, Stored stored = Stored::full);
 [[nodiscard]] std::vector<Index> nodes_per_column(const Distribution& distribution, Stored stored = Stored::full);
 
-/// Regularity: Σ_k max_p (work of step k on node p) over Σ_k (work of step k)/P. It is the makespan over the ideal if
-/// no step began before all nodes had finished the one before: 1 when every step is shared evenly, and never below
-/// LoadSummary::max_over_ideal of the same workload. Paper 001 (section 5.2) blames the lack of it for the idle time
-/// of random subsets in LU.
-[[nodiscard]] double step_imbalance(const Distribution& distribution, const Workload& workload);
+/// Regularity: Σ_k max_p (work of step k on node p)/power_p over Σ_k (work of step k)/Σ_p power_p. It is the makespan
+/// over the ideal if no step began before all nodes had finished the one before: 1 when every step is shared as the
+/// powers are, and never below LoadSummary::max_over_ideal of the same workload and powers. Paper 001 (section 5.2)
+/// blames the lack of it for the idle time of random subsets in LU. Equal powers when none are given.
+[[nodiscard]] double step_imbalance(const Distribution& distribution, const Workload& workload,
+                                    std::span<const double> powers = {});
 
 /// Bytes of each node's stored tiles: rows·cols elements, or (rows + cols)·rank for a tile of known rank.
 struct MemoryQuestion {

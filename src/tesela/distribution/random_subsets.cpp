@@ -4,6 +4,7 @@
 #include "tesela/base/random.hpp"
 #include "tesela/distribution/extended_block_cyclic.hpp"
 #include "tesela/distribution/node_set.hpp"
+#include "tesela/distribution/powers.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -22,6 +23,7 @@ public:
     Index below(Index bound) {
         return static_cast<Index>(random_.below(static_cast<std::uint64_t>(bound), {stream_, next_++}));
     }
+    double uniform() { return random_.uniform({stream_, next_++}); }
 
 private:
     Random random_;
@@ -41,13 +43,29 @@ struct SubsetShape {
     Index nodes;  ///< P
     Index size;   ///< n
     Index count;  ///< Q
+    const Powers& powers;
 };
 
 bool meets_all(const NodeSet& subset, const std::vector<NodeSet>& family) {
     return std::ranges::all_of(family, [&](const NodeSet& other) { return subset.meets(other); });
 }
 
+/// Without replacement in proportion to √power: the n largest of u^(1/√power), u uniform (Efraimidis and Spirakis
+/// 2006).
+NodeSet sample_by_power(const SubsetShape& shape, std::vector<Index>& nodes, Draws& draws) {
+    std::vector<double> keys(nodes.size());
+    for (std::size_t k = 0; k < keys.size(); ++k)
+        keys[k] = std::log(draws.uniform()) / std::sqrt(shape.powers[static_cast<Index>(k)]);
+    const auto end = nodes.begin() + shape.size;
+    std::ranges::partial_sort(nodes, end, std::greater<>{},
+                              [&](Index node) { return keys[static_cast<std::size_t>(node)]; });
+    NodeSet subset(shape.nodes);
+    for (auto node = nodes.begin(); node != end; ++node) subset.insert(*node);
+    return subset;
+}
+
 NodeSet sample(const SubsetShape& shape, std::vector<Index>& nodes, Draws& draws) {
+    if (!shape.powers.equal()) return sample_by_power(shape, nodes, draws);
     NodeSet subset(shape.nodes);
     for (Index k = 0; k < shape.size; ++k) {
         const Index other = k + draws.below(shape.nodes - k);
@@ -92,11 +110,17 @@ void shuffle(std::vector<Value>& values, Draws& draws) {
         std::swap(values[k - 1], values[static_cast<std::size_t>(draws.below(static_cast<Index>(k)))]);
 }
 
-/// Deals the nodes of a class one by one in random order, beginning again when all have been dealt.
+/// Deals the nodes of a class one by one in random order, beginning again when all have been dealt; unequal ones in
+/// proportion to their power.
 class Deck {
 public:
-    explicit Deck(std::vector<Index> nodes) : nodes_(std::move(nodes)), dealt_(nodes_.size()) {}
+    Deck(std::vector<Index> nodes, const Powers& powers)
+        : nodes_(std::move(nodes)),
+          powers_(powers),
+          times_(nodes_.size()),
+          dealt_(nodes_.size()) {}
     Index deal(Draws& draws) {
+        if (!powers_.equal()) return deal_by_power();
         if (dealt_ == nodes_.size()) {
             shuffle(nodes_, draws);
             dealt_ = 0;
@@ -105,16 +129,36 @@ public:
     }
 
 private:
+    /// The node whose share is furthest behind: nodes lie in random order already.
+    Index deal_by_power() {
+        std::size_t next = 0;
+        for (std::size_t k = 1; k < nodes_.size(); ++k)
+            if (powers_.time(nodes_[k], times_[k] + 1) < powers_.time(nodes_[next], times_[next] + 1)) next = k;
+        ++times_[next];
+        return nodes_[next];
+    }
+
     std::vector<Index> nodes_;
+    const Powers& powers_;
+    std::vector<double> times_;
     std::size_t dealt_;
 };
 
+/// n classes of at most ⌈P/n⌉ nodes, of about the same power.
 std::vector<std::vector<Index>> random_classes(const SubsetShape& shape, Draws& draws) {
     std::vector<Index> nodes(static_cast<std::size_t>(shape.nodes));
     std::iota(nodes.begin(), nodes.end(), Index{0});
     shuffle(nodes, draws);
     std::vector<std::vector<Index>> classes(static_cast<std::size_t>(shape.size));
-    for (std::size_t k = 0; k < nodes.size(); ++k) classes[k % classes.size()].push_back(nodes[k]);
+    if (!shape.powers.equal())
+        std::ranges::stable_sort(nodes, std::greater<>{}, [&](Index node) { return shape.powers[node]; });
+    // Back and forth, so that the class that got the strongest of one round gets the weakest of the next.
+    const bool snakes = !shape.powers.equal();
+    for (std::size_t k = 0; k < nodes.size(); ++k) {
+        const std::size_t at = k % classes.size();
+        const bool backwards = snakes && k / classes.size() % 2 == 1;
+        classes[backwards ? classes.size() - 1 - at : at].push_back(nodes[k]);
+    }
     return classes;
 }
 
@@ -132,7 +176,8 @@ Families constructed_families(const SubsetShape& shape, Draws& draws) {
     for (const auto& members : classes) across.push_back(to_set(members, shape.nodes));
     for (auto& subset : across)
         while (subset.size() < shape.size) subset.insert(draws.below(shape.nodes));
-    std::vector<Deck> decks(classes.begin(), classes.end());
+    std::vector<Deck> decks;
+    for (const auto& members : classes) decks.emplace_back(members, shape.powers);
     for (Index q = 0; q < transversal_factor * shape.count; ++q) {
         NodeSet subset(shape.nodes);
         for (auto& deck : decks) subset.insert(deck.deal(draws));
@@ -179,33 +224,38 @@ struct Line {
 /// Algorithm 2 for one pair of families.
 class Greedy {
 public:
-    Greedy(const TileMap& weights, const Families& families, Index nodes)
+    Greedy(const TileMap& weights, const Families& families, const Powers& powers)
         : weights_(weights),
-          nodes_(nodes),
-          rows_(static_cast<std::size_t>(weights.grid().rows), Line(families.rows, nodes)),
-          cols_(static_cast<std::size_t>(weights.grid().cols), Line(families.cols, nodes)),
+          powers_(powers),
+          nodes_(powers.nodes()),
+          rows_(static_cast<std::size_t>(weights.grid().rows), Line(families.rows, nodes_)),
+          cols_(static_cast<std::size_t>(weights.grid().cols), Line(families.cols, nodes_)),
           owners_(weights.values().size(), -1),
-          loads_(static_cast<std::size_t>(nodes)) {}
+          loads_(static_cast<std::size_t>(nodes_)) {}
 
     void assign_all(const std::vector<std::size_t>& heaviest_first) {
         const auto cols = static_cast<std::size_t>(weights_.grid().cols);
         for (const auto position : heaviest_first) {
             if (owners_[position] >= 0) continue;
             const TileIndex tile{static_cast<Index>(position / cols), static_cast<Index>(position % cols)};
-            give(tile, least_loaded(tile));
+            give(tile, first_done(tile));
             give_forced();
         }
     }
-    [[nodiscard]] double max_load() const { return *std::ranges::max_element(loads_); }
+    /// Over power.
+    [[nodiscard]] double max_load() const { return powers_.longest(loads_); }
     std::vector<std::int32_t> take_owners() { return std::move(owners_); }
 
 private:
-    [[nodiscard]] Index least_loaded(TileIndex tile) const {
+    /// The node that is done with a tile first: of equal ones, that with the least load.
+    [[nodiscard]] Index first_done(TileIndex tile) const {
         Index best = -1;
         double least = std::numeric_limits<double>::infinity();
+        const double weight = powers_.equal() ? 0 : weights_[tile];
         row(tile.i).allowed.for_each_common(col(tile.j).allowed, [&](Index node) {
-            if (loads_[static_cast<std::size_t>(node)] >= least) return;
-            least = loads_[static_cast<std::size_t>(node)];
+            const double done = powers_.time(node, loads_[static_cast<std::size_t>(node)] + weight);
+            if (done >= least) return;
+            least = done;
             best = node;
         });
         return best;
@@ -244,6 +294,7 @@ private:
     [[nodiscard]] const Line& col(Index j) const { return cols_[static_cast<std::size_t>(j)]; }
 
     const TileMap& weights_;
+    const Powers& powers_;
     Index nodes_;
     std::vector<Line> rows_, cols_;
     std::vector<std::int32_t> owners_;
@@ -268,15 +319,18 @@ Distribution random_subsets(const TileMap& weights, const RandomSubsets& options
         throw Error("random subsets need at least one occurrence and one family; they have {} and {}",
                     options.occurrences, options.families);
     if (weights.grid().count() == 0) return {weights.grid(), options.nodes, {}};
-    const SubsetShape shape{
-        .nodes = options.nodes, .size = size, .count = ceil_div(options.occurrences * options.nodes, size)};
+    const Powers powers(options.nodes, options.powers);
+    const SubsetShape shape{.nodes = options.nodes,
+                            .size = size,
+                            .count = ceil_div(options.occurrences * options.nodes, size),
+                            .powers = powers};
     const auto order = heaviest_first(weights, Draws(options.seed, tie_stream));
     std::vector<std::int32_t> best;
     double least = std::numeric_limits<double>::infinity();
     for (Index family = 0; family < options.families; ++family) {
         Draws draws(options.seed, static_cast<std::uint64_t>(family));
         const Families families = make_families(shape, family, draws);
-        Greedy greedy(weights, families, options.nodes);
+        Greedy greedy(weights, families, powers);
         greedy.assign_all(order);
         if (greedy.max_load() >= least) continue;
         least = greedy.max_load();

@@ -35,6 +35,12 @@ struct TileShape {
     Index rank = dense_rank;
 };
 
+/// Bytes of a tile of doubles: U and V of a low-rank tile and its rank, or all elements.
+[[nodiscard]] constexpr double tile_bytes(const TileShape& shape, double dense_bytes) {
+    if (shape.rank == dense_rank) return dense_bytes;
+    return 8.0 * static_cast<double>((shape.rows + shape.cols) * shape.rank) + 8;
+}
+
 /// What a kernel sees of a tile: column-major elements with a leading dimension.
 struct Tile {
     void* data = nullptr;

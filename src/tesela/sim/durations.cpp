@@ -41,6 +41,12 @@ std::uint32_t Durations::number_of(const Work& work) {
     return entry->second;
 }
 
+std::vector<double> Durations::of_groups(std::uint32_t work, std::size_t type) const {
+    std::vector<double> result(platform_.node_types[type].workers.size());
+    for (std::size_t g = 0; g < result.size(); ++g) result[g] = seconds(work, type, g);
+    return result;
+}
+
 double Durations::least(std::uint32_t work, std::size_t type) const {
     double seconds = never;
     for (std::size_t g = 0; g < platform_.node_types[type].workers.size(); ++g)

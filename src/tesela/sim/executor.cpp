@@ -207,7 +207,9 @@ void Executor::tell_task(std::uint32_t v) const {
                        .submitted = progress.submitted,
                        .ready = progress.ready,
                        .start = progress.start,
-                       .end = now()});
+                       .end = now(),
+                       .work = vertex(v).work,
+                       .factor = vertex(v).noise});
 }
 
 void Executor::tell_message(std::uint32_t v, const MessageTimes& times) const {

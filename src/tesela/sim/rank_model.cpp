@@ -49,11 +49,6 @@ RankModel ranks_from_density(const TileMap& density, Index tile) {
     }};
 }
 
-double tile_bytes(const TileShape& shape, double dense_bytes) {
-    if (shape.rank == dense_rank) return dense_bytes;
-    return 8.0 * static_cast<double>((shape.rows + shape.cols) * shape.rank) + 8;
-}
-
 namespace {
 
 double bytes_ratio(std::span<const UsedTile> tiles) {

@@ -26,9 +26,6 @@ struct RankModel {
 /// With synthetic_density this is paper 001's generator.
 [[nodiscard]] RankModel ranks_from_density(const TileMap& density, Index tile);
 
-/// Bytes of a tile of doubles: U and V of a low-rank tile and its rank, or all elements.
-[[nodiscard]] double tile_bytes(const TileShape& shape, double dense_bytes);
-
 /// A tile as a task uses it.
 struct UsedTile {
     TileShape shape;

@@ -5,6 +5,7 @@
 #include "tesela/trace/schema.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct ScheduledTask {
     double ready = 0;
     double start = 0;
     double end = 0;
+    std::uint32_t work = 0;  ///< what decides how long it takes, see SimulatedRun::durations
+    double factor = 1;       ///< of that time: noise
 };
 
 /// A message of a simulated run: asked for, let go, gone to the last byte, there.
@@ -70,6 +73,8 @@ struct SimulatedRun {
     const std::vector<std::uint32_t>* position_of_item = nullptr;
     const std::vector<SimulatedStream>* streams = nullptr;
     const std::vector<Index>* rank_of_datum = nullptr;
+    /// Seconds of a kind of work on each group of workers of a node, alone; infinite where the group cannot do it.
+    std::function<std::vector<double>(std::uint32_t work, std::int32_t node)> durations{};
 };
 
 /// Is told of everything in a simulated run when it has ended.

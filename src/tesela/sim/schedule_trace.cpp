@@ -10,12 +10,16 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace tesela {
 namespace {
 
 const char* kind_name(Processor processor) { return processor == Processor::gpu ? "cuda" : "cpu"; }
+
+/// How many workers share one device.
+Index streams_of(const WorkerGroup& group) { return group.processor == Processor::gpu ? group.streams : 1; }
 
 std::uint64_t number_of_run() {
     return static_cast<std::uint64_t>(trace::Collector::now()) * 1000003U + static_cast<std::uint64_t>(getpid());
@@ -63,6 +67,7 @@ private:
         std::map<std::pair<std::uint16_t, PhaseId>, std::uint16_t> phases{};
         std::map<std::int32_t, std::uint16_t> matrices{};
         std::map<std::uint16_t, bool> streams{};
+        std::set<std::uint32_t> works{};
     };
 
     [[nodiscard]] std::int64_t at(double seconds) const { return begin_ + std::llround(1e9 * seconds); }
@@ -76,8 +81,12 @@ private:
         file.define({{"type", "node"}, {"host", fmt::format("{} (simulated)", type.name)}});
         const auto workers = simulated_workers(type, critical);
         for (std::size_t w = 0; w < workers.size(); ++w)
-            file.define(
-                {{"type", "worker"}, {"id", w}, {"kind", kind_name(workers[w].processor)}, {"name", workers[w].name}});
+            file.define({{"type", "worker"},
+                         {"id", w},
+                         {"kind", kind_name(workers[w].processor)},
+                         {"name", workers[w].name},
+                         {"group", workers[w].group},
+                         {"capacity", 1.0 / static_cast<double>(streams_of(type.workers[workers[w].group]))}});
         file.define({{"type", "clock"}, {"at", begin_}, {"offset", 0}});
     }
 
@@ -95,6 +104,7 @@ private:
         return entry->second;
     }
     std::uint16_t matrix_number(Node& node, std::int32_t datum);
+    void define_work(Node& node, const ScheduledTask& task);
 
     std::vector<Node> nodes_;
     std::int64_t begin_ = 0;
@@ -117,7 +127,8 @@ std::uint16_t ScheduleTrace::Files::matrix_number(Node& node, std::int32_t datum
                             {"name", run_.recording->matrices[static_cast<std::size_t>(tile.matrix)]},
                             {"first", first},
                             {"rows", data[last].index.i + 1},
-                            {"cols", data[last].index.j + 1}});
+                            {"cols", data[last].index.j + 1},
+                            {"tile", {data[first].shape.rows, data[first].shape.cols}}});
     return entry->second;
 }
 
@@ -168,6 +179,17 @@ void ScheduleTrace::Files::put(const ScheduledTask& task) {
                        .end = at(task.end),
                        .flops = static_cast<float>(item.cost.flops),
                        .bytes = static_cast<float>(item.cost.bytes)});
+    define_work(node, task);
+    node.collector->put(trace::TaskModelled{.work = task.work, .id = created.id, .factor = task.factor});
+}
+
+/// How long it takes on each group of the node's workers, once for all tasks that agree in it.
+void ScheduleTrace::Files::define_work(Node& node, const ScheduledTask& task) {
+    if (!node.works.insert(task.work).second) return;
+    nlohmann::json seconds = nlohmann::json::array();
+    for (const double s : run_.durations(task.work, task.node))
+        seconds.push_back(std::isfinite(s) ? nlohmann::json(s) : nlohmann::json(nullptr));
+    node.collector->define({{"type", "work"}, {"id", task.work}, {"seconds", seconds}});
 }
 
 void ScheduleTrace::Files::put(const ScheduledMessage& message) {

@@ -58,7 +58,11 @@ public:
                                .stream_of_item = &stream_of_item,
                                .position_of_item = &position_of_item,
                                .streams = &streams,
-                               .rank_of_datum = &ranks};
+                               .rank_of_datum = &ranks,
+                               .durations = [this](std::uint32_t work, std::int32_t node) {
+                                   return durations.of_groups(work,
+                                                              cluster.type_of_node[static_cast<std::size_t>(node)]);
+                               }};
         for (ScheduleObserver* observer : options.observers) observer->begin(run);
     }
 

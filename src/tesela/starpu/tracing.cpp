@@ -117,7 +117,8 @@ std::uint16_t Tracing::matrix_number(const TileRef& tile) {
                             {"name", matrix.name()},
                             {"first", first},
                             {"rows", tiles.rows},
-                            {"cols", tiles.cols}});
+                            {"cols", tiles.cols},
+                            {"tile", {matrix.tiling().rows(0), matrix.tiling().cols(0)}}});
     }
     return entry->second;
 }

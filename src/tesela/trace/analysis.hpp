@@ -6,6 +6,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,9 +46,20 @@ struct CriticalPath {
 /// Its tasks, with the time that passed between the end of each and the start of the next.
 [[nodiscard]] Table critical_path_table(const Trace& trace, const CriticalPath& path);
 
-/// Seconds that the work takes at least on these workers, dependencies aside: work divided by workers for one kind, the
-/// best fractional assignment of kernels (by their mean durations) for two; with more, every kernel on its fastest.
-[[nodiscard]] double area_bound(const Trace& trace);
+/// The time that the tasks took, spread evenly over the workers of their node: the largest over the nodes. No bound: a
+/// schedule that gives cores and GPUs other tasks can be shorter.
+[[nodiscard]] double area_of_this_schedule(const Trace& trace);
+
+/// What every schedule takes at least that leaves tasks on their nodes.
+struct Bounds {
+    /// The longest chain of dependent tasks, each at its fastest on its node, messages aside.
+    double critical_path = 0;
+    /// What the workers of a node need for its tasks, dependencies aside (least_seconds); the largest over the nodes.
+    double area = 0;
+    [[nodiscard]] double lower() const { return std::max(critical_path, area); }
+};
+/// Nothing unless the trace says of every task how long it takes on each kind of worker, as those of simulated runs do.
+[[nodiscard]] std::optional<Bounds> lower_bounds(const Trace& trace, const Graph& graph);
 
 /// Share of the workers' time in kernels, in equal parts of the run (paper 004, figure 4b).
 [[nodiscard]] Table occupancy(const Trace& trace, int stages = 4);
@@ -75,13 +88,15 @@ struct MatchedMessage {
 /// The rank of each tile after the first and after the last task that wrote it (paper 004, figure 2); dense is -1.
 [[nodiscard]] Table ranks(const Trace& trace);
 
-/// Why workers stood still: at each moment a node has a ready task that nobody runs (`runtime`), else one that waits
-/// for data only (`data`), else none (`no_ready_task`).
+/// Why a worker stood still: at each moment its node has a ready task for a worker of its kind that nobody runs
+/// (`runtime`), else one for its kind that waits for data only (`data`), else one of either that went to another kind
+/// of worker (`other_kind`: a core beside tasks that are queued for a GPU), else none (`no_ready_task`).
 struct IdleTime {
     double no_ready_task = 0;
     double data = 0;
+    double other_kind = 0;
     double runtime = 0;
-    [[nodiscard]] double total() const { return no_ready_task + data + runtime; }
+    [[nodiscard]] double total() const { return no_ready_task + data + other_kind + runtime; }
 };
 /// Seconds per worker, in the order of the worker table.
 [[nodiscard]] std::vector<IdleTime> idle_time(const Trace& trace, const Graph& graph);
@@ -94,10 +109,9 @@ struct Summary {
     std::int64_t unfinished = 0;
     double utilisation = 0;
     double utilisation_95 = 0;
-    double critical_path = 0;
-    double area_bound = 0;
-    /// The larger of critical path and area bound.
-    double lower_bound = 0;
+    double critical_path = 0;  ///< of these durations
+    double area_of_this_schedule = 0;
+    std::optional<Bounds> bounds;
     double bytes = 0;
     std::int64_t messages = 0;
     double flops = 0;

@@ -1,99 +1,56 @@
-// What a run takes at least: the critical path through its graph, and the area bound of its workers.
+// What a run takes at least: the critical path through its graph, and the time of its workers.
 
+#include "tesela/base/fractional_load.hpp"
 #include "tesela/trace/intervals.hpp"
 
 #include <algorithm>
 #include <limits>
-#include <map>
+#include <unordered_map>
 
 namespace tesela::trace {
 namespace {
 
-/// Tasks of one kernel and their mean duration on each kind of worker; infinite where it never ran there.
-struct KernelTimes {
-    double tasks = 0;
-    std::vector<double> mean;
-};
+bool reads(Use use) { return use != Use::write; }
+bool writes(Use use) { return use != Use::read; }
 
-struct Kinds {
-    std::vector<std::string> names;
-    std::vector<double> workers;
-    [[nodiscard]] std::size_t of(const Trace& trace, Code worker) const {
-        const std::string& kind = trace.workers[static_cast<std::size_t>(worker)].kind;
-        return static_cast<std::size_t>(std::find(names.begin(), names.end(), kind) - names.begin());
+/// Who wrote what a task reads. A task that only has to come after the readers of an older value waits for those of its
+/// own node: others have copies.
+class Sources {
+public:
+    [[nodiscard]] bool must_end_before(const Trace& trace, std::uint32_t u, std::uint32_t v) const {
+        if (trace.tasks[u].node == trace.tasks[v].node) return true;
+        const auto accesses = trace.accesses_of(trace.tasks[v]);
+        return std::any_of(accesses.begin(), accesses.end(), [&](std::uint64_t access) {
+            const auto last = writers_.find(datum_of(access));
+            return reads(use_of(access)) && last != writers_.end() &&
+                   std::find(last->second.tasks.begin(), last->second.tasks.end(), u) != last->second.tasks.end();
+        });
     }
-};
-
-Kinds find_kinds(const Trace& trace) {
-    Kinds kinds;
-    for (const WorkerRow& worker : trace.workers) {
-        const auto found = std::find(kinds.names.begin(), kinds.names.end(), worker.kind);
-        const auto at = static_cast<std::size_t>(found - kinds.names.begin());
-        if (found == kinds.names.end()) {
-            kinds.names.push_back(worker.kind);
-            kinds.workers.push_back(0);
+    /// Tasks come in the order of submission.
+    void pass(const Trace& trace, std::uint32_t v) {
+        for (const std::uint64_t access : trace.accesses_of(trace.tasks[v])) {
+            const Use use = use_of(access);
+            if (!writes(use)) continue;
+            Writers& last = writers_[datum_of(access)];
+            // Tasks that commute, add up or write parts of a tile write one value together.
+            const bool alone = use == Use::write || use == Use::read_write;
+            if (alone || last.use != use) last.tasks.clear();
+            last.use = use;
+            last.tasks.push_back(v);
         }
-        ++kinds.workers[at];
     }
-    return kinds;
-}
 
-std::vector<KernelTimes> find_times(const Trace& trace, const Kinds& kinds) {
-    struct Sum {
-        std::vector<double> tasks, seconds;
+private:
+    struct Writers {
+        Use use = Use::write;
+        std::vector<std::uint32_t> tasks;
     };
-    std::map<Code, Sum> sums;
-    const std::size_t count = kinds.names.size();
-    for (const TaskRow& task : trace.tasks) {
-        if (!task.ran() || task.worker < 0) continue;
-        Sum& sum =
-            sums.try_emplace(task.kernel, Sum{std::vector<double>(count), std::vector<double>(count)}).first->second;
-        const std::size_t kind = kinds.of(trace, task.worker);
-        sum.tasks[kind] += 1;
-        sum.seconds[kind] += seconds(task.duration());
-    }
-    std::vector<KernelTimes> times;
-    for (const auto& [kernel, sum] : sums) {
-        KernelTimes t{0, std::vector<double>(count, std::numeric_limits<double>::infinity())};
-        for (std::size_t kind = 0; kind < count; ++kind) {
-            t.tasks += sum.tasks[kind];
-            // A duration below the clock's resolution counts as one tick, so that ratios exist.
-            if (sum.tasks[kind] > 0) t.mean[kind] = std::max(sum.seconds[kind] / sum.tasks[kind], nanosecond);
-        }
-        times.push_back(t);
-    }
-    return times;
-}
+    std::unordered_map<std::uint64_t, Writers> writers_;
+};
 
-/// Kernels in the order in which kind 0 suits them best: an optimal fractional assignment gives a prefix to kind 0.
-double two_kinds(std::vector<KernelTimes> times, const Kinds& kinds) {
-    std::sort(times.begin(), times.end(), [](const KernelTimes& a, const KernelTimes& b) {
-        return a.mean[0] / a.mean[1] < b.mean[0] / b.mean[1];  // x/inf = 0 first, inf/x last
-    });
-    double on_0 = 0;
-    double on_1 = 0;
-    constexpr double infinite = std::numeric_limits<double>::infinity();
-    for (const KernelTimes& t : times)
-        if (t.mean[1] < infinite) on_1 += t.tasks * t.mean[1];
-    for (const KernelTimes& t : times) {
-        if (t.mean[0] == infinite) break;
-        if (t.mean[1] == infinite) {
-            on_0 += t.tasks * t.mean[0];
-            continue;
-        }
-        // Move x of the tasks to kind 0 until both take equally long: (on_0 + x m0) / w0 = (on_1 - x m1) / w1.
-        const double balance = (on_1 * kinds.workers[0] - on_0 * kinds.workers[1]) /
-                               (t.mean[0] * kinds.workers[1] + t.mean[1] * kinds.workers[0]);
-        const double x = std::clamp(balance, 0.0, t.tasks);
-        on_0 += x * t.mean[0];
-        on_1 -= x * t.mean[1];
-    }
-    return std::max(on_0 / kinds.workers[0], on_1 / kinds.workers[1]);
-}
-
-}  // namespace
-
-CriticalPath critical_path(const Trace& trace, const Graph& graph) {
+/// The chain of dependent tasks that is longest if a task takes so long, along the edges that count.
+template <class Duration, class Counts>
+CriticalPath longest_chain(const Trace& trace, const Graph& graph, Duration duration, Counts counts) {
     constexpr auto none = std::numeric_limits<std::uint32_t>::max();
     std::vector<Time> finish(trace.tasks.size(), 0);
     std::vector<std::uint32_t> before(trace.tasks.size(), none);
@@ -101,9 +58,9 @@ CriticalPath critical_path(const Trace& trace, const Graph& graph) {
     for (const std::uint32_t v : submission_order(trace)) {
         for (const std::uint32_t u : graph.predecessors_of(v)) {
             if (before[v] != none && finish[u] <= finish[before[v]]) continue;
-            before[v] = u;
+            if (counts(u, v)) before[v] = u;
         }
-        finish[v] = trace.tasks[v].duration() + (before[v] == none ? 0 : finish[before[v]]);
+        finish[v] = duration(trace.tasks[v]) + (before[v] == none ? 0 : finish[before[v]]);
         if (last == none || finish[v] > finish[last]) last = v;
     }
     CriticalPath path;
@@ -111,6 +68,68 @@ CriticalPath critical_path(const Trace& trace, const Graph& graph) {
     for (; last != none; last = before[last]) path.tasks.push_back(last);
     std::reverse(path.tasks.begin(), path.tasks.end());
     return path;
+}
+
+/// Whether it is known of every task how long it would take elsewhere.
+bool has_durations(const Trace& trace) {
+    const bool grouped = std::all_of(trace.workers.begin(), trace.workers.end(),
+                                     [](const WorkerRow& worker) { return worker.group >= 0; });
+    return grouped && !trace.works.empty() && std::all_of(trace.tasks.begin(), trace.tasks.end(), [](const TaskRow& t) {
+               return t.kind != TaskKind::task || !t.ran() || t.work >= 0;
+           });
+}
+
+const WorkRow& work_of(const Trace& trace, const TaskRow& task) {
+    return trace.works[static_cast<std::size_t>(task.work)];
+}
+
+/// At its fastest on its node, rounded down to what the trace's clock tells.
+Time fastest(const Trace& trace, const TaskRow& task) {
+    if (task.work < 0 || !task.ran()) return 0;
+    const auto& seconds = work_of(trace, task).seconds;
+    const double least = task.factor * *std::min_element(seconds.begin(), seconds.end());
+    return static_cast<Time>(std::min(least / nanosecond, static_cast<double>(task.duration())));
+}
+
+/// With every task at its fastest, and what must be waited for alone.
+Time fastest_chain(const Trace& trace, const Graph& graph) {
+    Sources sources;
+    const auto counts = [&](std::uint32_t u, std::uint32_t v) { return sources.must_end_before(trace, u, v); };
+    const auto duration = [&](const TaskRow& task) {
+        sources.pass(trace, static_cast<std::uint32_t>(&task - trace.tasks.data()));
+        return fastest(trace, task);
+    };
+    return longest_chain(trace, graph, duration, counts).length;
+}
+
+/// Each node's tasks by kind of work, and its workers by group.
+std::vector<FractionalLoad> node_loads(const Trace& trace) {
+    std::vector<FractionalLoad> loads(trace.nodes.size());
+    for (const WorkerRow& worker : trace.workers) {
+        auto& machines = loads[static_cast<std::size_t>(worker.node)].machines;
+        const auto group = static_cast<std::size_t>(worker.group);
+        if (machines.size() <= group) machines.resize(group + 1);
+        machines[group] += worker.capacity;
+    }
+    std::vector<double> amounts(trace.works.size());
+    for (const TaskRow& task : trace.tasks)
+        if (task.ran() && task.work >= 0) amounts[static_cast<std::size_t>(task.work)] += task.factor;
+    for (std::size_t w = 0; w < amounts.size(); ++w) {
+        if (amounts[w] == 0) continue;
+        FractionalLoad& load = loads[static_cast<std::size_t>(trace.works[w].node)];
+        load.amounts.push_back(amounts[w]);
+        load.seconds.push_back(trace.works[w].seconds);
+        load.seconds.back().resize(load.machines.size(), std::numeric_limits<double>::infinity());
+    }
+    return loads;
+}
+
+}  // namespace
+
+CriticalPath critical_path(const Trace& trace, const Graph& graph) {
+    return longest_chain(
+        trace, graph, [](const TaskRow& task) { return task.duration(); },
+        [](std::uint32_t, std::uint32_t) { return true; });
 }
 
 Table critical_path_table(const Trace& trace, const CriticalPath& path) {
@@ -150,16 +169,24 @@ Table critical_path_table(const Trace& trace, const CriticalPath& path) {
              {"ready_delay", delay}}};
 }
 
-double area_bound(const Trace& trace) {
-    const Kinds kinds = find_kinds(trace);
-    if (kinds.names.empty()) return 0;
-    const std::vector<KernelTimes> times = find_times(trace, kinds);
-    if (kinds.names.size() == 2) return two_kinds(times, kinds);
-    double work = 0;
-    double workers = 0;
-    for (const KernelTimes& t : times) work += t.tasks * *std::min_element(t.mean.begin(), t.mean.end());
-    for (const double count : kinds.workers) workers += count;
-    return work / workers;
+double area_of_this_schedule(const Trace& trace) {
+    std::vector<double> busy(trace.nodes.size());
+    std::vector<double> workers(trace.nodes.size());
+    for (const TaskRow& task : trace.tasks)
+        if (task.ran() && task.worker >= 0) busy[static_cast<std::size_t>(task.node)] += seconds(task.duration());
+    for (const WorkerRow& worker : trace.workers) workers[static_cast<std::size_t>(worker.node)] += 1;
+    double area = 0;
+    for (std::size_t node = 0; node < busy.size(); ++node)
+        if (workers[node] > 0) area = std::max(area, busy[node] / workers[node]);
+    return area;
+}
+
+std::optional<Bounds> lower_bounds(const Trace& trace, const Graph& graph) {
+    if (!has_durations(trace)) return std::nullopt;
+    Bounds bounds;
+    for (const FractionalLoad& load : node_loads(trace)) bounds.area = std::max(bounds.area, least_seconds(load));
+    bounds.critical_path = seconds(fastest_chain(trace, graph));
+    return bounds;
 }
 
 }  // namespace tesela::trace

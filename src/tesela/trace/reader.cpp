@@ -24,6 +24,7 @@ namespace {
 
 /// Times, sizes and numbers beyond these are damage; within them sums cannot overflow.
 constexpr std::int64_t longest_time = std::int64_t{1} << 60U;  // 36 years in nanoseconds
+constexpr std::size_t most_groups = 64;                        // of workers on a node
 constexpr std::int64_t most_bytes = std::int64_t{1} << 50U;
 constexpr std::uint32_t most_nodes = 1U << 16U;
 
@@ -201,8 +202,9 @@ private:
         } else if (type == "matrix") {
             define_matrix(d);
         } else if (type == "worker") {
-            workers_[id_of(d)] = static_cast<Code>(trace.workers.size());
-            trace.workers.push_back({node_, id_of(d), d.at("kind"), d.at("name")});
+            define_worker(d);
+        } else if (type == "work") {
+            define_work(d);
         } else if (type == "node") {
             node().host = d.at("host");
         } else if (type == "event") {
@@ -222,11 +224,33 @@ private:
         }
     }
 
+    void define_worker(const nlohmann::json& d) {
+        WorkerRow row{node_, id_of(d), d.at("kind"), d.at("name")};
+        if (d.contains("group")) row.group = static_cast<std::int32_t>(number(d, "group", most_groups - 1));
+        const double capacity = d.value("capacity", 1.0);
+        if (capacity > 0 && capacity <= 1) row.capacity = capacity;
+        workers_[id_of(d)] = static_cast<Code>(into_.trace.workers.size());
+        into_.trace.workers.push_back(row);
+    }
+
+    void define_work(const nlohmann::json& d) {
+        WorkRow row{.node = node_, .seconds = {}};
+        for (const auto& seconds : d.at("seconds"))
+            row.seconds.push_back(seconds.is_null() ? std::numeric_limits<double>::infinity() : seconds.get<double>());
+        for (const double seconds : row.seconds)
+            if (!(seconds >= 0)) throw std::out_of_range("a duration is negative");
+        if (row.seconds.size() > most_groups) throw std::out_of_range("too many groups of workers");
+        works_[static_cast<std::uint32_t>(number(d, "id", std::numeric_limits<std::uint32_t>::max()))] =
+            static_cast<Code>(into_.trace.works.size());
+        into_.trace.works.push_back(std::move(row));
+    }
+
     void define_matrix(const nlohmann::json& d) {
         constexpr std::uint64_t most_tiles = std::uint64_t{1} << 31U;
         const std::uint64_t first = number(d, "first", std::uint64_t{1} << 48U);
-        const MatrixRow row{d.at("name"), first, static_cast<std::int64_t>(number(d, "rows", most_tiles)),
-                            static_cast<std::int64_t>(number(d, "cols", most_tiles))};
+        MatrixRow row{d.at("name"), first, static_cast<std::int64_t>(number(d, "rows", most_tiles)),
+                      static_cast<std::int64_t>(number(d, "cols", most_tiles))};
+        if (d.contains("tile")) row.tile = d.at("tile").get<std::array<std::int64_t, 2>>();
         if (row.tile_rows < 1 || row.tile_cols < 1) return;
         const auto [entry, is_new] = into_.matrices.try_emplace(first, static_cast<Code>(into_.trace.matrices.size()));
         if (is_new) into_.trace.matrices.push_back(row);
@@ -255,6 +279,7 @@ private:
             case RecordKind::receive: message(as<Message>(record), Direction::receive, at); return;
             case RecordKind::memory: memory(as<MemoryChange>(record), at); return;
             case RecordKind::wait: wait(as<Wait>(record), at); return;
+            case RecordKind::modelled: modelled(as<TaskModelled>(record), at); return;
             case RecordKind::event: event(as<AppEvent>(record), thread, at); return;
             case RecordKind::counters: {
                 const auto c = as<Counters>(record);
@@ -329,6 +354,15 @@ private:
         const auto usable = [](float number) { return std::isfinite(number) && number >= 0 ? double{number} : 0.0; };
         task.flops = usable(r.flops);
         task.bytes = usable(r.bytes);
+    }
+
+    void modelled(const TaskModelled& r, std::size_t at) {
+        const auto known = works_.find(r.work);
+        if (known == works_.end()) damaged(at, "a kind of work was not defined");
+        if (!std::isfinite(r.factor) || r.factor < 0) damaged(at, "the factor of a duration is out of range");
+        TaskRow& task = row(r.id);
+        task.work = known->second;
+        task.factor = r.factor;
     }
 
     void message(const Message& r, Direction direction, std::size_t at) {
@@ -431,6 +465,7 @@ private:
     std::int32_t node_;
     Firsts first_;
     std::map<std::uint16_t, Code> kernels_, phases_, matrices_, workers_;
+    std::map<std::uint32_t, Code> works_;
     std::map<std::uint16_t, std::size_t> events_;
     std::map<std::uint16_t, PendingEvent> pending_;
     std::vector<std::pair<std::size_t, std::size_t>> event_times_;

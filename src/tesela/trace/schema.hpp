@@ -61,7 +61,8 @@ enum class RecordKind : std::uint8_t {
     memory = 8,
     wait = 9,
     event = 10,
-    counters = 11
+    counters = 11,
+    modelled = 12
 };
 
 /// Tasks are numbered alike on every node: the stream in the upper 16 bits, the position in it below.
@@ -199,6 +200,18 @@ struct Counters {
     std::array<std::int64_t, 4> values{};
 };
 
+/// Of a simulated task: the kind of work (definition `work`, which has its seconds on each group of the node's workers)
+/// and what its time was multiplied by.
+struct TaskModelled {
+    RecordKind kind = RecordKind::modelled;
+    std::uint8_t unused = 0;
+    std::uint16_t unused_too = 0;
+    std::uint32_t work = 0;
+    std::uint64_t id = 0;
+    double factor = 1;
+    std::array<std::uint64_t, 3> padding{};
+};
+
 template <class T>
 concept AnyRecord = sizeof(T) == record_bytes&& std::is_trivially_copyable_v<T>&& requires(T r) {
     r.kind;
@@ -207,7 +220,7 @@ concept AnyRecord = sizeof(T) == record_bytes&& std::is_trivially_copyable_v<T>&
 static_assert(sizeof(FileHeader) == 64 && sizeof(ChunkHeader) == 24);
 static_assert(AnyRecord<TaskCreated> && AnyRecord<TaskAccesses> && AnyRecord<TaskRan> && AnyRecord<TaskRunning>);
 static_assert(AnyRecord<Message> && AnyRecord<MemoryChange> && AnyRecord<Wait> && AnyRecord<AppEvent>);
-static_assert(AnyRecord<Counters>);
+static_assert(AnyRecord<Counters> && AnyRecord<TaskModelled>);
 
 template <AnyRecord T>
 [[nodiscard]] Record to_record(const T& record) {

@@ -21,8 +21,16 @@ Times by_name(const Table& table, std::string_view name_column, std::string_view
 }
 
 Times idle_by_reason(const Summary& summary) {
-    return {
-        {"no_ready_task", summary.idle.no_ready_task}, {"data", summary.idle.data}, {"runtime", summary.idle.runtime}};
+    return {{"no_ready_task", summary.idle.no_ready_task},
+            {"data", summary.idle.data},
+            {"other_kind", summary.idle.other_kind},
+            {"runtime", summary.idle.runtime}};
+}
+
+Times bounds_of(const Summary& summary) {
+    Times times{{"critical_path", summary.critical_path}, {"area_of_this_schedule", summary.area_of_this_schedule}};
+    if (summary.bounds) times["lower_bound"] = summary.bounds->lower();
+    return times;
 }
 
 class DifferenceTable {
@@ -73,8 +81,8 @@ Summary summarise(const Trace& trace, const Graph& graph) {
     s.utilisation = shares.reals("utilisation").front();
     s.utilisation_95 = shares.reals("utilisation_95").front();
     s.critical_path = seconds(critical_path(trace, graph).length);
-    s.area_bound = area_bound(trace);
-    s.lower_bound = std::max(s.critical_path, s.area_bound);
+    s.area_of_this_schedule = area_of_this_schedule(trace);
+    s.bounds = lower_bounds(trace, graph);
     for (const MessageRow& message : trace.messages)
         if (message.direction == Direction::send) {
             ++s.messages;
@@ -86,6 +94,7 @@ Summary summarise(const Trace& trace, const Graph& graph) {
     for (const IdleTime& idle : idle_time(trace, graph)) {
         s.idle.no_ready_task += idle.no_ready_task;
         s.idle.data += idle.data;
+        s.idle.other_kind += idle.other_kind;
         s.idle.runtime += idle.runtime;
     }
     s.nodes = static_cast<std::int64_t>(trace.nodes.size());
@@ -101,17 +110,24 @@ void to_json(nlohmann::ordered_json& json, const Summary& s) {
             {"utilisation", s.utilisation},
             {"utilisation_95", s.utilisation_95},
             {"critical_path", s.critical_path},
-            {"area_bound", s.area_bound},
-            {"lower_bound", s.lower_bound},
+            {"area_of_this_schedule", s.area_of_this_schedule},
             {"bytes", s.bytes},
             {"messages", s.messages},
             {"flops", s.flops},
             {"gflops", s.makespan > 0 ? s.flops / s.makespan * 1e-9 : 0},
             {"peak_memory", s.peak_memory},
-            {"idle", {{"no_ready_task", s.idle.no_ready_task}, {"data", s.idle.data}, {"runtime", s.idle.runtime}}},
+            {"idle",
+             {{"no_ready_task", s.idle.no_ready_task},
+              {"data", s.idle.data},
+              {"other_kind", s.idle.other_kind},
+              {"runtime", s.idle.runtime}}},
             {"nodes", s.nodes},
             {"workers", s.workers},
             {"complete", s.complete}};
+    if (!s.bounds) return;
+    json["lower_bound"] = s.bounds->lower();
+    json["lower_bound_area"] = s.bounds->area;
+    json["lower_bound_critical_path"] = s.bounds->critical_path;
 }
 
 Table difference(const Trace& a, const Trace& b) {
@@ -119,8 +135,7 @@ Table difference(const Trace& a, const Trace& b) {
     const Summary of_b = summarise(b, dependency_graph(b));
     DifferenceTable table;
     table.add("run", {{"makespan", of_a.makespan}}, {{"makespan", of_b.makespan}});
-    table.add("bound", {{"critical_path", of_a.critical_path}, {"area_bound", of_a.area_bound}},
-              {{"critical_path", of_b.critical_path}, {"area_bound", of_b.area_bound}});
+    table.add("bound", bounds_of(of_a), bounds_of(of_b));
     table.add("kernel", by_name(time_per_kernel(a), "kernel", "total"), by_name(time_per_kernel(b), "kernel", "total"));
     table.add("phase", by_name(time_per_phase(a), "phase", "span"), by_name(time_per_phase(b), "phase", "span"));
     table.add("idle", idle_by_reason(of_a), idle_by_reason(of_b));

@@ -3,6 +3,7 @@
 #include "tesela/trace/app_events.hpp"
 #include "tesela/trace/schema.hpp"
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -29,13 +30,25 @@ struct WorkerRow {
     std::int32_t number = 0;
     std::string kind = "cpu";
     std::string name{};
+    /// Of workers alike on its node, as the columns of WorkRow; -1 where it was not said.
+    std::int32_t group = -1;
+    /// Kernels at full rate at a time: streams of a GPU share one.
+    double capacity = 1;
+};
+
+/// A kind of work on a node: seconds on a worker of each group, infinite where it cannot be done.
+struct WorkRow {
+    std::int32_t node = 0;
+    std::vector<double> seconds;
 };
 
 struct MatrixRow {
     std::string name;
     std::uint64_t first_datum = 0;
-    std::int64_t tile_rows = 0;
+    std::int64_t tile_rows = 0;  ///< how many rows of tiles
     std::int64_t tile_cols = 0;
+    /// Rows and columns of its first tile; 0 where it was not said.
+    std::array<std::int64_t, 2> tile{};
 };
 
 enum class TaskKind : std::uint8_t { task, fetch };
@@ -61,6 +74,9 @@ struct TaskRow {
     Time end = unknown_time;
     double flops = 0;
     double bytes = 0;
+    /// Where the trace has durations (WorkRow): what it does, and what the time of that is multiplied by.
+    Code work = -1;
+    double factor = 1;
 
     [[nodiscard]] bool ran() const { return start != unknown_time && end != unknown_time; }
     [[nodiscard]] Time duration() const { return ran() ? end - start : 0; }
@@ -121,6 +137,7 @@ struct Trace {
     std::vector<std::string> phases;
     std::vector<std::string> streams;
     std::vector<MatrixRow> matrices;
+    std::vector<WorkRow> works;
     /// By stream and position in it; a value that was copied out appears on every node.
     std::vector<TaskRow> tasks;
     std::vector<std::uint64_t> accesses;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
+#include <string>
 
 namespace tesela::trace {
 namespace {
@@ -19,9 +21,9 @@ Time enabled(const Trace& trace, const Graph& graph, std::size_t v) {
     return time;
 }
 
-enum Reason : std::size_t { no_ready_task, data, runtime, reasons };
+enum Reason : std::size_t { no_ready_task, other_kind, data, runtime, reasons };
 
-/// For one node: how long each reason held from the beginning until any moment.
+/// For one kind of workers of a node: how long each reason held from the beginning until any moment.
 class Reasons {
 public:
     void add(Time begin, Time end, Reason reason) {
@@ -67,24 +69,33 @@ private:
         std::array<Time, reasons> sums{};
     };
     [[nodiscard]] static Reason current(const std::array<std::int64_t, reasons>& open) {
-        return open[runtime] > 0 ? runtime : open[data] > 0 ? data : no_ready_task;
+        for (const Reason reason : {runtime, data, other_kind})
+            if (open[reason] > 0) return reason;
+        return no_ready_task;
     }
     std::vector<Change> changes_;
     std::vector<Point> points_;
 };
 
-std::vector<Reasons> reasons_by_node(const Trace& trace, const Graph& graph) {
-    std::vector<Reasons> nodes(trace.nodes.size());
+/// By node and kind of worker.
+using ReasonsByKind = std::vector<std::map<std::string, Reasons>>;
+
+ReasonsByKind reasons_by_kind(const Trace& trace, const Graph& graph) {
+    ReasonsByKind nodes(trace.nodes.size());
+    for (const WorkerRow& worker : trace.workers) nodes[static_cast<std::size_t>(worker.node)][worker.kind];
     for (std::size_t v = 0; v < trace.tasks.size(); ++v) {
         const TaskRow& task = trace.tasks[v];
         if (task.start == unknown_time) continue;
-        Reasons& node = nodes[static_cast<std::size_t>(task.node)];
         const Time could = enabled(trace, graph, v);
         const Time ready = task.ready != unknown_time ? task.ready : could;
-        node.add(could, std::min(ready, task.start), data);
-        node.add(ready, task.start, runtime);
+        for (auto& [kind, reasons] : nodes[static_cast<std::size_t>(task.node)]) {
+            const bool own = task.worker < 0 || trace.workers[static_cast<std::size_t>(task.worker)].kind == kind;
+            reasons.add(could, std::min(ready, task.start), own ? data : other_kind);
+            reasons.add(ready, task.start, own ? runtime : other_kind);
+        }
     }
-    for (Reasons& node : nodes) node.integrate();
+    for (auto& node : nodes)
+        for (auto& [kind, reasons] : node) reasons.integrate();
     return nodes;
 }
 
@@ -102,7 +113,10 @@ IdleTime idle_of(const std::vector<Interval>& busy, const Interval& run, const R
         at = interval.end;
     }
     add(at, run.end);
-    return {seconds(sums[no_ready_task]), seconds(sums[data]), seconds(sums[runtime])};
+    return {.no_ready_task = seconds(sums[no_ready_task]),
+            .data = seconds(sums[data]),
+            .other_kind = seconds(sums[other_kind]),
+            .runtime = seconds(sums[runtime])};
 }
 
 }  // namespace
@@ -149,10 +163,12 @@ Table delays(const Trace& trace, const Graph& graph) {
 std::vector<IdleTime> idle_time(const Trace& trace, const Graph& graph) {
     const Interval run = run_interval(trace);
     const auto busy = busy_intervals(trace);
-    const auto nodes = reasons_by_node(trace, graph);
+    const auto nodes = reasons_by_kind(trace, graph);
     std::vector<IdleTime> idle;
-    for (std::size_t w = 0; w < busy.size(); ++w)
-        idle.push_back(idle_of(busy[w], run, nodes[static_cast<std::size_t>(trace.workers[w].node)]));
+    for (std::size_t w = 0; w < busy.size(); ++w) {
+        const WorkerRow& worker = trace.workers[w];
+        idle.push_back(idle_of(busy[w], run, nodes[static_cast<std::size_t>(worker.node)].at(worker.kind)));
+    }
     return idle;
 }
 
@@ -160,7 +176,7 @@ Table idle_table(const Trace& trace, const Graph& graph) {
     const auto idle = idle_time(trace, graph);
     Integers node, worker;
     Names kind;
-    Reals total, none, waiting, overhead;
+    Reals total, none, waiting, elsewhere, overhead;
     for (std::size_t w = 0; w < idle.size(); ++w) {
         node.push_back(trace.workers[w].node);
         worker.push_back(trace.workers[w].number);
@@ -168,6 +184,7 @@ Table idle_table(const Trace& trace, const Graph& graph) {
         total.push_back(idle[w].total());
         none.push_back(idle[w].no_ready_task);
         waiting.push_back(idle[w].data);
+        elsewhere.push_back(idle[w].other_kind);
         overhead.push_back(idle[w].runtime);
     }
     return {"idle",
@@ -177,6 +194,7 @@ Table idle_table(const Trace& trace, const Graph& graph) {
              {"idle", total},
              {"no_ready_task", none},
              {"data", waiting},
+             {"other_kind", elsewhere},
              {"runtime", overhead}}};
 }
 

@@ -54,6 +54,16 @@ Index lu_messages(const Distribution& d) {
     return messages;
 }
 
+TEST(RecordedOperation, CountsTheBytesOfLowRankTiles) {
+    // Tiles below the diagonal have rank 2: U and V of 16 x 2 elements and the rank.
+    const auto rank = [](TileIndex tile) { return tile.i > tile.j ? Index{2} : dense_rank; };
+    const RecordedOperation lu(Operation::lu, {.tiles = 2, .nodes = 4, .tile = 16, .rank = rank});
+    const Transfers moved = lu.transfers(Distribution({2, 2}, 4, {0, 1, 2, 3}));
+    // (0, 0) goes to both panels, each panel to the last tile.
+    EXPECT_EQ(moved.messages, 4);
+    EXPECT_EQ(moved.bytes, 2 * 16 * 16 * 8 + 16 * 16 * 8 + (16 + 16) * 2 * 8 + 8);
+}
+
 TEST(RecordedOperation, BroadcastsEachTileOfLuOnce) {
     const RecordedOperation lu(Operation::lu, {.tiles = 11, .nodes = 7});
     for (std::uint64_t seed = 0; seed < 5; ++seed) {

@@ -74,6 +74,51 @@ TEST(MakeDistribution, TakesEveryFamilyForEqualNodesAndTiles) {
         EXPECT_EQ(make_distribution(text, {20, 20}, 6).grid(), (GridSize{20, 20})) << text;
 }
 
+TEST(MakeFamily, GivesUnequalNodesWhatTheirPowersAsk) {
+    constexpr Index tiles = 60;
+    // As 6 nodes of cores, 6 with a slow and 2 with a fast GPU.
+    std::vector<double> powers(6, 1.0);
+    powers.insert(powers.end(), 6, 3.5);
+    powers.insert(powers.end(), 2, 8.0);
+    for (const Operation operation : {Operation::product, Operation::lu, Operation::cholesky}) {
+        const Workload workload{.operation = operation, .density = full_density({tiles, tiles})};
+        const TileMap weights = tile_weights(workload);
+        const DistributionRequest request{.workload = workload, .nodes = 14, .alpha = 2, .seed = 5, .powers = powers};
+        const DistributionRequest blind{.workload = workload, .nodes = 14, .alpha = 2, .seed = 5};
+        const Index limit = line_limit(14, 2);
+        for (const char* family : {"bce", "rs", "hybrid", "best"}) {
+            const Distribution d = make_family(family, request);
+            const double load = summarise_loads(node_loads(d, weights), powers).max_over_ideal;
+            const double ignored =
+                summarise_loads(node_loads(make_family(family, blind), weights), powers).max_over_ideal;
+            EXPECT_LT(load, 1.10) << family;
+            EXPECT_GT(ignored, 2) << family;
+            EXPECT_LE(std::ranges::max(nodes_per_row(d)), limit) << family;
+            EXPECT_LE(std::ranges::max(nodes_per_column(d)), limit) << family;
+        }
+    }
+}
+
+TEST(MakeFamily, TakesEqualPowersForNone) {
+    const Workload workload{.operation = Operation::lu, .density = synthetic_density(24, {.seed = 3})};
+    for (const char* family : {"bce", "rs", "hybrid", "best"})
+        EXPECT_EQ(make_family(family, {.workload = workload, .nodes = 7, .powers = std::vector<double>(7, 2.5)}),
+                  make_family(family, {.workload = workload, .nodes = 7}))
+            << family;
+}
+
+TEST(MakeFamily, RefusesPowersThatItCannotUse) {
+    const DistributionRequest unequal{
+        .workload = {.density = full_density({12, 12})}, .nodes = 6, .powers = {1, 1, 1, 2, 2, 2}};
+    EXPECT_THROW((void)make_family("sbc", unequal), Error);
+    EXPECT_EQ(std::ranges::count(families_for(unequal), "sbc"), 0);
+    DistributionRequest without = unequal;
+    without.powers[2] = 0;
+    for (const char* family : {"bce", "rs", "hybrid"}) EXPECT_THROW((void)make_family(family, without), Error);
+    without.powers.pop_back();
+    EXPECT_THROW((void)make_family("bce", without), Error);
+}
+
 TEST(FamiliesFor, AnswersTheRequest) {
     for (const Index nodes : {1, 2, 6, 7})
         for (const auto& family : families_for(request(12, nodes)))

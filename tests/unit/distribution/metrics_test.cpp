@@ -50,18 +50,23 @@ RC_GTEST_PROP(NodesPerRow, CountsTheDistinctOwners, ()) {
 }
 
 /// The definition, in cubic time.
-double plain_step_imbalance(const Distribution& d, const Workload& workload) {
-    double slowest = 0, work = 0;
+double plain_step_imbalance(const Distribution& d, const Workload& workload, const std::vector<double>& powers) {
+    double slowest = 0, work = 0, all_power = 0;
+    for (const double power : powers) all_power += power;
     const GridSize grid = d.grid();
     for (Index k = 0; k < grid.cols; ++k) {
         std::vector<double> loads(static_cast<std::size_t>(d.nodes()));
         for (Index i = 0; i < grid.rows; ++i)
             for (Index j = 0; j < grid.cols; ++j)
                 loads[static_cast<std::size_t>(d.owner({i, j}).number())] += step_cost(workload, {i, j}, k);
-        slowest += *std::ranges::max_element(loads);
-        for (const double load : loads) work += load;
+        double slowest_here = 0;
+        for (std::size_t p = 0; p < loads.size(); ++p) {
+            slowest_here = std::max(slowest_here, loads[p] / powers[p]);
+            work += loads[p];
+        }
+        slowest += slowest_here;
     }
-    return slowest / (work / static_cast<double>(d.nodes()));
+    return slowest / (work / all_power);
 }
 
 RC_GTEST_PROP(StepImbalance, FollowsItsDefinitionAndBoundsTheLoad, ()) {
@@ -70,9 +75,15 @@ RC_GTEST_PROP(StepImbalance, FollowsItsDefinitionAndBoundsTheLoad, ()) {
     const Distribution d = random_distribution({n, n}, *rc::gen::inRange<Index>(1, 7), seed);
     for (const auto operation : {Operation::product, Operation::lu, Operation::cholesky}) {
         const Workload workload{.operation = operation, .density = synthetic_density(n, {.seed = seed})};
+        const std::vector<double> equal(static_cast<std::size_t>(d.nodes()), 1.0);
         const double fast = step_imbalance(d, workload);
-        RC_ASSERT(std::abs(fast - plain_step_imbalance(d, workload)) < 1e-9);
+        RC_ASSERT(std::abs(fast - plain_step_imbalance(d, workload, equal)) < 1e-9);
         RC_ASSERT(fast > summarise_loads(node_loads(d, tile_weights(workload))).max_over_ideal - 1e-9);
+        std::vector<double> powers;
+        for (Index p = 0; p < d.nodes(); ++p) powers.push_back(0.5 * static_cast<double>(*rc::gen::inRange(1, 20)));
+        const double unequal = step_imbalance(d, workload, powers);
+        RC_ASSERT(std::abs(unequal - plain_step_imbalance(d, workload, powers)) < 1e-9 * unequal);
+        RC_ASSERT(unequal > summarise_loads(node_loads(d, tile_weights(workload)), powers).max_over_ideal - 1e-9);
     }
 }
 

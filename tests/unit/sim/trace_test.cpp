@@ -51,6 +51,8 @@ TEST(ScheduleTrace, IsReadAndAnalysedLikeTheTraceOfARun) {
     EXPECT_NEAR(summary.peak_memory, std::ranges::max(result.memory_peak), 1);
     EXPECT_LE(summary.critical_path, summary.makespan);
     EXPECT_GE(summary.critical_path, result.critical_path * (1 - 1e-6));  // of durations as they were: not the least
+    ASSERT_TRUE(summary.bounds.has_value());
+    EXPECT_NEAR(summary.bounds->lower(), result.lower_bound, 1e-6 * result.lower_bound);
     std::set<std::string> kinds;
     for (const trace::WorkerRow& worker : read.workers) kinds.insert(worker.kind);
     EXPECT_EQ(kinds, (std::set<std::string>{"cpu", "cuda"}));

@@ -28,7 +28,7 @@ TEST(Tracing, RecordsEveryTaskOfTheStreamOnce) {
     const trace::Summary summary = trace::summarise(trace, trace::dependency_graph(trace));
     EXPECT_GT(summary.utilisation, 0);
     EXPECT_LE(summary.utilisation, 1);
-    EXPECT_LE(summary.lower_bound, summary.makespan * (1 + 1e-9));
+    EXPECT_LE(summary.area_of_this_schedule, summary.makespan * (1 + 1e-9));
     EXPECT_NEAR(summary.utilisation * 2 * summary.makespan + summary.idle.total(), 2 * summary.makespan, 1e-9);
 }
 

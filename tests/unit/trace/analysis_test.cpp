@@ -115,12 +115,15 @@ TEST(Idle, IsClassifiedByWhatTheNodeCouldHaveDone) {
     ASSERT_EQ(idle.size(), 3U);
     // Node 0: enabled but not ready (data) 0-5, 50-52, 100-101; ready but not started (runtime) 5-10, 52-60, 101-120.
     // Its core is idle 0-10 and 50-120.
-    EXPECT_NEAR(idle[0].data, (5 + 2 + 1) * ns, 1e-15);
-    EXPECT_NEAR(idle[0].runtime, (5 + 8 + 19) * ns, 1e-15);
+    // The second task ran on the GPU.
+    EXPECT_NEAR(idle[0].data, (5 + 1) * ns, 1e-15);
+    EXPECT_NEAR(idle[0].runtime, (5 + 19) * ns, 1e-15);
+    EXPECT_NEAR(idle[0].other_kind, (2 + 8) * ns, 1e-15);
     EXPECT_NEAR(idle[0].no_ready_task, 40 * ns, 1e-15);
     // Its GPU is idle 0-60 and 100-200.
-    EXPECT_NEAR(idle[1].data, (5 + 2 + 1) * ns, 1e-15);
-    EXPECT_NEAR(idle[1].runtime, (5 + 8 + 19) * ns, 1e-15);
+    EXPECT_NEAR(idle[1].data, 2 * ns, 1e-15);
+    EXPECT_NEAR(idle[1].runtime, 8 * ns, 1e-15);
+    EXPECT_NEAR(idle[1].other_kind, (5 + 5 + 1 + 19) * ns, 1e-15);
     EXPECT_NEAR(idle[1].no_ready_task, (160 - 8 - 32) * ns, 1e-15);
     // Node 1: its only task waits for data 100-108, is ready 108-110.
     EXPECT_NEAR(idle[2].data, 8 * ns, 1e-15);
@@ -151,35 +154,37 @@ RC_GTEST_PROP(Idle, AndBusyTimeFillTheRun, ()) {
     RC_ASSERT(std::abs(sum - 3 * makespan) < 1e-12);
 }
 
-TEST(AreaBound, DividesWorkByWorkersOfOneKind) {
-    TraceBuilder b;
+TEST(Area, OfAScheduleIsTheTimeOfEachNodesWorkersSpreadEvenly) {
+    TraceBuilder b(2);
     const Code w = b.worker(0, 0);
     b.worker(0, 1);
+    const Code other = b.worker(1, 0);
     b.task("a", w, {0, 0, 0, 30});
     b.task("b", w, {0, 0, 30, 40});
-    EXPECT_DOUBLE_EQ(area_bound(b.trace()), 20 * ns);
+    b.task("c", other, {0, 0, 0, 25});
+    EXPECT_DOUBLE_EQ(area_of_this_schedule(b.trace()), 25 * ns);
 }
 
-TEST(AreaBound, FindsTheBestFractionalAssignmentForTwoKinds) {
+TEST(LowerBounds, NeedTheDurationsOfEveryTaskOnEveryKindOfWorker) {
     TraceBuilder b;
     const Code cpu = b.worker(0, 0);
     const Code gpu = b.worker(0, 1, "cuda");
-    // gemm: 100 on the core, 10 on the GPU; potrf: 40 on the core, 20 on the GPU; io: 30 on the core only.
-    b.task("gemm", cpu, {0, 0, 0, 100});
-    b.task("gemm", gpu, {0, 0, 0, 10});
-    b.task("gemm", gpu, {0, 0, 10, 20});
-    b.task("potrf", cpu, {0, 0, 100, 140});
-    b.task("potrf", gpu, {0, 0, 20, 40});
-    b.task("io", cpu, {0, 0, 140, 170});
-    // By a fine search over the shares of gemm and potrf that the core takes.
-    double best = 1e9;
-    for (int g = 0; g <= 1000; ++g)
-        for (int p = 0; p <= 1000; ++p) {
-            const double gemm = 3 * g * 1e-3;
-            const double potrf = 2 * p * 1e-3;
-            best = std::min(best, std::max(30 + 100 * gemm + 40 * potrf, 10 * (3 - gemm) + 20 * (2 - potrf)));
-        }
-    EXPECT_NEAR(area_bound(b.trace()), best * ns, 0.02 * ns);
+    Trace& trace = b.trace();
+    EXPECT_FALSE(lower_bounds(trace, dependency_graph(trace)).has_value());
+    trace.workers[0].group = 0;
+    trace.workers[1].group = 1;
+    trace.works = {{0, {100 * ns, 10 * ns}}, {0, {30 * ns, std::numeric_limits<double>::infinity()}}};
+    b.task("gemm", cpu, {0, 0, 0, 100}, {pack_access(1, Use::read_write)}).work = 0;
+    b.task("gemm", gpu, {0, 0, 100, 110}, {pack_access(1, Use::read_write)}).work = 0;
+    TaskRow& io = b.task("io", cpu, {0, 0, 110, 155}, {pack_access(1, Use::read_write)});
+    EXPECT_FALSE(lower_bounds(trace, dependency_graph(trace)).has_value());
+    io.work = 1;
+    io.factor = 1.5;
+    const auto bounds = lower_bounds(trace, dependency_graph(trace));
+    ASSERT_TRUE(bounds.has_value());
+    EXPECT_DOUBLE_EQ(bounds->critical_path, (10 + 10 + 45) * ns);
+    EXPECT_NEAR(bounds->area, 45 * ns, 1e-18);  // io on the core; both products fit the GPU meanwhile
+    EXPECT_DOUBLE_EQ(bounds->lower(), 65 * ns);
 }
 
 TEST(Tables, CountMessagesMemoryLoadAndSteps) {
@@ -240,14 +245,14 @@ TEST(Summary, HoldsTheFiguresOfTheRun) {
     EXPECT_EQ(s.tasks, 4);
     EXPECT_EQ(s.unfinished, 0);
     EXPECT_DOUBLE_EQ(s.critical_path, 160 * ns);
-    EXPECT_GE(s.lower_bound, s.critical_path);
-    EXPECT_LE(s.lower_bound, s.makespan);
+    EXPECT_FALSE(s.bounds.has_value());
+    EXPECT_LE(s.area_of_this_schedule, s.makespan);
     EXPECT_DOUBLE_EQ(s.bytes, 612);
     EXPECT_DOUBLE_EQ(s.peak_memory, 8192);
     EXPECT_TRUE(s.complete);
     nlohmann::ordered_json json;
     to_json(json, s);
-    for (const char* key : {"makespan", "tasks", "utilisation", "critical_path", "area_bound", "bytes"})
+    for (const char* key : {"makespan", "tasks", "utilisation", "critical_path", "area_of_this_schedule", "bytes"})
         EXPECT_TRUE(json.contains(key)) << key;
 }
 

@@ -30,6 +30,8 @@ public:
     [[nodiscard]] double seconds(std::uint32_t work, std::size_t type, std::size_t group) const {
         return table_[work * columns_ + first_group_[type] + group];
     }
+    /// On each group of a node type.
+    [[nodiscard]] std::vector<double> of_groups(std::uint32_t work, std::size_t type) const;
     /// Of the fastest group of a node type.
     [[nodiscard]] double least(std::uint32_t work, std::size_t type) const;
     [[nodiscard]] std::size_t kinds() const { return works_.size(); }
