@@ -64,6 +64,8 @@ expect 0 "traced run" "$tesela" "${bench[@]}" --trace run.trace
 expect 0 "its summary" "$tesela" trace summary run.trace --json
 json "its summary" "d['complete'] and d['tasks'] >= 56 and d['unfinished'] == 0 and d['flops'] > 0"
 json "its area" "0 < d['area_of_this_schedule'] <= d['makespan'] * (1 + 1e-9) and 'lower_bound' not in d"
+expect 0 "its bound on a machine" "$tesela" trace summary run.trace --json --platform grid5000-lille
+json "its bound on a machine" "d['lower_bound'] == max(d['lower_bound_area'], d['lower_bound_critical_path']) > 0"
 expect 0 "traced run on 2 nodes" "${mpirun[@]}" -n 2 "$tesela" "${bench[@]}" --trace two.trace
 expect 0 "summary of 2 nodes" "$tesela" trace summary two.trace --json
 json "summary of 2 nodes" "d['nodes'] == 2 and d['messages'] > 0 and d['bytes'] > 0"

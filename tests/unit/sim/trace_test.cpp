@@ -1,5 +1,6 @@
 #include "support.hpp"
 #include "tesela/sim/schedule_trace.hpp"
+#include "tesela/sim/trace_durations.hpp"
 #include "tesela/trace/analysis.hpp"
 
 #include <gtest/gtest.h>
@@ -76,6 +77,39 @@ TEST(ScheduleTrace, KeepsTheRanksForTheNextSimulation) {
     simulate(again, {.ranks = ranks_from_trace(trace::read_trace(folder.file()))}, work);
     EXPECT_EQ(again.result.makespan, first.result.makespan);
     EXPECT_EQ(again.result.bytes, first.result.bytes);
+}
+
+TEST(AddDurations, GivesARealTraceTheBoundsThatItsPlatformMeans) {
+    const TraceFolder folder;
+    Simulated simulated{.platform = platform_of({cores("plain", 2, 3), with_gpus(cores("mixed", 1, 2), {.count = 2})})};
+    {
+        ScheduleTrace trace({.path = folder.file()}, simulated.platform);
+        simulate(simulated, {.observers = {&trace}}, [](Stream& s) {
+            submit(s, Algorithm::cholesky, 9, random_distribution({9, 9}, 3, 4));
+        });
+        trace.close();
+    }
+    const trace::Trace said = trace::read_trace(folder.file());
+    trace::Trace real = said;  // as the trace of a run is: it has no durations
+    real.works.clear();
+    for (trace::WorkerRow& worker : real.workers) worker.group = -1;
+    for (trace::TaskRow& task : real.tasks) task.work = -1;
+    ASSERT_FALSE(trace::lower_bounds(real, trace::dependency_graph(real)).has_value());
+    add_durations(real, simulated.platform);
+    const auto bounds = trace::lower_bounds(real, trace::dependency_graph(real));
+    const auto expected = trace::lower_bounds(said, trace::dependency_graph(said));
+    ASSERT_TRUE(bounds.has_value() && expected.has_value());
+    EXPECT_NEAR(bounds->area, expected->area, 1e-6 * expected->area);  // the trace has operations in single precision
+    EXPECT_NEAR(bounds->critical_path, expected->critical_path, 1e-6 * expected->critical_path);
+
+    EXPECT_NE(error_of([&] { add_durations(real, platform_of({cores("plain", 2, 3)})); }).find("3 nodes"),
+              std::string::npos);
+    EXPECT_NE(error_of([&] { add_durations(real, platform_of({cores("plain", 3, 3)})); }).find("cuda worker on node 2"),
+              std::string::npos);
+    Platform lacks = simulated.platform;
+    for (NodeType& type : lacks.node_types)
+        for (WorkerGroup& group : type.workers) group.kernels = kernels({{"dpotrf", 1e-3}});
+    EXPECT_NE(error_of([&] { add_durations(real, lacks); }).find("duration for the kernel"), std::string::npos);
 }
 
 }  // namespace
