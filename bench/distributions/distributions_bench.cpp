@@ -165,7 +165,7 @@ void paper001_figure8(Report& report, Index seeds) {
     double worst_rs = 0, best_bce = 1e300;
     for (const auto operation : {Operation::product, Operation::lu})
         for (const Index tiles : sizes)
-            for (const auto* family : {"bce:10x12", "bce:12x11", "bce:12x12", "bce", "rs", "hybrid"}) {
+            for (const auto* family : {"bce:10x12", "bce:12x11/33", "bce:12x11", "bce:12x12", "bce", "rs", "hybrid"}) {
                 const Case c{.operation = operation, .tiles = tiles, .nodes = 34, .alpha = 2, .family = family};
                 const Outcome o = run_case(c, seeds);
                 csv += csv_row(c, o);

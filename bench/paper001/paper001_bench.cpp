@@ -164,12 +164,14 @@ void figures4and5(Report& report, const Paper001Options& options) {
 
 /// Figure 8: 34 nodes, which fit no grid.
 void figure8(Report& report, const Paper001Options& options) {
-    const std::vector<Family> families{{"block_cyclic:rule", 1}, {"bce:10x12", 2}, {"bce:12x11", 2},
-                                       {"bce:12x12", 2},         {"rs", 2},        {"hybrid", 2}};
+    // 132 cells are four for each of 33 nodes: the paper leaves one idle. On all 34 they are uneven.
+    const std::vector<Family> families{
+        {"block_cyclic:rule", 1}, {"bce:10x12", 2}, {"bce:12x11/33", 2}, {"bce:12x11", 2},
+        {"bce:12x12", 2},         {"rs", 2},        {"hybrid", 2}};
     DotPlot plot{.title = "Paper 001, figure 8: 34 nodes, alpha = 2, over ideal",
                  .y_label = "over ideal",
                  .series = {"load B", "with dependencies D", "with communications C"},
-                 .places = {"bc 5x6", "10x12", "12x11", "12x12", "rs", "hybrid"},
+                 .places = {"bc 5x6", "10x12", "12x11/33", "12x11", "12x12", "rs", "hybrid"},
                  .panels = {},
                  .top = 1.3};
     for (const Operation operation : {Operation::product, Operation::lu})

@@ -94,10 +94,14 @@ Distribution make_bce(const Named& named, const DistributionRequest& request) {
     if (cross == std::string_view::npos)
         return extended_block_cyclic(
             weights, {.nodes = request.nodes, .alpha = alpha_of(named, request), .powers = request.powers});
+    const auto slash = named.arguments.find('/', cross);
     const GridSize pattern{parse<Index>(named.arguments.substr(0, cross), named),
-                           parse<Index>(named.arguments.substr(cross + 1), named)};
+                           parse<Index>(named.arguments.substr(cross + 1, slash - cross - 1), named)};
+    std::optional<Index> used;
+    if (slash != std::string_view::npos) used = parse<Index>(named.arguments.substr(slash + 1), named);
     return extended_block_cyclic(
-        weights, {.nodes = request.nodes, .alpha = request.alpha, .pattern = pattern, .powers = request.powers});
+        weights,
+        {.nodes = request.nodes, .alpha = request.alpha, .pattern = pattern, .powers = request.powers, .used = used});
 }
 
 Distribution make_rs(const Named& named, const DistributionRequest& request) {

@@ -24,8 +24,8 @@ struct DistributionRequest {
 };
 
 /// The distribution that a text names:
-///   block_cyclic[:PxQ|rule]  bce[:ALPHA|RxC]  rs[:ALPHA]  hybrid[:ALPHA]  best[:ALPHA]  1d[:POWER,…]  1d1d[:POWER,…]
-///   1d1d_constrained  band[:WIDTH]  sbc  random[:SEED]  FILE.json
+///   block_cyclic[:PxQ|rule]  bce[:ALPHA|RxC|RxC/USED]  rs[:ALPHA]  hybrid[:ALPHA]  best[:ALPHA]  1d[:POWER,…]
+///   1d1d[:POWER,…] 1d1d_constrained  band[:WIDTH]  sbc  random[:SEED]  FILE.json
 /// Throws Error for an unknown family or arguments that do not fit the request.
 [[nodiscard]] Distribution make_family(std::string_view text, const DistributionRequest& request);
 

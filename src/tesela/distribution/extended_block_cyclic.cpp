@@ -62,6 +62,15 @@ Packing largest_processing_time(const std::vector<double>& loads, const Powers& 
     return packing;
 }
 
+Powers powers_of_used(const ExtendedBlockCyclic& options) {
+    const Index used = options.used.value_or(options.nodes);
+    if (used < 1 || used > options.nodes)
+        throw Error("of {} nodes from 1 to {} can be used, not {}", options.nodes, options.nodes, used);
+    std::vector<double> powers = options.powers;
+    if (static_cast<Index>(powers.size()) == options.nodes) powers.resize(static_cast<std::size_t>(used));
+    return {used, powers};
+}
+
 void check_pattern(GridSize pattern, Index limit) {
     if (pattern.rows < 1 || pattern.cols < 1 || pattern.rows > limit || pattern.cols > limit)
         throw Error("a pattern of {}x{} nodes must have between 1 and {} rows and columns; raise alpha", pattern.rows,
@@ -105,7 +114,7 @@ std::vector<double> pattern_loads(const TileMap& weights, GridSize pattern) {
 
 Distribution extended_pattern(const TileMap& weights, const ExtendedBlockCyclic& options) {
     const Index limit = line_limit(options.nodes, options.alpha);
-    const Powers powers(options.nodes, options.powers);
+    const Powers powers = powers_of_used(options);
     if (options.pattern) {
         check_pattern(*options.pattern, limit);
         auto packing = largest_processing_time(pattern_loads(weights, *options.pattern), powers);

@@ -24,6 +24,7 @@ struct ExtendedBlockCyclic {
     double alpha = 1;
     std::optional<GridSize> pattern{};  ///< only this one, instead of every r x c with r, c ≤ ⌈α√P⌉
     std::vector<double> powers{};       ///< of the nodes; none: equal, as in the paper
+    std::optional<Index> used{};        ///< only the first so many get tiles, as 33 of 34 in the paper's figure 8
 };
 
 /// Weight that falls on each cell of an r x c pattern, row by row: the load of the virtual processors (W̄ of 001).

@@ -99,6 +99,16 @@ TEST(MakeFamily, GivesUnequalNodesWhatTheirPowersAsk) {
     }
 }
 
+TEST(MakeFamily, CanLeaveNodesIdleAsFigure8OfPaper001Does) {
+    const DistributionRequest dense{.workload = {.density = full_density({132, 132})}, .nodes = 34, .alpha = 2};
+    const auto counts = tile_counts(make_family("bce:12x11/33", dense), Stored::full);
+    // 132 cells for 33 nodes: four each, and the last node has none.
+    EXPECT_EQ(std::ranges::count(counts, 4 * 132), 33);
+    EXPECT_EQ(counts.back(), 0);
+    EXPECT_THROW((void)make_family("bce:12x11/35", dense), Error);
+    EXPECT_THROW((void)make_family("bce:12x11/", dense), Error);
+}
+
 TEST(MakeFamily, TakesEqualPowersForNone) {
     const Workload workload{.operation = Operation::lu, .density = synthetic_density(24, {.seed = 3})};
     for (const char* family : {"bce", "rs", "hybrid", "best"})
