@@ -168,10 +168,10 @@ void figure8(Report& report, const Paper001Options& options) {
     const std::vector<Family> families{
         {"block_cyclic:rule", 1}, {"bce:10x12", 2}, {"bce:12x11/33", 2}, {"bce:12x11", 2},
         {"bce:12x12", 2},         {"rs", 2},        {"hybrid", 2}};
-    DotPlot plot{.title = "Paper 001, figure 8: 34 nodes, alpha = 2, over ideal",
+    DotPlot plot{.title = "Paper 001, figure 8: 34 nodes. bce: a 10x12, b 12x11 on 33 nodes, c 12x11, d 12x12",
                  .y_label = "over ideal",
                  .series = {"load B", "with dependencies D", "with communications C"},
-                 .places = {"bc 5x6", "10x12", "12x11/33", "12x11", "12x12", "rs", "hybrid"},
+                 .places = {"bc", "a", "b", "c", "d", "rs", "hybrid"},
                  .panels = {},
                  .top = 1.3};
     for (const Operation operation : {Operation::product, Operation::lu})

@@ -329,7 +329,8 @@ TEST_F(MemoriesOfNodes, NeverHoldMoreThanTheyCanNorTakeATileFromATask) {
                       tiles_on_gpu);
     };
     const auto end = [&](std::map<std::uint32_t, std::int32_t>::iterator ending) {
-        const auto [task, memory] = *ending;
+        const std::uint32_t task = ending->first;
+        const std::int32_t memory = ending->second;
         running.erase(ending);
         const std::uint32_t copy = made.section.uses_of(made.section.vertices[task])[0].copy;
         const bool used = std::ranges::any_of(staged, [&](const auto& other) {
