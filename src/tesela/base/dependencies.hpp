@@ -14,6 +14,8 @@ class LastTouch {
 public:
     /// Appends to `needs` the tasks that this one must wait for because of the datum; they may repeat.
     void touch(Touch how, std::uint32_t task, std::vector<std::uint32_t>& needs);
+    /// The last write, or a group of commuting ones: who made the value that a read would see.
+    [[nodiscard]] const std::vector<std::uint32_t>& writers() const { return writers_; }
 
 private:
     std::vector<std::uint32_t> writers_;  // the last write, or a group of commuting ones

@@ -281,6 +281,11 @@ std::optional<double> kernel_seconds(const WorkerGroup& group, std::string_view 
     return std::visit(SecondsOf{work}, found->time);
 }
 
+void no_duration(const NodeType& type, std::string_view kernel) {
+    throw Error("no worker of node type \"{}\" has a duration for the kernel {}: add it to the platform", type.name,
+                kernel);
+}
+
 double node_power(const NodeType& type, std::string_view kernel, const KernelWork& work) {
     double calls_per_second = 0;
     for (const auto& group : type.workers)

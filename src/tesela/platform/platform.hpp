@@ -4,6 +4,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -127,6 +128,12 @@ struct KernelWork {
     double flops = 0;
     double bytes = 0;
     double elements = 0;  ///< of the tile written; 0 means tile²
+
+    /// A tile that the call uses; of several that it writes the last counts.
+    void add_tile(Index rows, Index cols, bool written) {
+        tile = std::max({tile, rows, cols});
+        if (written) elements = static_cast<double>(rows * cols);
+    }
 };
 
 /// Throws Error naming the field, as node_types[1].workers[0].count, unless counts and bandwidths are positive, names
@@ -139,6 +146,8 @@ void check_platform(const Platform& platform);
 /// Seconds of one call on one worker; nothing where the kernel is unavailable or not listed.
 [[nodiscard]] std::optional<double> kernel_seconds(const WorkerGroup& group, std::string_view kernel,
                                                    const KernelWork& work);
+/// Throws the Error for a kernel that no worker of a node type has a duration for.
+[[noreturn]] void no_duration(const NodeType& type, std::string_view kernel);
 /// Calls per second of a node when all its workers run the kernel; 0 where none can.
 [[nodiscard]] double node_power(const NodeType& type, std::string_view kernel, const KernelWork& work);
 /// node_power of every node, in the order of their numbers: what the heterogeneous distributions take.

@@ -119,6 +119,10 @@ struct SimulatedWorker {
     std::size_t group = 0;  ///< in NodeType::workers
     Index device = 0;       ///< which GPU of the group
 };
+/// What traces call the kind of a worker.
+[[nodiscard]] inline const char* kind_in_traces(Processor processor) {
+    return processor == Processor::gpu ? "cuda" : "cpu";
+}
 /// The workers of a node in order of their numbers: group by group, device by device; the critical one last.
 [[nodiscard]] std::vector<SimulatedWorker> simulated_workers(const NodeType& type, CriticalSlot critical);
 

@@ -16,8 +16,6 @@
 namespace tesela {
 namespace {
 
-const char* kind_name(Processor processor) { return processor == Processor::gpu ? "cuda" : "cpu"; }
-
 /// How many workers share one device.
 Index streams_of(const WorkerGroup& group) { return group.processor == Processor::gpu ? group.streams : 1; }
 
@@ -83,7 +81,7 @@ private:
         for (std::size_t w = 0; w < workers.size(); ++w)
             file.define({{"type", "worker"},
                          {"id", w},
-                         {"kind", kind_name(workers[w].processor)},
+                         {"kind", kind_in_traces(workers[w].processor)},
                          {"name", workers[w].name},
                          {"group", workers[w].group},
                          {"capacity", 1.0 / static_cast<double>(streams_of(type.workers[workers[w].group]))}});

@@ -208,8 +208,7 @@ private:
         const std::size_t type = in_.type_of_node[static_cast<std::size_t>(vertex.node)];
         const double seconds = durations_.least(vertex.work, type);
         if (seconds == Durations::never)
-            throw Error("no worker of node type \"{}\" has a duration for the kernel {}: add it to the platform",
-                        in_.platform.node_types[type].name, durations_.kernel(vertex.work).name);
+            no_duration(in_.platform.node_types[type], durations_.kernel(vertex.work).name);
         return seconds;
     }
 
@@ -222,8 +221,7 @@ private:
         for (const RecordedAccess& access : in_.recording.accesses_of(item)) {
             TileShape shape = in_.recording.data[static_cast<std::size_t>(access.datum)].shape;
             shape.rank = in_.ranks[static_cast<std::size_t>(access.datum)];
-            amount.tile = std::max({amount.tile, shape.rows, shape.cols});
-            if (writes(access.mode)) amount.elements = static_cast<double>(shape.rows * shape.cols);
+            amount.add_tile(shape.rows, shape.cols, writes(access.mode));
             low_rank |= shape.rank != dense_rank;
             if (count < tiles.size()) tiles[count++] = {shape, access.mode};
         }

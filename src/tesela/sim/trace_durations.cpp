@@ -1,6 +1,7 @@
 #include "tesela/sim/trace_durations.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/sim/schedule.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -13,14 +14,12 @@ namespace {
 using trace::TaskRow;
 using trace::Trace;
 
-const char* kind_of(const WorkerGroup& group) { return group.processor == Processor::gpu ? "cuda" : "cpu"; }
-
 /// Workers of a run know their kind alone: the first group of that kind is theirs.
 void group_workers(Trace& trace, const Platform& platform) {
     for (trace::WorkerRow& worker : trace.workers) {
         const NodeType& type = node_type(platform, NodeId{worker.node});
-        const auto found =
-            std::ranges::find_if(type.workers, [&](const WorkerGroup& group) { return worker.kind == kind_of(group); });
+        const auto found = std::ranges::find_if(
+            type.workers, [&](const WorkerGroup& group) { return worker.kind == kind_in_traces(group.processor); });
         if (found == type.workers.end())
             throw Error("the run had a {} worker on node {}, and node type \"{}\" of the platform has none",
                         worker.kind, worker.node, type.name);
@@ -47,8 +46,7 @@ KernelWork work_of(const Trace& trace, const Tiles& tiles, const TaskRow& task) 
     KernelWork work{.tile = 1, .flops = task.flops, .bytes = task.bytes};
     for (const std::uint64_t access : trace.accesses_of(task)) {
         const auto [rows, cols] = tiles.shape(trace::datum_of(access));
-        work.tile = std::max({work.tile, rows, cols});
-        if (trace::use_of(access) != trace::Use::read) work.elements = static_cast<double>(rows * cols);
+        work.add_tile(rows, cols, trace::use_of(access) != trace::Use::read);
     }
     return work;
 }
@@ -59,8 +57,7 @@ trace::WorkRow durations_of(const Trace& trace, const TaskRow& task, const Kerne
     for (const WorkerGroup& group : type.workers)
         row.seconds.push_back(kernel_seconds(group, kernel, work).value_or(std::numeric_limits<double>::infinity()));
     if (std::ranges::all_of(row.seconds, [](double s) { return s == std::numeric_limits<double>::infinity(); }))
-        throw Error("no worker of node type \"{}\" has a duration for the kernel {}: add it to the platform", type.name,
-                    kernel);
+        no_duration(type, kernel);
     return row;
 }
 

@@ -1,5 +1,6 @@
 // What a run takes at least: the critical path through its graph, and the time of its workers.
 
+#include "tesela/base/dependencies.hpp"
 #include "tesela/base/fractional_load.hpp"
 #include "tesela/trace/intervals.hpp"
 
@@ -10,56 +11,45 @@
 namespace tesela::trace {
 namespace {
 
-bool reads(Use use) { return use != Use::write; }
-bool writes(Use use) { return use != Use::read; }
-
-/// Who wrote what a task reads. A task that only has to come after the readers of an older value waits for those of its
-/// own node: others have copies.
-class Sources {
+/// What a task really waits for: whoever wrote the values that it reads, and on its own node whoever uses the same
+/// memory. Readers of an older value elsewhere have copies.
+class RealPredecessors {
 public:
-    [[nodiscard]] bool must_end_before(const Trace& trace, std::uint32_t u, std::uint32_t v) const {
-        if (trace.tasks[u].node == trace.tasks[v].node) return true;
-        const auto accesses = trace.accesses_of(trace.tasks[v]);
-        return std::any_of(accesses.begin(), accesses.end(), [&](std::uint64_t access) {
-            const auto last = writers_.find(datum_of(access));
-            return reads(use_of(access)) && last != writers_.end() &&
-                   std::find(last->second.tasks.begin(), last->second.tasks.end(), u) != last->second.tasks.end();
-        });
-    }
-    /// Tasks come in the order of submission.
-    void pass(const Trace& trace, std::uint32_t v) {
-        for (const std::uint64_t access : trace.accesses_of(trace.tasks[v])) {
-            const Use use = use_of(access);
-            if (!writes(use)) continue;
-            Writers& last = writers_[datum_of(access)];
-            // Tasks that commute, add up or write parts of a tile write one value together.
-            const bool alone = use == Use::write || use == Use::read_write;
-            if (alone || last.use != use) last.tasks.clear();
-            last.use = use;
-            last.tasks.push_back(v);
-        }
+    RealPredecessors(const Trace& trace, const Graph& graph) : trace_(trace), graph_(graph) {}
+
+    /// To be called in the order of submission, once for each task.
+    const std::vector<std::uint32_t>& operator()(std::uint32_t v) {
+        found_.clear();
+        for (const std::uint32_t u : graph_.predecessors_of(v))
+            if (trace_.tasks[u].node == trace_.tasks[v].node) found_.push_back(u);
+        const auto accesses = trace_.accesses_of(trace_.tasks[v]);
+        for (const std::uint64_t access : accesses)
+            if (use_of(access) == Use::read || use_of(access) == Use::read_write) {
+                const auto& writers = last_[datum_of(access)].writers();
+                found_.insert(found_.end(), writers.begin(), writers.end());
+            }
+        for (const std::uint64_t access : accesses) last_[datum_of(access)].touch(touch_of(use_of(access)), v, unused_);
+        unused_.clear();
+        return found_;
     }
 
 private:
-    struct Writers {
-        Use use = Use::write;
-        std::vector<std::uint32_t> tasks;
-    };
-    std::unordered_map<std::uint64_t, Writers> writers_;
+    const Trace& trace_;
+    const Graph& graph_;
+    std::unordered_map<std::uint64_t, LastTouch> last_;
+    std::vector<std::uint32_t> found_, unused_;
 };
 
-/// The chain of dependent tasks that is longest if a task takes so long, along the edges that count.
-template <class Duration, class Counts>
-CriticalPath longest_chain(const Trace& trace, const Graph& graph, Duration duration, Counts counts) {
+/// The chain of dependent tasks that is longest if a task takes so long.
+template <class Predecessors, class Duration>
+CriticalPath longest_chain(const Trace& trace, Predecessors&& predecessors_of, Duration duration) {
     constexpr auto none = std::numeric_limits<std::uint32_t>::max();
     std::vector<Time> finish(trace.tasks.size(), 0);
     std::vector<std::uint32_t> before(trace.tasks.size(), none);
     std::uint32_t last = none;
     for (const std::uint32_t v : submission_order(trace)) {
-        for (const std::uint32_t u : graph.predecessors_of(v)) {
-            if (before[v] != none && finish[u] <= finish[before[v]]) continue;
-            if (counts(u, v)) before[v] = u;
-        }
+        for (const std::uint32_t u : predecessors_of(v))
+            if (before[v] == none || finish[u] > finish[before[v]]) before[v] = u;
         finish[v] = duration(trace.tasks[v]) + (before[v] == none ? 0 : finish[before[v]]);
         if (last == none || finish[v] > finish[last]) last = v;
     }
@@ -91,17 +81,6 @@ Time fastest(const Trace& trace, const TaskRow& task) {
     return static_cast<Time>(std::min(least / nanosecond, static_cast<double>(task.duration())));
 }
 
-/// With every task at its fastest, and what must be waited for alone.
-Time fastest_chain(const Trace& trace, const Graph& graph) {
-    Sources sources;
-    const auto counts = [&](std::uint32_t u, std::uint32_t v) { return sources.must_end_before(trace, u, v); };
-    const auto duration = [&](const TaskRow& task) {
-        sources.pass(trace, static_cast<std::uint32_t>(&task - trace.tasks.data()));
-        return fastest(trace, task);
-    };
-    return longest_chain(trace, graph, duration, counts).length;
-}
-
 /// Each node's tasks by kind of work, and its workers by group.
 std::vector<FractionalLoad> node_loads(const Trace& trace) {
     std::vector<FractionalLoad> loads(trace.nodes.size());
@@ -128,8 +107,8 @@ std::vector<FractionalLoad> node_loads(const Trace& trace) {
 
 CriticalPath critical_path(const Trace& trace, const Graph& graph) {
     return longest_chain(
-        trace, graph, [](const TaskRow& task) { return task.duration(); },
-        [](std::uint32_t, std::uint32_t) { return true; });
+        trace, [&](std::uint32_t v) { return graph.predecessors_of(v); },
+        [](const TaskRow& task) { return task.duration(); });
 }
 
 Table critical_path_table(const Trace& trace, const CriticalPath& path) {
@@ -185,7 +164,9 @@ std::optional<Bounds> lower_bounds(const Trace& trace, const Graph& graph) {
     if (!has_durations(trace)) return std::nullopt;
     Bounds bounds;
     for (const FractionalLoad& load : node_loads(trace)) bounds.area = std::max(bounds.area, least_seconds(load));
-    bounds.critical_path = seconds(fastest_chain(trace, graph));
+    const auto chain =
+        longest_chain(trace, RealPredecessors(trace, graph), [&](const TaskRow& task) { return fastest(trace, task); });
+    bounds.critical_path = seconds(chain.length);
     return bounds;
 }
 

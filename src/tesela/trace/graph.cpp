@@ -1,7 +1,7 @@
 #include "tesela/trace/graph.hpp"
 
-#include "tesela/base/dependencies.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/trace/intervals.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -14,12 +14,12 @@ namespace {
 
 using Rows = std::vector<std::uint32_t>;
 
+}  // namespace
+
 Touch touch_of(Use use) {
     if (use == Use::read) return Touch::read;
     return use == Use::commute || use == Use::disjoint ? Touch::commute : Touch::write;
 }
-
-}  // namespace
 
 std::vector<std::uint32_t> submission_order(const Trace& trace) {
     if (trace.tasks.size() > std::numeric_limits<std::uint32_t>::max())

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tesela/base/dependencies.hpp"
 #include "tesela/trace/analysis.hpp"
 
 #include <vector>
@@ -16,5 +17,8 @@ inline constexpr double nanosecond = 1e-9;
 
 /// Nanoseconds of the intervals that lie within a window.
 [[nodiscard]] Time covered(const std::vector<Interval>& intervals, const Interval& window);
+
+/// What a recorded use means for the order of tasks.
+[[nodiscard]] Touch touch_of(Use use);
 
 }  // namespace tesela::trace
