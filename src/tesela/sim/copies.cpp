@@ -1,5 +1,6 @@
 #include "tesela/sim/internal/copies.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace tesela::sim {
@@ -13,15 +14,22 @@ void Copies::know(const Recording& recording, const std::vector<double>& bytes) 
 }
 
 std::uint32_t Copies::add(std::int32_t datum, std::int32_t node) {
-    const auto number = static_cast<std::uint32_t>(copies_.size());
-    copies_.push_back({.datum = datum, .node = node, .bytes = bytes_[static_cast<std::size_t>(datum)]});
-    held_[slot(datum, node)] = number;
-    return number;
+    return held_[slot(datum, node)] =
+               append({.datum = datum, .node = node, .bytes = bytes_[static_cast<std::size_t>(datum)]});
 }
 
 std::uint32_t Copies::add_buffer(std::int32_t datum, std::int32_t node, double bytes) {
-    copies_.push_back({.datum = datum, .node = node, .bytes = bytes, .dropped = true});
-    return static_cast<std::uint32_t>(copies_.size() - 1);
+    return append({.datum = datum, .node = node, .bytes = bytes, .dropped = true});
+}
+
+std::uint32_t Copies::append(const Copy& copy) {
+    const auto number = static_cast<std::uint32_t>(copies_.size());
+    auto& of_node = of_node_[static_cast<std::size_t>(copy.node)];
+    copies_.push_back(copy);
+    copies_.back().on_node = static_cast<std::uint32_t>(of_node.size());
+    of_node.push_back(number);
+    most_bytes_ = std::max(most_bytes_, copy.bytes);
+    return number;
 }
 
 void Copies::drop(std::int32_t datum, std::int32_t node) {

@@ -27,7 +27,8 @@ void Executor::run(const Section& section, const SubmissionRules& rules) {
     finished_ = 0;
     progress_.assign(section.vertices.size(), {});
     // One more thing to wait for: submission on its own node.
-    for (std::size_t v = 0; v < progress_.size(); ++v) progress_[v].waits_for = section.waits_for[v] + 1;
+    waits_for_ = section.waits_for;
+    for (std::uint32_t& count : waits_for_) ++count;
     for (NodeScheduler& scheduler : schedulers_) scheduler.begin(section, rules.recording.resources);
     channels_.begin(section);
     locks_.begin(section);
@@ -112,7 +113,7 @@ void Executor::submit_next(std::int32_t node) {
 }
 
 void Executor::release(std::uint32_t v) {
-    if (--progress_[v].waits_for == 0) become_ready(v);
+    if (--waits_for_[v] == 0) become_ready(v);
 }
 
 void Executor::become_ready(std::uint32_t v) {

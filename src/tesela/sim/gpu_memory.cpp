@@ -2,58 +2,65 @@
 
 namespace tesela::sim {
 
+void GpuMemory::join_line(std::uint32_t copy) {
+    residents_[copy].older = youngest_;
+    residents_[copy].younger = nobody;
+    (youngest_ == nobody ? oldest_ : residents_[youngest_].younger) = copy;
+    youngest_ = copy;
+}
+
+void GpuMemory::quit_line(std::uint32_t copy) {
+    const Resident& resident = residents_[copy];
+    (resident.older == nobody ? oldest_ : residents_[resident.older].younger) = resident.younger;
+    (resident.younger == nobody ? youngest_ : residents_[resident.younger].older) = resident.older;
+}
+
 /// Neither among the unused nor among those that leave.
-void GpuMemory::stop_waiting(const Resident& resident) {
+void GpuMemory::stop_waiting(std::uint32_t copy) {
+    const Resident& resident = residents_[copy];
     if (resident.leaves)
         leaving_ -= resident.bytes;
     else if (resident.pins == 0)
-        unused_.erase(resident.in_line);
+        quit_line(copy);
 }
 
 bool GpuMemory::pin(std::uint32_t copy) {
-    const auto entry = residents_.find(copy);
-    if (entry == residents_.end()) return false;
-    stop_waiting(entry->second);
-    entry->second.leaves = false;
-    ++entry->second.pins;
+    if (!is_here(copy)) return false;
+    stop_waiting(copy);
+    residents_[copy].leaves = false;
+    ++residents_[copy].pins;
     return true;
 }
 
 void GpuMemory::add(std::uint32_t copy, double bytes) {
-    residents_[copy] = {.bytes = bytes, .pins = 1};
+    if (copy >= residents_.size()) residents_.resize(std::size_t{copy} + 1);
+    residents_[copy] = {.bytes = bytes, .pins = 1, .is_here = true};
     free_ -= bytes;
 }
 
 void GpuMemory::unpin(std::uint32_t copy) {
-    const auto entry = residents_.find(copy);
-    if (entry == residents_.end() || --entry->second.pins > 0) return;
-    entry->second.in_line = unused_.insert(unused_.end(), copy);
+    if (!is_here(copy) || --residents_[copy].pins > 0) return;
+    join_line(copy);
 }
 
 std::optional<std::uint32_t> GpuMemory::oldest() const {
-    if (unused_.empty()) return {};
-    return unused_.front();
+    if (oldest_ == nobody) return {};
+    return oldest_;
 }
 
 void GpuMemory::leave(std::uint32_t copy) {
-    Resident& resident = residents_.at(copy);
-    unused_.erase(resident.in_line);
-    resident.leaves = true;
-    leaving_ += resident.bytes;
+    quit_line(copy);
+    residents_[copy].leaves = true;
+    leaving_ += residents_[copy].bytes;
 }
 
-bool GpuMemory::leaves(std::uint32_t copy) const {
-    const auto entry = residents_.find(copy);
-    return entry != residents_.end() && entry->second.leaves;
-}
+bool GpuMemory::leaves(std::uint32_t copy) const { return is_here(copy) && residents_[copy].leaves; }
 
 double GpuMemory::drop(std::uint32_t copy) {
-    const auto entry = residents_.find(copy);
-    stop_waiting(entry->second);
-    const double bytes = entry->second.bytes;
-    residents_.erase(entry);
-    free_ += bytes;
-    return bytes;
+    stop_waiting(copy);
+    residents_[copy].is_here = false;
+    free_ += residents_[copy].bytes;
+    return residents_[copy].bytes;
 }
 
 }  // namespace tesela::sim

@@ -97,9 +97,12 @@ void Memories::forget_uses(std::uint32_t v) {
 
 bool Memories::fits(std::uint32_t task, std::int32_t memory) const {
     if (memory == main_memory) return true;
+    const double size = node_of(task).gpus[static_cast<std::size_t>(memory - 1)].memory.size();
+    const auto uses = uses_of(task);
+    if (static_cast<double>(uses.size()) * copies_.most_bytes() <= size) return true;  // the copies need no look
     double bytes = 0;
-    for (const Use& use : uses_of(task)) bytes += copies_[use.copy].bytes;
-    return bytes <= node_of(task).gpus[static_cast<std::size_t>(memory - 1)].memory.size();
+    for (const Use& use : uses) bytes += copies_[use.copy].bytes;
+    return bytes <= size;
 }
 
 double Memories::seconds_to_bring(std::uint32_t task, std::int32_t memory) const {
@@ -196,7 +199,7 @@ void Memories::transfer_ended(std::int32_t node, std::int32_t memory, Direction 
     const std::int32_t target = direction == Direction::to_host ? main_memory : memory;
     copy.valid |= bit(target);
     copy.fetching &= ~bit(target);
-    if (target == main_memory && device.memory.leaves(transfer.copy)) {
+    if (target == main_memory && device.memory.leaves(copy.on_node)) {
         drop(transfer.copy, memory);
         retry(node, memory);
     }
@@ -233,7 +236,7 @@ bool Memories::reserve(std::uint32_t task, std::int32_t memory) {
     double needed = 0;
     // What the task uses and is there already must not make room for the rest.
     for (const std::uint32_t copy : distinct_copies(task))
-        if (!here.pin(copy)) needed += copies_[copy].bytes;
+        if (!here.pin(copies_[copy].on_node)) needed += copies_[copy].bytes;
     if (!make_room(node, memory, needed)) {
         unpin(task, here);
         return false;
@@ -242,7 +245,7 @@ bool Memories::reserve(std::uint32_t task, std::int32_t memory) {
         Copy& copy = copies_[number];
         if ((copy.resident & bit(memory)) != 0) continue;
         copy.resident |= bit(memory);
-        here.add(number, copy.bytes);
+        here.add(copy.on_node, copy.bytes);
         tell_change(node, memory, copy.bytes);
     }
     return true;
@@ -255,23 +258,24 @@ bool Memories::make_room(std::int32_t node, std::int32_t memory, double bytes) {
     while (!here.will_have_room(bytes)) {
         const auto oldest = here.oldest();
         if (!oldest) break;
-        if ((copies_[*oldest].valid & ~bit(memory)) != 0) {
-            drop(*oldest, memory);
+        const std::uint32_t number = copies_.of_node(node, *oldest);
+        if ((copies_[number].valid & ~bit(memory)) != 0) {
+            drop(number, memory);
         } else {
             here.leave(*oldest);
-            request(*oldest, main_memory);
+            request(number, main_memory);
         }
     }
     return here.has_room(bytes);
 }
 
 void Memories::unpin(std::uint32_t task, GpuMemory& memory) {
-    for (const std::uint32_t copy : distinct_copies(task)) memory.unpin(copy);
+    for (const std::uint32_t copy : distinct_copies(task)) memory.unpin(copies_[copy].on_node);
 }
 
 void Memories::drop(std::uint32_t number, std::int32_t memory) {
     Copy& copy = copies_[number];
-    const double bytes = gpu(copy.node, memory).memory.drop(number);
+    const double bytes = gpu(copy.node, memory).memory.drop(copy.on_node);
     copy.resident &= ~bit(memory);
     copy.valid &= ~bit(memory);
     tell_change(copy.node, memory, -bytes);

@@ -2,6 +2,7 @@
 #include "tesela/sim/timeline.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <queue>
 #include <vector>
 
@@ -13,9 +14,9 @@ using sim::MessageGate;
 struct Event {
     double time = 0;
     std::uint64_t sequence = 0;
-    enum class Kind : std::uint8_t { timer, sent, arrival } kind = Kind::timer;
     std::uint64_t what = 0;
-    std::uint32_t epoch = 0;                                 ///< of the message when this was expected
+    std::uint32_t epoch = 0;  ///< of the message when this was expected
+    enum class Kind : std::uint8_t { timer, sent, arrival } kind = Kind::timer;
     friend bool operator<(const Event& a, const Event& b) {  // the earliest is the greatest
         return a.time > b.time || (a.time == b.time && a.sequence > b.sequence);
     }
@@ -30,7 +31,7 @@ public:
     void send(const SimulatedMessage& message) override { gate_.wait(message); }
 
     void run(TimelineHandler& handler) override {
-        const auto let_go = [&](const SimulatedMessage& message, const MessageGate::Rates& rates) {
+        const std::function let_go = [&](const SimulatedMessage& message, const MessageGate::Rates& rates) {
             start(message, rates);
             handler.message_started(message.id);
         };
@@ -98,9 +99,9 @@ private:
     void expect(std::uint32_t number) {
         Flight& flight = flights_[number];
         add({.time = now_ + std::max(0.0, flight.left) / flight.rates.claimed,
-             .kind = Event::Kind::sent,
              .what = number,
-             .epoch = ++flight.epoch});
+             .epoch = ++flight.epoch,
+             .kind = Event::Kind::sent});
     }
 
     /// The last byte is on its way: what is under way on the same links goes faster, then the next may start.
@@ -117,7 +118,7 @@ private:
         }
         flight.times.sent = now_;
         flight.times.arrival = now_ + latency;
-        add({.time = flight.times.arrival, .kind = Event::Kind::arrival, .what = number});
+        add({.time = flight.times.arrival, .what = number, .kind = Event::Kind::arrival});
         for (const std::uint32_t other : faster_) go_faster(other);
     }
 

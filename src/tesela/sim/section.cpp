@@ -6,12 +6,18 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <limits>
 #include <map>
 #include <utility>
 
 namespace tesela::sim {
 namespace {
+
+bool same(const Work& a, const Work& b) {
+    return a.kernel == b.kernel && a.amount.tile == b.amount.tile && a.amount.flops == b.amount.flops &&
+           a.amount.bytes == b.amount.bytes && a.amount.elements == b.amount.elements && a.ratio == b.ratio;
+}
 
 /// Walks the items once. Every node orders the uses of what it holds of a datum by itself, as StarPU does with its
 /// handles; messages read on one node and write on another, which is all that orders the nodes among each other.
@@ -30,12 +36,27 @@ public:
     Section build(std::uint32_t first_item) {
         section_.first_item = first_item;
         const auto count = static_cast<std::uint32_t>(in_.recording.items.size());
+        reserve(first_item, count);
         for (std::uint32_t item = first_item; item < count; ++item) add_item(item);
         transpose();
         return std::move(section_);
     }
 
 private:
+    /// Room for the tasks of the items and for some messages, so that large arrays need not be copied as they grow.
+    void reserve(std::uint32_t first_item, std::uint32_t count) {
+        if (first_item == count) return;
+        const auto with_messages = [](std::size_t entries) { return entries + entries / 4; };
+        const std::size_t vertices = with_messages(count - first_item);
+        const std::size_t uses =
+            with_messages(in_.recording.accesses.size() - in_.recording.items[first_item].first_access);
+        section_.vertices.reserve(vertices);
+        section_.uses.reserve(uses);
+        all_needs_.reserve(uses);
+        first_need_.reserve(vertices + 1);
+        path_.reserve(vertices);
+    }
+
     void add_item(std::uint32_t number) {
         const RecordedItem& item = in_.recording.items[number];
         cause_ = {number, item.priority};
@@ -67,7 +88,7 @@ private:
                 const std::uint32_t v = begin_vertex({.node = item.node,
                                                       .priority = item.priority,
                                                       .item = number,
-                                                      .work = durations_.number_of(work_of(item)),
+                                                      .work = number_of(work_of(item)),
                                                       .urgency = item.urgency,
                                                       .resource = item.resource,
                                                       .noise = in_.noise(number)});
@@ -90,7 +111,7 @@ private:
         const std::uint32_t v = begin_vertex({.node = node,
                                               .priority = item.priority,
                                               .item = number,
-                                              .work = durations_.number_of(work_of(item)),
+                                              .work = number_of(work_of(item)),
                                               .noise = in_.noise(number)});
         for (const Arrived& parcel : arriving_[target.datum]) {
             use_buffer(v, parcel.buffer, AccessMode::read);
@@ -213,9 +234,8 @@ private:
     }
 
     /// Durations depend on the longest side of the tiles, what is done to them, and their ranks.
-    [[nodiscard]] Work work_of(const RecordedItem& item) const {
-        std::array<UsedTile, 32> tiles;
-        std::size_t count = 0;
+    [[nodiscard]] Work work_of(const RecordedItem& item) {
+        tiles_.clear();
         KernelWork amount{.tile = 1, .flops = item.cost.flops, .bytes = item.cost.bytes};
         bool low_rank = false;
         for (const RecordedAccess& access : in_.recording.accesses_of(item)) {
@@ -223,10 +243,18 @@ private:
             shape.rank = in_.ranks[static_cast<std::size_t>(access.datum)];
             amount.add_tile(shape.rows, shape.cols, writes(access.mode));
             low_rank |= shape.rank != dense_rank;
-            if (count < tiles.size()) tiles[count++] = {shape, access.mode};
+            if (tiles_.size() < most_tiles) tiles_.push_back({shape, access.mode});
         }
         const bool scaled = low_rank && in_.ranks_change_durations;
-        return {item.kernel, amount, scaled ? low_rank_work_ratio({tiles.data(), count}) : 1};
+        return {item.kernel, amount, scaled ? low_rank_work_ratio(tiles_) : 1};
+    }
+
+    /// As Durations::number_of. Most tasks of a kernel do the same work, so those asked for last are remembered: a
+    /// comparison in place of a hash of six numbers.
+    [[nodiscard]] std::uint32_t number_of(const Work& work) {
+        KnownWork& known = known_works_[std::hash<const void*>{}(work.kernel) / alignof(Kernel) % known_works_.size()];
+        if (!same(known.work, work)) known = {work, durations_.number_of(work)};
+        return known.number;
     }
 
     /// From what each vertex needs to who needs it.
@@ -237,7 +265,7 @@ private:
         for (const std::uint32_t need : all_needs_) ++section_.first_successor[need + 1];
         for (std::size_t v = 0; v < count; ++v) section_.first_successor[v + 1] += section_.first_successor[v];
         section_.successors.resize(all_needs_.size());
-        std::vector<std::uint32_t> next(section_.first_successor.begin(), section_.first_successor.end() - 1);
+        LargeArray<std::uint32_t> next(section_.first_successor.begin(), section_.first_successor.end() - 1);
         for (std::uint32_t v = 0; v < count; ++v) {
             section_.waits_for[v] = first_need_[v + 1] - first_need_[v];
             for (std::uint32_t k = first_need_[v]; k < first_need_[v + 1]; ++k)
@@ -256,6 +284,13 @@ private:
         std::uint32_t buffer = 0;
     };
     static constexpr std::uint32_t no_vertex = ~std::uint32_t{0};
+    /// Of an exchange, which may have any number.
+    static constexpr std::size_t most_tiles = 32;
+    /// A kind of work and its number.
+    struct KnownWork {
+        Work work{};
+        std::uint32_t number = 0;
+    };
 
     const SectionInput& in_;
     Cause cause_;
@@ -266,9 +301,11 @@ private:
     std::vector<std::uint32_t> touch_of_slot_;
     std::vector<LastTouch> touches_;
     std::vector<std::uint32_t> needs_;
-    std::vector<std::uint32_t> all_needs_;
-    std::vector<std::uint32_t> first_need_;
-    std::vector<double> path_;
+    LargeArray<std::uint32_t> all_needs_;
+    LargeArray<std::uint32_t> first_need_;
+    LargeArray<double> path_;
+    std::vector<UsedTile> tiles_;
+    std::array<KnownWork, 64> known_works_;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tesela/base/large_array.hpp"
 #include "tesela/flow/recording.hpp"
 
 #include <cstdint>
@@ -14,6 +15,7 @@ struct Copy {
     std::int32_t datum = 0;
     std::int32_t node = 0;
     double bytes = 0;
+    std::uint32_t on_node = 0;   ///< its number among the copies of its node
     std::uint32_t users = 0;     ///< tasks and messages to come that use it
     bool dropped = false;        ///< no longer wanted once its users have ended
     bool allocated = false;      ///< takes room in main memory
@@ -27,7 +29,10 @@ struct Copy {
 /// What the nodes hold of each datum at a point of the stream: the values that the directory says they have.
 class Copies {
 public:
-    explicit Copies(std::int32_t nodes) : directory_(nodes), nodes_(static_cast<std::size_t>(nodes)) {}
+    explicit Copies(std::int32_t nodes)
+        : directory_(nodes),
+          nodes_(static_cast<std::size_t>(nodes)),
+          of_node_(nodes_) {}
 
     /// Takes in the data that were attached since.
     void know(const Recording& recording, const std::vector<double>& bytes);
@@ -45,6 +50,10 @@ public:
     /// The node does not hold the datum any more; the copy itself goes when its users have ended.
     void drop(std::int32_t datum, std::int32_t node);
 
+    /// The copy that has a number on a node (Copy::on_node).
+    [[nodiscard]] std::uint32_t of_node(std::int32_t node, std::uint32_t on_node) const {
+        return of_node_[static_cast<std::size_t>(node)][on_node];
+    }
     [[nodiscard]] Copy& operator[](std::uint32_t copy) { return copies_[copy]; }
     [[nodiscard]] std::size_t slot(std::int32_t datum, std::int32_t node) const {
         return static_cast<std::size_t>(datum) * nodes_ + static_cast<std::size_t>(node);
@@ -52,13 +61,19 @@ public:
     [[nodiscard]] std::size_t slots() const { return held_.size(); }
     /// Copies that were dropped without a user left, since the last call.
     [[nodiscard]] std::vector<std::uint32_t> take_unused();
+    /// No copy has more bytes.
+    [[nodiscard]] double most_bytes() const { return most_bytes_; }
 
 private:
+    std::uint32_t append(const Copy& copy);
+
     Directory directory_;
     std::size_t nodes_;
     std::vector<double> bytes_;
-    std::vector<std::uint32_t> held_;
-    std::vector<Copy> copies_;
+    LargeArray<std::uint32_t> held_;
+    LargeArray<Copy> copies_;
+    std::vector<std::vector<std::uint32_t>> of_node_;
+    double most_bytes_ = 0;
     std::vector<std::uint32_t> unused_;
 };
 

@@ -53,12 +53,11 @@ public:
 private:
     /// Progress of one vertex.
     struct Progress {
-        std::uint32_t waits_for = 0;
-        std::uint8_t place = 0;
-        std::int32_t worker = 0;
         double submitted = 0;
         double ready = 0;
         double start = 0;
+        std::int32_t worker = 0;
+        std::uint8_t place = 0;
     };
 
     void await_submission(std::int32_t node);
@@ -93,7 +92,8 @@ private:
 
     const Section* section_ = nullptr;
     const SubmissionRules* rules_ = nullptr;
-    std::vector<Progress> progress_;
+    LargeArray<Progress> progress_;
+    LargeArray<std::uint32_t> waits_for_;  // per vertex; by itself, since every edge of the graph looks here
     std::size_t finished_ = 0;
 
     Index messages_ = 0;

@@ -2,14 +2,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <list>
 #include <optional>
-#include <unordered_map>
+#include <vector>
 
 namespace tesela::sim {
 
-/// Which copies have room in the memory of a GPU. Those that tasks use are pinned; of the others the one that was not
-/// used for longest goes first. A copy that must be written back keeps its room until it has left.
+/// Which copies have room in the memory of a GPU, by their numbers on the node (Copy::on_node). Those that tasks use
+/// are pinned; of the others the one that was not used for longest goes first. A copy that must be written back keeps
+/// its room until it has left.
 class GpuMemory {
 public:
     explicit GpuMemory(double bytes) : size_(bytes), free_(bytes) {}
@@ -36,19 +36,28 @@ public:
     double drop(std::uint32_t copy);
 
 private:
+    static constexpr std::uint32_t nobody = ~std::uint32_t{0};
+    /// Its neighbours in the line of those that no task uses, while nothing pins it and it does not leave.
     struct Resident {
         double bytes = 0;
         std::int32_t pins = 0;
+        bool is_here = false;
         bool leaves = false;
-        std::list<std::uint32_t>::iterator in_line{};  // while nothing pins it and it does not leave
+        std::uint32_t older = nobody;
+        std::uint32_t younger = nobody;
     };
-    void stop_waiting(const Resident& resident);
+    [[nodiscard]] bool is_here(std::uint32_t copy) const { return copy < residents_.size() && residents_[copy].is_here; }
+    void stop_waiting(std::uint32_t copy);
+    void join_line(std::uint32_t copy);
+    void quit_line(std::uint32_t copy);
 
     double size_;
     double free_;
     double leaving_ = 0;
-    std::unordered_map<std::uint32_t, Resident> residents_;
-    std::list<std::uint32_t> unused_;  // the one that was not used for longest first
+    // By number, which costs room for those that are not here, but no search: every task asks for all its copies.
+    std::vector<Resident> residents_;
+    std::uint32_t oldest_ = nobody;
+    std::uint32_t youngest_ = nobody;
 };
 
 }  // namespace tesela::sim
