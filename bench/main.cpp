@@ -12,10 +12,12 @@
 #include "prediction_bench.hpp"
 #include "redistribution/redistribute_bench.hpp"
 #include "share_bench.hpp"
+#include "simulate_bench.hpp"
 #include "soak/fault_program.hpp"
 #include "soak_bench.hpp"
 #include "trace_bench.hpp"
 
+#include "tesela/base/units.hpp"
 #include "tesela/base/version.hpp"
 #include "tesela/cli/blas_restart.hpp"
 #include "tesela/cli/choice_option.hpp"
@@ -457,6 +459,47 @@ void add_prediction(CLI::App& app, int& exit_code) {
     });
 }
 
+void add_simulate(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<bench::SimulateBenchOptions>();
+    auto run = std::make_shared<cli::RunOptions>();
+    CLI::App* command = app.add_subcommand("simulate",
+                                           "How long the simulator takes for Cholesky, and how much memory; exit code "
+                                           "1 if it is slower than --most-seconds");
+    command->add_option("--tasks", options->tasks, "Tasks of each case, at most")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->capture_default_str();
+    command->add_option("--platform", options->platform, "A platform file, or the name of a ready-made platform")
+        ->capture_default_str();
+    command->add_option("--nodes", options->nodes, "Nodes of the platform to use, by number and type; all if empty")
+        ->capture_default_str();
+    command
+        ->add_option("--network", options->network,
+                     "ports or simgrid (default: both, simgrid up to 100000 tasks if it is there)")
+        ->check(CLI::IsMember({"ports", "simgrid"}));
+    command->add_option("--repetitions", options->repetitions, "Best of so many")->capture_default_str();
+    command->add_option("--most-seconds", options->most_seconds, "What a million tasks may take at most, with ports")
+        ->capture_default_str();
+    command->add_option("--table", options->table, "CSV file for the rows");
+    cli::add_json_option(*command, *run);
+    command->callback([=, &exit_code] {
+        exit_code = cli::run_guarded("tesela bench", [&] {
+            const auto result = bench::simulate_benchmark(*options);
+            if (!run->json) {
+                fmt::print("{:<9}{:>7}{:>9}{:>10}{:>10}{:>13}{:>10}\n", "network", "tiles", "tasks", "walk", "whole",
+                           "tasks/s", "memory");
+                for (const auto& row : result.at("rows"))
+                    fmt::print("{:<9}{:>7}{:>9}{:>9.3f}s{:>9.3f}s{:>13.0f}{:>10}\n",
+                               row.at("network").get<std::string>(), row.at("tiles").get<Index>(),
+                               row.at("tasks").get<Index>(), row.at("walk_seconds").get<double>(),
+                               row.at("seconds").get<double>(), row.at("tasks_per_second").get<double>(),
+                               format_bytes(row.at("memory_bytes").get<double>()));
+            }
+            return print_checks(result, run->json) ? cli::success : cli::failed;
+        });
+    });
+}
+
 void add_trace(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<bench::TraceOptions>();
     auto run = std::make_shared<cli::RunOptions>();
@@ -502,5 +545,6 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): options
     add_trace(app, exit_code);
     add_paper001(app, exit_code);
     add_prediction(app, exit_code);
+    add_simulate(app, exit_code);
     return cli::parse_and_run(app, argc, argv, exit_code);
 }

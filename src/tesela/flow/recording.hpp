@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tesela/base/large_array.hpp"
 #include "tesela/flow/directory.hpp"
 #include "tesela/flow/engine.hpp"
 
@@ -117,13 +118,13 @@ struct Recording {
     std::vector<RecordedMatrix> grids;    ///< of the matrices
     std::vector<std::string> phases{""};  ///< of all streams, each name once
     std::vector<RecordedDatum> data;
-    std::vector<RecordedAccess> accesses;
+    LargeArray<RecordedAccess> accesses;
     std::vector<Index> parts;
     std::vector<ResourceLimit> resources;
     std::vector<WorkerSet> worker_sets;
     std::vector<RecordedReaders> shares;
     std::vector<RecordedExchange> exchanges;
-    std::vector<RecordedItem> items;
+    LargeArray<RecordedItem> items;
 
     [[nodiscard]] std::span<const RecordedAccess> accesses_of(const RecordedItem& item) const {
         return {accesses.data() + item.first_access, item.access_count};

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <queue>
 #include <vector>
 
 namespace tesela {
@@ -17,9 +16,45 @@ struct Event {
     std::uint64_t what = 0;
     std::uint32_t epoch = 0;  ///< of the message when this was expected
     enum class Kind : std::uint8_t { timer, sent, arrival } kind = Kind::timer;
-    friend bool operator<(const Event& a, const Event& b) {  // the earliest is the greatest
-        return a.time > b.time || (a.time == b.time && a.sequence > b.sequence);
+    friend bool operator<(const Event& a, const Event& b) {
+        return a.time < b.time || (a.time == b.time && a.sequence < b.sequence);
     }
+};
+
+/// Events by time. A heap of which each node has four children: half as deep as std::priority_queue's, whose depth is
+/// what an event costs, since every step down depends on the one before.
+class EventQueue {
+public:
+    [[nodiscard]] bool empty() const { return events_.empty(); }
+    [[nodiscard]] const Event& first() const { return events_.front(); }
+    void push(const Event& event) {
+        std::size_t at = events_.size();
+        events_.push_back(event);
+        for (; at > 0 && event < events_[(at - 1) / 4]; at = (at - 1) / 4) events_[at] = events_[(at - 1) / 4];
+        events_[at] = event;
+    }
+    void pop() {
+        const Event last = events_.back();
+        events_.pop_back();
+        if (!events_.empty()) sink(last);
+    }
+
+private:
+    /// Puts an event where the first was, and then down to its place.
+    void sink(const Event& event) {
+        std::size_t at = 0;
+        for (std::size_t child = 1; child < events_.size(); child = 4 * at + 1) {
+            const std::size_t end = std::min(child + 4, events_.size());
+            std::size_t least = child;
+            for (std::size_t other = child + 1; other < end; ++other)
+                if (events_[other] < events_[least]) least = other;
+            if (event < events_[least]) break;
+            events_[at] = events_[least];
+            at = least;
+        }
+        events_[at] = event;
+    }
+    std::vector<Event> events_;
 };
 
 class Ports final : public Timeline {
@@ -42,7 +77,7 @@ public:
             handler.settle();
             gate_.open(let_go);
             if (events_.empty()) return;
-            now_ = std::max(now_, events_.top().time);
+            now_ = std::max(now_, events_.first().time);
         }
     }
 
@@ -57,7 +92,7 @@ private:
         std::uint32_t epoch = 0;
     };
 
-    [[nodiscard]] bool happens_now() const { return !events_.empty() && events_.top().time <= now_; }
+    [[nodiscard]] bool happens_now() const { return !events_.empty() && events_.first().time <= now_; }
 
     void add(Event event) {
         event.sequence = sequence_++;
@@ -65,7 +100,7 @@ private:
     }
 
     void take(TimelineHandler& handler) {
-        const Event event = events_.top();
+        const Event event = events_.first();
         events_.pop();
         if (event.kind == Event::Kind::timer) return handler.timer(event.what);
         const auto number = static_cast<std::uint32_t>(event.what);
@@ -137,7 +172,7 @@ private:
     MessageGate gate_;
     double now_ = 0;
     std::uint64_t sequence_ = 0;
-    std::priority_queue<Event> events_;
+    EventQueue events_;
     std::vector<Flight> flights_;
     std::vector<std::uint32_t> free_flights_;
     std::vector<std::vector<std::uint32_t>> flights_on_;  // per link

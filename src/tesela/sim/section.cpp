@@ -14,10 +14,59 @@
 namespace tesela::sim {
 namespace {
 
-bool same(const Work& a, const Work& b) {
-    return a.kernel == b.kernel && a.amount.tile == b.amount.tile && a.amount.flops == b.amount.flops &&
-           a.amount.bytes == b.amount.bytes && a.amount.elements == b.amount.elements && a.ratio == b.ratio;
+/// A number for each datum, the same for those of equal shape and rank.
+std::vector<std::uint32_t> number_shapes(const SectionInput& input) {
+    std::map<std::array<Index, 3>, std::uint32_t> known;
+    std::vector<std::uint32_t> numbers;
+    numbers.reserve(input.recording.data.size());
+    std::array<Index, 3> last{};
+    for (std::size_t d = 0; d < input.recording.data.size(); ++d) {
+        const TileShape& shape = input.recording.data[d].shape;
+        const std::array<Index, 3> now{shape.rows, shape.cols, input.ranks[d]};
+        // Neighbours are mostly alike, and need no search.
+        if (d > 0 && now == last)
+            numbers.push_back(numbers.back());
+        else
+            numbers.push_back(known.try_emplace(now, static_cast<std::uint32_t>(known.size())).first->second);
+        last = now;
+    }
+    return numbers;
 }
+
+/// The kind of work of the task that a kernel had last. Most tasks of a kernel do the same, and then neither the shapes
+/// of their tiles need to be looked up, which are spread over memory, nor the kind of work.
+class LastWork {
+public:
+    /// Whether a task has the same kernel, cost and tiles of equal shapes, used alike.
+    [[nodiscard]] bool is(const RecordedItem& item, std::span<const RecordedAccess> accesses,
+                          const std::vector<std::uint32_t>& shapes) const {
+        if (item.kernel != kernel_ || item.cost.flops != cost_.flops || item.cost.bytes != cost_.bytes) return false;
+        if (accesses.size() != count_ || count_ > tiles_.size()) return false;
+        for (std::size_t k = 0; k < count_; ++k)
+            if (tiles_[k] != tile(accesses[k], shapes)) return false;
+        return true;
+    }
+    void remember(const RecordedItem& item, std::span<const RecordedAccess> accesses,
+                  const std::vector<std::uint32_t>& shapes, std::uint32_t number) {
+        kernel_ = item.kernel;
+        cost_ = item.cost;
+        count_ = accesses.size();
+        for (std::size_t k = 0; k < std::min(count_, tiles_.size()); ++k) tiles_[k] = tile(accesses[k], shapes);
+        number_ = number;
+    }
+    [[nodiscard]] std::uint32_t number() const { return number_; }
+
+private:
+    using Tile = std::pair<std::uint32_t, AccessMode>;
+    static Tile tile(const RecordedAccess& access, const std::vector<std::uint32_t>& shapes) {
+        return {shapes[static_cast<std::size_t>(access.datum)], access.mode};
+    }
+    const Kernel* kernel_ = nullptr;
+    KernelCost cost_{};
+    std::size_t count_ = 0;
+    std::array<Tile, 6> tiles_{};
+    std::uint32_t number_ = 0;
+};
 
 /// Walks the items once. Every node orders the uses of what it holds of a datum by itself, as StarPU does with its
 /// handles; messages read on one node and write on another, which is all that orders the nodes among each other.
@@ -27,7 +76,8 @@ public:
         : in_(input),
           copies_(copies),
           durations_(durations),
-          touch_of_slot_(copies.slots(), 0) {
+          touch_of_slot_(copies.slots(), 0),
+          shapes_(number_shapes(input)) {
         section_.submissions.resize(input.type_of_node.size());
         touches_.emplace_back();  // number 0 is none
         first_need_.push_back(0);
@@ -88,7 +138,7 @@ private:
                 const std::uint32_t v = begin_vertex({.node = item.node,
                                                       .priority = item.priority,
                                                       .item = number,
-                                                      .work = number_of(work_of(item)),
+                                                      .work = work_number(item),
                                                       .urgency = item.urgency,
                                                       .resource = item.resource,
                                                       .noise = in_.noise(number)});
@@ -111,7 +161,7 @@ private:
         const std::uint32_t v = begin_vertex({.node = node,
                                               .priority = item.priority,
                                               .item = number,
-                                              .work = number_of(work_of(item)),
+                                              .work = work_number(item),
                                               .noise = in_.noise(number)});
         for (const Arrived& parcel : arriving_[target.datum]) {
             use_buffer(v, parcel.buffer, AccessMode::read);
@@ -249,12 +299,12 @@ private:
         return {item.kernel, amount, scaled ? low_rank_work_ratio(tiles_) : 1};
     }
 
-    /// As Durations::number_of. Most tasks of a kernel do the same work, so those asked for last are remembered: a
-    /// comparison in place of a hash of six numbers.
-    [[nodiscard]] std::uint32_t number_of(const Work& work) {
-        KnownWork& known = known_works_[std::hash<const void*>{}(work.kernel) / alignof(Kernel) % known_works_.size()];
-        if (!same(known.work, work)) known = {work, durations_.number_of(work)};
-        return known.number;
+    [[nodiscard]] std::uint32_t work_number(const RecordedItem& item) {
+        const auto accesses = in_.recording.accesses_of(item);
+        LastWork& last = last_works_[std::hash<const void*>{}(item.kernel) / alignof(Kernel) % last_works_.size()];
+        if (!last.is(item, accesses, shapes_))
+            last.remember(item, accesses, shapes_, durations_.number_of(work_of(item)));
+        return last.number();
     }
 
     /// From what each vertex needs to who needs it.
@@ -286,11 +336,6 @@ private:
     static constexpr std::uint32_t no_vertex = ~std::uint32_t{0};
     /// Of an exchange, which may have any number.
     static constexpr std::size_t most_tiles = 32;
-    /// A kind of work and its number.
-    struct KnownWork {
-        Work work{};
-        std::uint32_t number = 0;
-    };
 
     const SectionInput& in_;
     Cause cause_;
@@ -305,7 +350,8 @@ private:
     LargeArray<std::uint32_t> first_need_;
     LargeArray<double> path_;
     std::vector<UsedTile> tiles_;
-    std::array<KnownWork, 64> known_works_;
+    std::vector<std::uint32_t> shapes_;    // per datum
+    std::array<LastWork, 64> last_works_;  // by a hash of the kernel
 };
 
 }  // namespace

@@ -46,7 +46,9 @@ private:
         std::uint32_t older = nobody;
         std::uint32_t younger = nobody;
     };
-    [[nodiscard]] bool is_here(std::uint32_t copy) const { return copy < residents_.size() && residents_[copy].is_here; }
+    [[nodiscard]] bool is_here(std::uint32_t copy) const {
+        return copy < residents_.size() && residents_[copy].is_here;
+    }
     void stop_waiting(std::uint32_t copy);
     void join_line(std::uint32_t copy);
     void quit_line(std::uint32_t copy);

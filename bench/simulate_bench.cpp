@@ -1,0 +1,185 @@
+#include "simulate_bench.hpp"
+
+#include "resident_memory.hpp"
+#include "timing.hpp"
+
+#include "tesela/algs/operation.hpp"
+#include "tesela/base/error.hpp"
+#include "tesela/base/processor_time.hpp"
+#include "tesela/cli/platform_option.hpp"
+#include "tesela/distribution/catalogue.hpp"
+#include "tesela/distribution/platform_constraint.hpp"
+#include "tesela/sim/simgrid/simgrid_network.hpp"
+#include "tesela/sim/simulated_engine.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <fstream>
+
+namespace tesela::bench {
+namespace {
+
+constexpr Index tile = 960;
+/// SimGrid takes several times as long, so that more than this is left out unless it is asked for alone.
+constexpr Index most_simgrid_tasks = 100'000;
+
+constexpr Index cholesky_tasks(Index tiles) { return tiles * (tiles + 1) * (tiles + 2) / 6; }
+
+/// The largest matrix whose Cholesky factorisation has at most so many tasks.
+Index tiles_for(Index tasks) {
+    Index tiles = 1;
+    while (cholesky_tasks(tiles + 1) <= tasks) ++tiles;
+    return tiles;
+}
+
+/// What is simulated.
+struct Case {
+    const Platform& platform;
+    Tiling tiling;
+    Distribution owners;
+};
+
+Case make_case(const Platform& platform, Index tiles) {
+    DistributionRequest request;
+    request.workload.operation = Operation::cholesky;
+    request.workload.density = full_density({tiles, tiles});
+    request.nodes = node_count(platform);
+    request.powers = update_powers(platform, tile);
+    return {platform, Tiling::square(tiles * tile, tile), make_family("1d1d", request)};
+}
+
+/// What one measurement found.
+struct Measured {
+    double seconds = 0;
+    double processor_seconds = 0;
+    double bytes = 0;  ///< by which memory had grown at most
+    double makespan = 0;
+};
+
+template <class Work>
+Measured measure(const Work& work) {
+    const double before = resident_bytes();
+    const double processor_before = processor_seconds();
+    Measured measured;
+    measured.seconds = seconds_of([&] { measured.makespan = work(); });
+    measured.processor_seconds = processor_seconds() - processor_before;
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    measured.bytes = std::max(0.0, 1024.0 * static_cast<double>(usage.ru_maxrss) - before);
+    return measured;
+}
+
+/// Measures in a process of its own: SimGrid allows one simulation per process, and memory that an earlier one has
+/// given back would hide what this one needs.
+template <class Work>
+Measured measure_apart(const Work& work) {
+    int ends[2];
+    if (pipe(ends) != 0) throw Error("no pipe could be made for the process that simulates");
+    const pid_t child = fork();
+    if (child < 0) throw Error("no process could be started for a simulation");
+    if (child == 0) {
+        try {
+            const Measured measured = measure(work);
+            if (write(ends[1], &measured, sizeof measured) == sizeof measured) std::_Exit(EXIT_SUCCESS);
+        } catch (const std::exception& error) {
+            fmt::print(stderr, "tesela bench: {}\n", error.what());
+        }
+        std::_Exit(EXIT_FAILURE);
+    }
+    close(ends[1]);
+    Measured measured;
+    const bool told = read(ends[0], &measured, sizeof measured) == sizeof measured;
+    close(ends[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (!told || status != 0) throw Error("the process that simulates ended without a result");
+    return measured;
+}
+
+double walk(const Case& what) {
+    RecordingEngine engine(node_count(what.platform));
+    Stream stream(engine);
+    run_operation(stream, Operation::cholesky, what.tiling, what.owners);
+    return 0;
+}
+
+double simulate(const Case& what, const NetworkModel& network) {
+    SimulatedEngine engine(what.platform, {.network = network});
+    Stream stream(engine);
+    run_operation(stream, Operation::cholesky, what.tiling, what.owners);
+    return engine.result().makespan;
+}
+
+nlohmann::ordered_json measure_case(const Case& what, const std::string& network, int repetitions) {
+    const NetworkModel model = network == "simgrid" ? simgrid_network : ports_network;
+    Best walked, whole, processor;
+    Measured last;
+    for (int r = 0; r < repetitions; ++r) {
+        walked.add(measure_apart([&] { return walk(what); }).seconds);
+        last = measure_apart([&] { return simulate(what, model); });
+        whole.add(last.seconds);
+        processor.add(last.processor_seconds);
+    }
+    const Index tasks = cholesky_tasks(what.tiling.grid().rows);
+    return {{"network", network},
+            {"tiles", what.tiling.grid().rows},
+            {"tasks", tasks},
+            {"walk_seconds", walked.seconds()},
+            {"seconds", whole.seconds()},
+            {"processor_seconds", processor.seconds()},
+            {"tasks_per_second", static_cast<double>(tasks) / whole.seconds()},
+            {"memory_bytes", last.bytes},
+            {"makespan", last.makespan}};
+}
+
+nlohmann::ordered_json check_of(const nlohmann::ordered_json& row, double most_seconds) {
+    const double per_million = 1e6 * row.at("seconds").get<double>() / row.at("tasks").get<double>();
+    return {{"bar", fmt::format("seconds per million tasks, {} of them, with ports", row.at("tasks").get<Index>())},
+            {"value", per_million},
+            {"limit", most_seconds},
+            {"met", per_million <= most_seconds}};
+}
+
+void write_table(const std::string& name, const nlohmann::ordered_json& rows) {
+    std::ofstream file(name);
+    if (!file) throw Error("{} cannot be written", name);
+    file << "network,tiles,tasks,walk_seconds,seconds,processor_seconds,memory_bytes\n";
+    for (const auto& row : rows)
+        file << fmt::format("{},{},{},{:.4f},{:.4f},{:.4f},{:.0f}\n", row.at("network").get<std::string>(),
+                            row.at("tiles").get<Index>(), row.at("tasks").get<Index>(),
+                            row.at("walk_seconds").get<double>(), row.at("seconds").get<double>(),
+                            row.at("processor_seconds").get<double>(), row.at("memory_bytes").get<double>());
+}
+
+std::vector<std::string> networks_of(const SimulateBenchOptions& options) {
+    if (!options.network.empty()) return {options.network};
+    if (has_simgrid()) return {"ports", "simgrid"};
+    return {"ports"};
+}
+
+}  // namespace
+
+nlohmann::ordered_json simulate_benchmark(const SimulateBenchOptions& options) {
+    if (options.repetitions < 1) throw Error("--repetitions must be at least 1");
+    if (options.tasks.empty() || std::ranges::min(options.tasks) < 1) throw Error("--tasks must be at least 1");
+    const Platform platform = cli::read_platform(options.platform, options.nodes);
+    auto rows = nlohmann::ordered_json::array();
+    auto checks = nlohmann::ordered_json::array();
+    for (const std::string& network : networks_of(options))
+        for (const Index tasks : options.tasks) {
+            if (options.network.empty() && network == "simgrid" && tasks > most_simgrid_tasks) continue;
+            rows.push_back(measure_case(make_case(platform, tiles_for(tasks)), network, options.repetitions));
+            if (network == "ports") checks.push_back(check_of(rows.back(), options.most_seconds));
+        }
+    if (!options.table.empty()) write_table(options.table, rows);
+    return {{"platform", platform.name}, {"nodes", node_count(platform)}, {"rows", rows}, {"checks", checks}};
+}
+
+}  // namespace tesela::bench
