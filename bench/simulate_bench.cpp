@@ -81,24 +81,24 @@ Measured measure(const Work& work) {
 template <class Work>
 Measured measure_apart(const Work& work) {
     int ends[2];
-    if (pipe(ends) != 0) throw Error("no pipe could be made for the process that simulates");
-    const pid_t child = fork();
+    if (::pipe(ends) != 0) throw Error("no pipe could be made for the process that simulates");
+    const pid_t child = ::fork();
     if (child < 0) throw Error("no process could be started for a simulation");
     if (child == 0) {
         try {
             const Measured measured = measure(work);
-            if (write(ends[1], &measured, sizeof measured) == sizeof measured) std::_Exit(EXIT_SUCCESS);
+            if (::write(ends[1], &measured, sizeof measured) == sizeof measured) std::_Exit(EXIT_SUCCESS);
         } catch (const std::exception& error) {
             fmt::print(stderr, "tesela bench: {}\n", error.what());
         }
         std::_Exit(EXIT_FAILURE);
     }
-    close(ends[1]);
+    ::close(ends[1]);
     Measured measured;
-    const bool told = read(ends[0], &measured, sizeof measured) == sizeof measured;
-    close(ends[0]);
+    const bool told = ::read(ends[0], &measured, sizeof measured) == sizeof measured;
+    ::close(ends[0]);
     int status = 0;
-    waitpid(child, &status, 0);
+    ::waitpid(child, &status, 0);
     if (!told || status != 0) throw Error("the process that simulates ended without a result");
     return measured;
 }

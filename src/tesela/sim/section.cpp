@@ -240,10 +240,10 @@ public:  // effects of the directory
     void drop(std::size_t datum, std::int32_t node) { copies_.drop(static_cast<std::int32_t>(datum), node); }
 
 private:
-    std::uint32_t begin_vertex(Vertex vertex) {
+    std::uint32_t begin_vertex(const Vertex& described) {
+        Vertex& vertex = section_.vertices.emplace_back(described);
         vertex.first_use = static_cast<std::uint32_t>(section_.uses.size());
         vertex.stream = in_.stream_of_item[vertex.item];
-        section_.vertices.push_back(vertex);
         needs_.clear();
         return static_cast<std::uint32_t>(section_.vertices.size() - 1);
     }
