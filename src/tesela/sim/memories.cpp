@@ -15,9 +15,6 @@ constexpr std::int32_t main_memory = 0;
 constexpr std::uint32_t bit(std::int32_t memory) { return 1U << static_cast<unsigned>(memory); }
 constexpr std::int32_t first_of(std::uint32_t memories) { return std::countr_zero(memories); }
 
-constexpr std::uint64_t key_of(std::uint32_t copy, std::int32_t memory) {
-    return static_cast<std::uint64_t>(copy) << 6U | static_cast<std::uint64_t>(memory);
-}
 /// A waiter that is not a vertex: the copy goes on to a GPU.
 constexpr std::uint32_t onward = 0x80000000U;
 constexpr std::size_t index(Direction direction) { return static_cast<std::size_t>(direction); }
@@ -152,7 +149,17 @@ bool Memories::bring(std::uint32_t v, std::int32_t memory) {
 }
 
 void Memories::wait_for(std::uint32_t copy, std::int32_t memory, std::uint32_t waiter) {
-    waiters_[key_of(copy, memory)].push_back(waiter);
+    std::uint32_t added = free_waiter_;
+    if (added == 0) {
+        added = static_cast<std::uint32_t>(waiters_.size());
+        waiters_.emplace_back();
+    } else {
+        free_waiter_ = waiters_[added].next;
+    }
+    waiters_[added] = {.who = waiter, .memory = memory};
+    std::uint32_t* last = &copies_[copy].waiter;
+    while (*last != 0) last = &waiters_[*last].next;
+    *last = added;
 }
 
 /// Brings a copy into a memory of its node, from main memory or through it.
@@ -207,27 +214,31 @@ void Memories::transfer_ended(std::int32_t node, std::int32_t memory, Direction 
 }
 
 void Memories::wake(std::uint32_t number, std::int32_t memory) {
-    const auto entry = waiters_.find(key_of(number, memory));
-    if (entry == waiters_.end()) return;
-    const std::vector<std::uint32_t> waiters = std::move(entry->second);
-    waiters_.erase(entry);
-    for (const std::uint32_t waiter : waiters) {
+    std::vector<std::uint32_t> woken = std::move(woken_);
+    woken.clear();
+    std::uint32_t* at = &copies_[number].waiter;
+    while (*at != 0) {
+        const std::uint32_t found = *at;
+        Waiter& waiter = waiters_[found];
+        if (waiter.memory != memory) {
+            at = &waiter.next;
+            continue;
+        }
+        woken.push_back(waiter.who);
+        *at = waiter.next;
+        waiter.next = std::exchange(free_waiter_, found);
+    }
+    for (const std::uint32_t waiter : woken) {
         if ((waiter & onward) != 0)
             push_transfer(number, static_cast<std::int32_t>(waiter & ~onward), Direction::to_device);
         else if (--missing_[waiter] == 0)
             handler_.data_there(waiter);
     }
+    woken_ = std::move(woken);  // its room is used again
 }
 
 // --- room on GPUs
 // -----------------------------------------------------------------------------------------------------
-
-const std::vector<std::uint32_t>& Memories::distinct_copies(std::uint32_t task) {
-    distinct_.clear();
-    for (const Use& use : uses_of(task))
-        if (std::find(distinct_.begin(), distinct_.end(), use.copy) == distinct_.end()) distinct_.push_back(use.copy);
-    return distinct_;
-}
 
 /// Room on a GPU for all tiles of a task, at once or not at all, so that tasks never wait for each other's room.
 bool Memories::reserve(std::uint32_t task, std::int32_t memory) {
@@ -235,19 +246,20 @@ bool Memories::reserve(std::uint32_t task, std::int32_t memory) {
     GpuMemory& here = gpu(node, memory).memory;
     double needed = 0;
     // What the task uses and is there already must not make room for the rest.
-    for (const std::uint32_t copy : distinct_copies(task))
+    for_each_copy(task, [&](std::uint32_t copy) {
         if (!here.pin(copies_[copy].on_node)) needed += copies_[copy].bytes;
+    });
     if (!make_room(node, memory, needed)) {
         unpin(task, here);
         return false;
     }
-    for (const std::uint32_t number : distinct_copies(task)) {
+    for_each_copy(task, [&](std::uint32_t number) {
         Copy& copy = copies_[number];
-        if ((copy.resident & bit(memory)) != 0) continue;
+        if ((copy.resident & bit(memory)) != 0) return;
         copy.resident |= bit(memory);
         here.add(copy.on_node, copy.bytes);
         tell_change(node, memory, copy.bytes);
-    }
+    });
     return true;
 }
 
@@ -270,7 +282,7 @@ bool Memories::make_room(std::int32_t node, std::int32_t memory, double bytes) {
 }
 
 void Memories::unpin(std::uint32_t task, GpuMemory& memory) {
-    for (const std::uint32_t copy : distinct_copies(task)) memory.unpin(copies_[copy].on_node);
+    for_each_copy(task, [&](std::uint32_t copy) { memory.unpin(copies_[copy].on_node); });
 }
 
 void Memories::drop(std::uint32_t number, std::int32_t memory) {

@@ -149,6 +149,8 @@ void NodeScheduler::dispatch() {
 
 /// The one with the most urgent task among those that a place takes from now; null if there is none.
 NodeScheduler::ReadyQueue* NodeScheduler::best_queue(std::size_t p) {
+    // Most places are full most of the time, and need no look at the queues.
+    if (ordinary_room(places_[p]) <= 0 && places_[p].free_critical.empty()) return nullptr;
     ReadyQueue* best = nullptr;
     for (ReadyQueue& queue : queues_) {
         if ((queue.places >> p & 1U) == 0 || queue.tasks.empty() || room(places_[p], queue) <= 0) continue;
@@ -161,7 +163,7 @@ NodeScheduler::ReadyQueue* NodeScheduler::best_queue(std::size_t p) {
 /// A stream that may not use all workers gets none while none of its own is free.
 std::int32_t NodeScheduler::room(const PlaceState& place, const ReadyQueue& queue) const {
     const AllowedWorkers& allowed = allowed_[queue.stream];
-    std::int32_t room = place.free.count() + lookahead_ - place.staged;
+    std::int32_t room = ordinary_room(place);
     if (!allowed.all() && !place.free.has_any_of(allowed)) room = 0;
     if (queue.urgency == Urgency::critical) room += place.free_critical.count();
     return room;

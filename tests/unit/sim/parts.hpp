@@ -55,12 +55,12 @@ struct HandMade {
         section.initial.push_back(copy(node));
         return section.initial.back();
     }
-    std::uint32_t add(sim::Vertex vertex, const std::vector<sim::Use>& uses = {}) {
+    std::uint32_t add(const sim::Vertex& described, const std::vector<sim::Use>& uses = {}) {
+        sim::Vertex& vertex = section.vertices.emplace_back(described);
         vertex.first_use = static_cast<std::uint32_t>(section.uses.size());
         vertex.use_count = static_cast<std::uint32_t>(uses.size());
         for (const sim::Use& use : uses) ++copies[use.copy].users;
         section.uses.insert(section.uses.end(), uses.begin(), uses.end());
-        section.vertices.push_back(vertex);
         return static_cast<std::uint32_t>(section.vertices.size() - 1);
     }
 };

@@ -24,6 +24,7 @@ struct Copy {
     std::uint32_t resident = 0;  ///< GPUs that have room for it
     std::uint32_t fetching = 0;  ///< memories that it is on its way to
     std::uint32_t writes = 0;    ///< how often it was written: what was on its way before is out of date
+    std::uint32_t waiter = 0;    ///< the first that waits for it in some memory (Memories), from 1; 0 for none
 };
 
 /// What the nodes hold of each datum at a point of the stream: the values that the directory says they have.

@@ -7,10 +7,10 @@
 #include "tesela/sim/schedule.hpp"
 #include "tesela/sim/timeline.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 namespace tesela::sim {
@@ -72,6 +72,12 @@ private:
         std::deque<std::uint32_t> without_room{};  ///< staged tasks, in order
         bool retrying = false;
     };
+    /// Who waits for a copy in a memory of its node, in the list of all that wait for the copy: there are few of them.
+    struct Waiter {
+        std::uint32_t who = 0;
+        std::int32_t memory = 0;
+        std::uint32_t next = 0;
+    };
     struct Node {
         std::vector<Gpu> gpus{};
         double used = 0;  ///< of main memory
@@ -88,7 +94,14 @@ private:
     [[nodiscard]] Gpu& gpu(std::int32_t node, std::int32_t memory) {
         return nodes_[static_cast<std::size_t>(node)].gpus[static_cast<std::size_t>(memory - 1)];
     }
-    [[nodiscard]] const std::vector<std::uint32_t>& distinct_copies(std::uint32_t task);
+    /// Each copy that a task uses, once.
+    template <class Function>
+    void for_each_copy(std::uint32_t task, const Function& function) {
+        const auto uses = uses_of(task);
+        for (auto use = uses.begin(); use != uses.end(); ++use)
+            if (std::none_of(uses.begin(), use, [&](const Use& before) { return before.copy == use->copy; }))
+                function(use->copy);
+    }
     void tell_change(std::int32_t node, std::int32_t memory, double bytes);
     void free(std::uint32_t copy);
 
@@ -113,9 +126,10 @@ private:
     MemoryHandler& handler_;
     std::vector<Node> nodes_;
     const Section* section_ = nullptr;
-    std::vector<std::uint16_t> missing_;                                     // of each vertex, tiles on their way
-    std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> waiters_;  // for a copy in a memory
-    std::vector<std::uint32_t> distinct_;
+    std::vector<std::uint16_t> missing_;  // of each vertex, tiles on their way
+    std::vector<Waiter> waiters_{1};      // number 0 is none
+    std::uint32_t free_waiter_ = 0;
+    std::vector<std::uint32_t> woken_;
 };
 
 }  // namespace tesela::sim

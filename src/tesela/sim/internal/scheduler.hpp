@@ -94,6 +94,9 @@ private:
 
     // What a place does next.
     [[nodiscard]] ReadyQueue* best_queue(std::size_t place);
+    [[nodiscard]] std::int32_t ordinary_room(const PlaceState& place) const {
+        return place.free.count() + lookahead_ - place.staged;
+    }
     [[nodiscard]] std::int32_t room(const PlaceState& place, const ReadyQueue& queue) const;
     void stage(std::uint32_t task, std::size_t place);
     void unstage(std::uint32_t task, std::size_t place);
