@@ -197,7 +197,8 @@ public:
     void hear(int from, const Notice& notice, Problems& problems) {
         auto& next = heard_[static_cast<std::size_t>(from)];
         if (notice.position != next || notice.topic != 42 || notice.value != -from || notice.text[0] != 'n')
-            problems.note(fmt::format("notice {} of node {} came where {} was next", notice.position, from, next));
+            problems.note(
+                fmt::format("notice {} of node {} came where {} was next", notice.position, from, next.load()));
         ++next;
     }
     [[nodiscard]] bool all_heard(int me, std::uint64_t each) const {
