@@ -1,12 +1,12 @@
 #include "geo_recovery.hpp"
 
+#include "table.hpp"
 #include "timing.hpp"
 
 #include "tesela/apps/geo/fit.hpp"
 #include "tesela/apps/geo/sample.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/largest_difference.hpp"
-#include "tesela/io/csv.hpp"
 
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@ using geo::Parameter;
 
 /// One row of the table.
 struct Recovered {
-    double seed = 0;
+    std::uint64_t seed = 0;
     geo::FitResult fit;
 };
 
@@ -30,7 +30,7 @@ Recovered recover(Stream& stream, const RecoveryOptions& options, std::uint64_t 
     data.values = geo::sample(stream, {.theta = options.truth}, data.coordinates, {.seed = seed});
     // The field was sampled with mean 0, and that is known.
     geo::Likelihood likelihood(stream, data, {.trend = geo::Trend::none});
-    return {static_cast<double>(seed), geo::fit(likelihood)};
+    return {seed, geo::fit(likelihood)};
 }
 
 std::vector<double> column(const std::vector<Recovered>& rows, const auto& value) {
@@ -58,20 +58,18 @@ nlohmann::ordered_json summarise(const std::vector<double>& estimates, double tr
             {"recovered", of_mean <= 0.5 && worst.value() <= 3}};
 }
 
-void write_table(const std::string& path, const std::vector<Recovered>& rows) {
-    std::vector<std::vector<double>> columns;
-    std::vector<std::string> names{"seed"};
-    columns.push_back(column(rows, [](const Recovered& r) { return r.seed; }));
-    for (const Parameter p : geo::all_parameters) {
-        names.emplace_back(name(p));
-        columns.push_back(column(rows, [p](const Recovered& r) { return geo::value_of(r.fit.theta, p); }));
-    }
-    names.insert(names.end(), {"loglik", "evaluations"});
-    columns.push_back(column(rows, [](const Recovered& r) { return r.fit.log_likelihood; }));
-    columns.push_back(column(rows, [](const Recovered& r) { return static_cast<double>(r.fit.evaluations); }));
-    std::vector<CsvColumn> table;
-    for (std::size_t c = 0; c < columns.size(); ++c) table.push_back({names[c], columns[c]});
-    write_csv(path, table);
+Row row_of(const Recovered& recovered) {
+    Row row{{"seed", recovered.seed}};
+    for (const Parameter p : geo::all_parameters) row[std::string(name(p))] = geo::value_of(recovered.fit.theta, p);
+    row["loglik"] = recovered.fit.log_likelihood;
+    row["evaluations"] = recovered.fit.evaluations;
+    return row;
+}
+
+std::vector<Row> table_of(const std::vector<Recovered>& all) {
+    std::vector<Row> rows;
+    for (const Recovered& recovered : all) rows.push_back(row_of(recovered));
+    return rows;
 }
 
 }  // namespace
@@ -85,7 +83,8 @@ nlohmann::ordered_json recovery_benchmark(StarpuEngine& engine, const RecoveryOp
             rows.push_back(recover(stream, options, static_cast<std::uint64_t>(seed)));
         }
     });
-    if (!options.table.empty() && engine.this_node() == NodeId{0}) write_table(options.table, rows);
+    if (!options.table.empty() && engine.this_node() == NodeId{0})
+        write_table(options.table, table_of(rows), Digits::computed);
     nlohmann::ordered_json result{{"n", options.n}, {"seeds", options.seeds}, {"seconds", seconds}};
     bool all = true;
     for (const Parameter p : geo::all_parameters) {

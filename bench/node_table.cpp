@@ -1,70 +1,46 @@
 #include "node_table.hpp"
 
-#include "tesela/io/csv.hpp"
-#include "tesela/io/output_file.hpp"
+#include "origin.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
-#include <string_view>
+#include <set>
 #include <utility>
 
 namespace tesela::bench {
 namespace {
 
-Row value_of(std::string_view text) {
-    if (text.empty()) return nullptr;
-    const char* end = text.data() + text.size();
-    Index whole = 0;
-    if (std::from_chars(text.data(), end, whole).ptr == end) return whole;
-    double number = 0;
-    if (std::from_chars(text.data(), end, number).ptr == end) return number;
-    return std::string(text);
-}
-
-std::string text_of(const Row& value) {
-    if (value.is_null()) return "";
-    if (value.is_string()) return value.get<std::string>();
-    if (value.is_number_float()) return fmt::format("{:.5g}", value.get<double>());
-    return value.dump();
-}
+Index nodes_of(const Row& row) { return row.at("nodes").get<Index>(); }
 
 }  // namespace
 
 NodeTable::NodeTable(std::string path, Index nodes, const std::vector<Row>& rows) : path_(std::move(path)) {
-    if (!rows.empty()) keep_others(nodes, rows.front());
-    rows_.insert(rows_.end(), rows.begin(), rows.end());
-    std::ranges::stable_sort(rows_, {}, [](const Row& row) { return row.at("nodes").get<Index>(); });
+    Table before;
+    if (!rows.empty() && std::filesystem::exists(path_)) before = read_table(path_);
+    for (Row& row : before.rows)
+        if (columns_of(row) == columns_of(rows.front()) && nodes_of(row) != nodes)
+            table_.rows.push_back(std::move(row));
+    table_.rows.insert(table_.rows.end(), rows.begin(), rows.end());
+    std::ranges::stable_sort(table_.rows, {}, nodes_of);
+    say_origins(nodes, before.origins);
 }
 
-void NodeTable::keep_others(Index nodes, const Row& like) {
-    if (!std::filesystem::exists(path_)) return;
-    const CsvTable before = read_csv(path_, {.delimiter = CsvDelimiter::comma});
-    std::vector<std::string> columns;
-    for (const auto& [name, value] : like.items()) columns.push_back(name);
-    if (before.names() != columns) return;
-    for (Index r = 0; r < before.rows(); ++r) {
-        Row row;
-        for (Index c = 0; c < static_cast<Index>(columns.size()); ++c)
-            row[columns[static_cast<std::size_t>(c)]] = value_of(before.field(r, c));
-        if (row.at("nodes").get<Index>() != nodes) rows_.push_back(std::move(row));
-    }
-}
-
-void NodeTable::write() const {
-    std::string text;
-    const auto line = [&text](const Row& row, auto cell) {
-        std::string separator;
-        for (const auto& [name, value] : row.items()) {
-            text += std::exchange(separator, ",") + cell(name, value);
+void NodeTable::say_origins(Index nodes, const std::vector<std::string>& before) {
+    std::set<Index> numbers;
+    for (const Row& row : table_.rows) numbers.insert(nodes_of(row));
+    for (const Index number : numbers) {
+        const std::string prefix = fmt::format("nodes {}: ", number);
+        const auto known =
+            std::ranges::find_if(before, [&](const std::string& line) { return line.starts_with(prefix); });
+        if (number == nodes) {
+            table_.origins.push_back(prefix + origin());
+        } else {
+            table_.origins.push_back(known != before.end() ? *known
+                                                           : prefix + "commit, machine and date were not recorded");
         }
-        text += '\n';
-    };
-    if (!rows_.empty()) line(rows_.front(), [](const std::string& name, const Row&) { return name; });
-    for (const Row& row : rows_) line(row, [](const std::string&, const Row& value) { return text_of(value); });
-    write_file(path_, text);
+    }
 }
 
 }  // namespace tesela::bench

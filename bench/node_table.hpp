@@ -1,31 +1,30 @@
 #pragma once
 
-#include "tesela/base/index.hpp"
+#include "table.hpp"
 
-#include <nlohmann/json.hpp>
+#include "tesela/base/index.hpp"
 
 #include <string>
 #include <vector>
 
 namespace tesela::bench {
 
-using Row = nlohmann::ordered_json;  ///< an object: column name to number, text or null
-
 /// Rows that runs on different numbers of nodes bring to one CSV file: each has "nodes" among its columns, and a run
-/// replaces those of its own number.
+/// replaces those of its own number. The file has a line "# nodes N: …" for each number, which says where its rows come
+/// from: those that are kept keep theirs.
 class NodeTable {
 public:
     /// Rows of earlier runs on other numbers of nodes are read from the file, if it is there and has these columns.
     NodeTable(std::string path, Index nodes, const std::vector<Row>& rows);
 
-    [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
-    void write() const;
+    [[nodiscard]] const std::vector<Row>& rows() const { return table_.rows; }
+    void write() const { write_table(path_, table_, Digits::measured); }
 
 private:
-    void keep_others(Index nodes, const Row& like);
+    void say_origins(Index nodes, const std::vector<std::string>& before);
 
     std::string path_;
-    std::vector<Row> rows_;
+    Table table_;
 };
 
 }  // namespace tesela::bench

@@ -1,6 +1,7 @@
 #include "simulate_bench.hpp"
 
 #include "resident_memory.hpp"
+#include "table.hpp"
 #include "timing.hpp"
 
 #include "tesela/algs/operation.hpp"
@@ -21,7 +22,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <fstream>
 
 namespace tesela::bench {
 namespace {
@@ -150,17 +150,6 @@ nlohmann::ordered_json check_of(const nlohmann::ordered_json& row, double most_s
             {"met", per_million <= most_seconds}};
 }
 
-void write_table(const std::string& name, const nlohmann::ordered_json& rows) {
-    std::ofstream file(name);
-    if (!file) throw Error("{} cannot be written", name);
-    file << "network,tiles,tasks,walk_seconds,seconds,processor_seconds,memory_bytes\n";
-    for (const auto& row : rows)
-        file << fmt::format("{},{},{},{:.4f},{:.4f},{:.4f},{:.0f}\n", row.at("network").get<std::string>(),
-                            row.at("tiles").get<Index>(), row.at("tasks").get<Index>(),
-                            row.at("walk_seconds").get<double>(), row.at("seconds").get<double>(),
-                            row.at("processor_seconds").get<double>(), row.at("memory_bytes").get<double>());
-}
-
 std::vector<std::string> networks_of(const SimulateBenchOptions& options) {
     if (!options.network.empty()) return {options.network};
     if (has_simgrid()) return {"ports", "simgrid"};
@@ -182,7 +171,7 @@ nlohmann::ordered_json simulate_benchmark(const SimulateBenchOptions& options) {
             if (network == "ports" && rows.back().at("tasks").get<Index>() >= least_checked_tasks)
                 checks.push_back(check_of(rows.back(), options.most_seconds));
         }
-    if (!options.table.empty()) write_table(options.table, rows);
+    if (!options.table.empty()) write_table(options.table, {rows.begin(), rows.end()}, Digits::measured);
     return {{"platform", platform.name}, {"nodes", node_count(platform)}, {"rows", rows}, {"checks", checks}};
 }
 

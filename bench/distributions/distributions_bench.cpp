@@ -1,6 +1,7 @@
 #include "distributions_bench.hpp"
 
 #include "dot_plot.hpp"
+#include "table.hpp"
 
 #include "tesela/algs/recorded_operation.hpp"
 #include "tesela/base/error.hpp"
@@ -31,9 +32,19 @@ struct Report {
     Json checks = Json::array();
     Json files = Json::array();
 
-    void write(const std::string& name, const std::string& text) {
-        write_file(folder + "/" + name, text);
+    void picture(const std::string& name, const std::string& text) {
         files.push_back(folder + "/" + name);
+        write_file(files.back().get<std::string>(), text);
+    }
+    void table(const std::string& name, const std::vector<Row>& rows) {
+        files.push_back(folder + "/" + name);
+        write_table(files.back().get<std::string>(), rows, Digits::computed);
+    }
+    /// A row per seed, and beside it NAME_means.csv.
+    void table_of_seeds(const std::string& name, const std::vector<Row>& rows) {
+        table(name + ".csv", rows);
+        table(name + "_means.csv",
+              means_over_seeds(rows, {"kernel", "tiles", "nodes", "alpha", "deviation", "family"}));
     }
     void at_most(const std::string& bar, double value, double limit) {
         checks.push_back({{"bar", bar}, {"value", value}, {"limit", limit}, {"met", value <= limit}});
@@ -58,9 +69,6 @@ struct Case {
 struct Outcome {
     double least_load = 1e300, mean_load = 0, most_load = 0;
     double step_imbalance = 0;
-    double dispersion = 0;
-    double virtual_dispersion = 0;  // of the cells of the pattern, for the families that have one
-    Index nodes_per_line = 0;
 };
 
 /// The pattern that the family repeats, or nothing.
@@ -74,42 +82,45 @@ std::optional<Distribution> pattern_of(const Case& c, const TileMap& weights) {
     return std::nullopt;
 }
 
-Outcome run_case(const Case& c, Index seeds) {
+Row measure(const Case& c, Index seed) {
+    const auto number = static_cast<std::uint64_t>(seed);
+    const DistributionRequest request{
+        .workload = {.operation = c.operation,
+                     .density = synthetic_density(c.tiles, {.deviation = c.deviation, .seed = number})},
+        .nodes = c.nodes,
+        .alpha = c.alpha,
+        .seed = number};
+    const TileMap weights = tile_weights(request.workload);
+    const Distribution d = make_family(c.family, request);
+    const LoadSummary load = summarise_loads(node_loads(d, weights));
+    const auto pattern = pattern_of(c, weights);
+    return {{"kernel", name_of(c.operation)},
+            {"tiles", c.tiles},
+            {"nodes", c.nodes},
+            {"alpha", c.alpha},
+            {"deviation", c.deviation},
+            {"family", c.family},
+            {"seed", seed},
+            {"max_load", load.max_over_ideal},
+            {"step_imbalance", step_imbalance(d, request.workload)},
+            {"dispersion", load.dispersion},
+            // of the cells of the pattern, for the families that have one
+            {"virtual_dispersion", pattern ? Row(dispersion(pattern_loads(weights, pattern->grid()))) : Row()},
+            {"nodes_per_line", std::max(std::ranges::max(nodes_per_row(d)), std::ranges::max(nodes_per_column(d)))}};
+}
+
+/// Adds a row for each seed to the table.
+Outcome run_case(const Case& c, Index seeds, std::vector<Row>& table) {
     Outcome outcome;
     for (Index seed = 0; seed < seeds; ++seed) {
-        const auto number = static_cast<std::uint64_t>(seed);
-        const DistributionRequest request{
-            .workload = {.operation = c.operation,
-                         .density = synthetic_density(c.tiles, {.deviation = c.deviation, .seed = number})},
-            .nodes = c.nodes,
-            .alpha = c.alpha,
-            .seed = number};
-        const TileMap weights = tile_weights(request.workload);
-        const Distribution d = make_family(c.family, request);
-        const LoadSummary load = summarise_loads(node_loads(d, weights));
-        const auto share = 1 / static_cast<double>(seeds);
-        outcome.least_load = std::min(outcome.least_load, load.max_over_ideal);
-        outcome.most_load = std::max(outcome.most_load, load.max_over_ideal);
-        outcome.mean_load += share * load.max_over_ideal;
-        outcome.dispersion += share * load.dispersion;
-        outcome.step_imbalance += share * step_imbalance(d, request.workload);
-        if (const auto pattern = pattern_of(c, weights))
-            outcome.virtual_dispersion += share * dispersion(pattern_loads(weights, pattern->grid()));
-        outcome.nodes_per_line = std::max(
-            {outcome.nodes_per_line, std::ranges::max(nodes_per_row(d)), std::ranges::max(nodes_per_column(d))});
+        const Row& row = table.emplace_back(measure(c, seed));
+        const auto load = row.at("max_load").get<double>();
+        outcome.least_load = std::min(outcome.least_load, load);
+        outcome.most_load = std::max(outcome.most_load, load);
+        outcome.mean_load += load / static_cast<double>(seeds);
+        outcome.step_imbalance += row.at("step_imbalance").get<double>() / static_cast<double>(seeds);
     }
     return outcome;
-}
-
-std::string csv_header() {
-    return "kernel,tiles,nodes,alpha,deviation,family,max_load_mean,max_load_worst,step_imbalance,dispersion,"
-           "virtual_dispersion,nodes_per_line\n";
-}
-
-std::string csv_row(const Case& c, const Outcome& o) {
-    return fmt::format("{},{},{},{},{},{},{:.5f},{:.5f},{:.4f},{:.5f},{},{}\n", name_of(c.operation), c.tiles, c.nodes,
-                       c.alpha, c.deviation, c.family, o.mean_load, o.most_load, o.step_imbalance, o.dispersion,
-                       o.virtual_dispersion > 0 ? fmt::format("{:.5f}", o.virtual_dispersion) : "", o.nodes_per_line);
 }
 
 constexpr std::array<Index, 3> sizes{30, 60, 90};
@@ -119,7 +130,7 @@ const std::vector<std::string> families{"block_cyclic:rule", "bce", "rs", "hybri
 
 /// Figures 4 to 7 of paper 001, for both readings of its N(0, 1/20): deviation 0.05, and variance (0.2236).
 void paper001_loads(Report& report, Index seeds) {
-    std::string csv = csv_header();
+    std::vector<Row> rows;
     double worst_rs = 0, worst_bce = 0;
     for (const auto operation : {Operation::product, Operation::lu}) {
         DotPlot plot{.title = fmt::format(
@@ -141,8 +152,7 @@ void paper001_loads(Report& report, Index seeds) {
                                          .alpha = alpha,
                                          .deviation = deviation,
                                          .family = families[static_cast<std::size_t>(f)]};
-                            const Outcome o = run_case(c, seeds);
-                            csv += csv_row(c, o);
+                            const Outcome o = run_case(c, seeds, rows);
                             if (deviation != 0.05) continue;
                             panel.dots.push_back({n, f, o.mean_load});
                             const bool large = c.tiles * c.tiles >= 100 * nodes;
@@ -153,26 +163,25 @@ void paper001_loads(Report& report, Index seeds) {
                         }
                 plot.panels.push_back(std::move(panel));
             }
-        report.write(fmt::format("paper001_loads_{}.svg", name_of(operation)), draw_dots(plot));
+        report.picture(fmt::format("paper001_loads_{}.svg", name_of(operation)), draw_dots(plot));
     }
-    report.write("paper001_loads.csv", csv);
+    report.table_of_seeds("paper001_loads", rows);
     report.at_most("rs, product, alpha = 3, N^2/P >= 100: worst load over ideal", worst_rs, 1.001);
     report.at_most("bce, LU, alpha = 3: worst load over ideal", worst_bce, 1.015);
 }
 
 void paper001_figure8(Report& report, Index seeds) {
-    std::string csv = csv_header();
+    std::vector<Row> rows;
     double worst_rs = 0, best_bce = 1e300;
     for (const auto operation : {Operation::product, Operation::lu})
         for (const Index tiles : sizes)
             for (const auto* family : {"bce:10x12", "bce:12x11/33", "bce:12x11", "bce:12x12", "bce", "rs", "hybrid"}) {
                 const Case c{.operation = operation, .tiles = tiles, .nodes = 34, .alpha = 2, .family = family};
-                const Outcome o = run_case(c, seeds);
-                csv += csv_row(c, o);
+                const Outcome o = run_case(c, seeds, rows);
                 if (c.family == "rs") worst_rs = std::max(worst_rs, o.most_load);
                 if (c.family.starts_with("bce")) best_bce = std::min(best_bce, o.least_load);
             }
-    report.write("paper001_figure8.csv", csv);
+    report.table_of_seeds("paper001_figure8", rows);
     report.at_most("34 nodes, alpha = 2: worst load of rs over ideal", worst_rs, 1.01);
     report.above("34 nodes, alpha = 2: best load of bce with any pattern over ideal", best_bce, 1.01);
 }
@@ -181,7 +190,7 @@ void paper001_figure8(Report& report, Index seeds) {
 void hybrid_table(Report& report, Index seeds) {
     const std::vector<std::string> three{"bce", "rs", "hybrid"};
     const std::vector<std::pair<std::string, Index>> counts{{"34", 34}, {"37", 37}, {"41", 41}, {"53", 53}};
-    std::string csv = csv_header();
+    std::vector<Row> rows;
     DotPlot plot{.title = "LU on numbers of nodes that fit no grid: load (upper row) and step imbalance (lower row)",
                  .y_label = "over ideal",
                  .series = three,
@@ -203,8 +212,7 @@ void hybrid_table(Report& report, Index seeds) {
                                  .nodes = counts[static_cast<std::size_t>(place)].second,
                                  .alpha = alpha,
                                  .family = three[static_cast<std::size_t>(f)]};
-                    auto& o = outcomes[static_cast<std::size_t>(f)] = run_case(c, seeds);
-                    csv += csv_row(c, o);
+                    auto& o = outcomes[static_cast<std::size_t>(f)] = run_case(c, seeds, rows);
                     load.dots.push_back({place, f, o.mean_load});
                     step.dots.push_back({place, f, o.step_imbalance});
                 }
@@ -216,14 +224,14 @@ void hybrid_table(Report& report, Index seeds) {
         }
     plot.panels = std::move(loads);
     plot.panels.insert(plot.panels.end(), steps.begin(), steps.end());
-    report.write("hybrid.svg", draw_dots(plot));
-    report.write("hybrid.csv", csv);
+    report.picture("hybrid.svg", draw_dots(plot));
+    report.table_of_seeds("hybrid", rows);
     report.at_most("hybrid, LU, alpha >= 2: worst load above that of rs", excess_load, 0.005);
     report.at_most("hybrid, LU, alpha >= 2: mean step imbalance above that of bce", excess_steps, 0.002);
 }
 
 void sbc_transfers(Report& report) {
-    std::string csv = "nodes,family,transfers,max_load\n";
+    std::vector<Row> rows;
     double worst = 0;
     for (const Index nodes : {15, 21, 28}) {
         const RecordedOperation cholesky(Operation::cholesky, {.tiles = 60, .nodes = nodes});
@@ -234,14 +242,16 @@ void sbc_transfers(Report& report) {
         for (const auto& family : families_for(request)) {
             const Distribution d = make_family(family, request);
             const Index messages = cholesky.transfers(d).messages;
-            csv += fmt::format("{},{},{},{:.4f}\n", nodes, family, messages,
-                               summarise_loads(node_loads(d, weights)).max_over_ideal);
+            rows.push_back({{"nodes", nodes},
+                            {"family", family},
+                            {"transfers", messages},
+                            {"max_load", summarise_loads(node_loads(d, weights)).max_over_ideal}});
             if (family == "sbc") of_sbc = messages;
             if (family == "block_cyclic") of_grid = messages;
         }
         worst = std::max(worst, static_cast<double>(of_sbc) / static_cast<double>(of_grid));
     }
-    report.write("sbc_transfers.csv", csv);
+    report.table("sbc_transfers.csv", rows);
     report.at_most("sbc, Cholesky, N = 60, P = 15, 21, 28: transfers over the squarest grid's", worst, 0.999);
 }
 
@@ -259,27 +269,27 @@ double diagonal_gigabytes(const Distribution& distribution, const Tiling& tiling
 }
 
 void band_memory(Report& report) {
-    struct Row {
+    struct Line {
         Index nodes, size;
         double paper;
     };
-    std::string csv = "nodes,matrix,saved_gb,paper_gb\n";
+    std::vector<Row> rows;
     double worst = 0;
     for (const auto& [nodes, size, paper] :
-         {Row{16, 1080000, 4.374}, Row{16, 2160000, 8.748}, Row{16, 4320000, 17.496}, Row{64, 2160000, 5.103},
-          Row{64, 4320000, 10.206}, Row{64, 6480000, 20.412}}) {
+         {Line{16, 1080000, 4.374}, Line{16, 2160000, 8.748}, Line{16, 4320000, 17.496}, Line{64, 2160000, 5.103},
+          Line{64, 4320000, 10.206}, Line{64, 6480000, 20.412}}) {
         const Tiling tiling = Tiling::square(size, 2700);
         const double saved = diagonal_gigabytes(squarest_block_cyclic(tiling.grid(), nodes), tiling) -
                              diagonal_gigabytes(band_hybrid(tiling.grid(), nodes), tiling);
-        csv += fmt::format("{},{},{:.3f},{:.3f}\n", nodes, size, saved, paper);
+        rows.push_back({{"nodes", nodes}, {"matrix", size}, {"saved_gb", saved}, {"paper_gb", paper}});
         if (size != 6480000) worst = std::max(worst, std::abs(saved - paper));
     }
-    report.write("band_memory.csv", csv);
+    report.table("band_memory.csv", rows);
     report.at_most("band, table I of paper 004, first five rows: largest difference in GB", worst, 0.0005);
 }
 
 void times(Report& report) {
-    std::string csv = "kernel,alpha,family,seconds,max_load\n";
+    std::vector<Row> rows;
     double slowest = 0;
     for (const double alpha : {1.5, 3.0}) {
         const DistributionRequest request{
@@ -292,11 +302,14 @@ void times(Report& report) {
             const Distribution d = make_family(family, request);
             const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
             slowest = std::max(slowest, seconds);
-            csv += fmt::format("lu,{},{},{:.3f},{:.4f}\n", alpha, family, seconds,
-                               summarise_loads(node_loads(d, weights)).max_over_ideal);
+            rows.push_back({{"kernel", "lu"},
+                            {"alpha", alpha},
+                            {"family", family},
+                            {"seconds", seconds},
+                            {"max_load", summarise_loads(node_loads(d, weights)).max_over_ideal}});
         }
     }
-    report.write("distribution_times.csv", csv);
+    report.table("distribution_times.csv", rows);
     report.at_most("N = 500, P = 200: seconds of the slowest family", slowest, 10);
 }
 
@@ -308,7 +321,7 @@ void figure3(Report& report) {
         const auto counts = tile_counts(map.distribution, Stored::full);
         map.loads.assign(counts.begin(), counts.end());
         for (const double power : powers) map.ideal.push_back(18 * power);
-        report.write(fmt::format("figure3_{}.svg", name), draw_owner_map(map));
+        report.picture(fmt::format("figure3_{}.svg", name), draw_owner_map(map));
     }
 }
 

@@ -1,12 +1,13 @@
 #include "distributions/ranking_bench.hpp"
 
+#include "table.hpp"
+
 #include "tesela/algs/operation.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/cli/progress_line.hpp"
 #include "tesela/distribution/catalogue.hpp"
 #include "tesela/distribution/metrics.hpp"
 #include "tesela/distribution/platform_constraint.hpp"
-#include "tesela/io/output_file.hpp"
 #include "tesela/sim/simulated_engine.hpp"
 
 #include <fmt/format.h>
@@ -48,15 +49,6 @@ std::vector<double> column(const Json& rows, const char* name) {
     return values;
 }
 
-std::string to_csv(const Json& rows) {
-    std::string csv = "family,max_load,steps,without_communication,with_communication\n";
-    for (const auto& row : rows)
-        csv += fmt::format("{},{:.6g},{:.6g},{:.6g},{:.6g}\n", row.at("family").get<std::string>(),
-                           row.at("max_load").get<double>(), row.at("steps").get<double>(),
-                           row.at("without_communication").get<double>(), row.at("with_communication").get<double>());
-    return csv;
-}
-
 }  // namespace
 
 double kendall_tau(const std::vector<double>& a, const std::vector<double>& b) {
@@ -93,7 +85,7 @@ Json ranking_benchmark(const Platform& platform, const RankingOptions& options) 
                         {"with_communication", makespan(platform, options, owners)}});
         progress.show("families", static_cast<Index>(rows.size()), static_cast<Index>(families.size()));
     }
-    if (!options.table.empty()) write_file(options.table, to_csv(rows));
+    if (!options.table.empty()) write_table(options.table, {rows.begin(), rows.end()}, Digits::computed);
     Json result{{"rows", rows}};
     for (const char* figure : {"max_load", "steps"})
         for (const char* run : {"without_communication", "with_communication"})

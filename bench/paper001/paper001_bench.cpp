@@ -1,6 +1,7 @@
 #include "paper001/paper001_bench.hpp"
 
 #include "distributions/dot_plot.hpp"
+#include "table.hpp"
 
 #include "tesela/algs/operation.hpp"
 #include "tesela/algs/recorded_operation.hpp"
@@ -42,25 +43,34 @@ struct Question {
 
 std::string_view name_of(Operation operation) { return name_in(operation_names, operation); }
 
-Metrics measure(const Question& q, const Family& family, const Recording& recording, Index seeds) {
-    Metrics mean;
-    for (Index seed = 0; seed < seeds; ++seed) {
-        const auto number = static_cast<std::uint64_t>(seed);
-        const DistributionRequest request{
-            .workload = {.operation = q.operation, .density = synthetic_density(q.tiles, {.seed = number})},
-            .nodes = q.nodes,
-            .alpha = family.alpha,
-            .seed = number};
-        const Distribution owners = make_family(family.name, request);
-        const AllocationMetrics metrics(recording, request.workload);
-        const double share = 1 / metrics.ideal(q.nodes) / static_cast<double>(seeds);
-        mean.load += share * metrics.load(owners);
-        mean.dependencies += share * metrics.dependency_makespan(owners, Preemption::allowed);
-        mean.without_preemption += share * metrics.dependency_makespan(owners, Preemption::none);
-        const auto submit = [&](Stream& s, const Tiling& tiling) { run_operation(s, q.operation, tiling, owners); };
-        mean.communications += share * communication_makespan(request.workload, q.nodes, {}, submit);
-    }
-    return mean;
+Row measure(const Question& q, const Family& family, const Recording& recording, Index seed) {
+    const auto number = static_cast<std::uint64_t>(seed);
+    const DistributionRequest request{
+        .workload = {.operation = q.operation, .density = synthetic_density(q.tiles, {.seed = number})},
+        .nodes = q.nodes,
+        .alpha = family.alpha,
+        .seed = number};
+    const Distribution owners = make_family(family.name, request);
+    const AllocationMetrics metrics(recording, request.workload);
+    const double ideal = metrics.ideal(q.nodes);
+    const auto submit = [&](Stream& s, const Tiling& tiling) { run_operation(s, q.operation, tiling, owners); };
+    return {{"kernel", name_of(q.operation)},
+            {"tiles", q.tiles},
+            {"nodes", q.nodes},
+            {"family", family.name},
+            {"alpha", family.alpha},
+            {"seed", seed},
+            {"load", metrics.load(owners) / ideal},
+            {"dependencies", metrics.dependency_makespan(owners, Preemption::allowed) / ideal},
+            {"dependencies_without_preemption", metrics.dependency_makespan(owners, Preemption::none) / ideal},
+            {"communications", communication_makespan(request.workload, q.nodes, {}, submit) / ideal}};
+}
+
+Metrics metrics_of(const Row& mean) {
+    return {.load = mean.at("load").get<double>(),
+            .dependencies = mean.at("dependencies").get<double>(),
+            .without_preemption = mean.at("dependencies_without_preemption").get<double>(),
+            .communications = mean.at("communications").get<double>()};
 }
 
 /// Tables, pictures and progress of one run.
@@ -69,34 +79,37 @@ public:
     explicit Report(const Paper001Options& options) : options_(options) {}
 
     Metrics add(const Question& q, const Family& family, const Recording& recording) {
-        const Metrics m = measure(q, family, recording, options_.seeds);
-        csv_ += fmt::format("{},{},{},{},{},{:.4f},{:.4f},{:.4f},{:.4f}\n", name_of(q.operation), q.tiles, q.nodes,
-                            family.name, family.alpha, m.load, m.dependencies, m.without_preemption, m.communications);
+        std::vector<Row> rows;
+        for (Index seed = 0; seed < options_.seeds; ++seed) rows.push_back(measure(q, family, recording, seed));
+        rows_.insert(rows_.end(), rows.begin(), rows.end());
         progress_.show([&] {
             return fmt::format("{} N = {} P = {} {} alpha = {}", name_of(q.operation), q.tiles, q.nodes, family.name,
                                family.alpha);
         });
-        return m;
+        return metrics_of(means(rows).front());
     }
+    /// A row per seed, and beside it NAME_means.csv.
     void table(const std::string& name) {
-        write(name,
-              "kernel,tiles,nodes,family,alpha,load,dependencies,dependencies_without_preemption,communications\n" +
-                  std::exchange(csv_, {}));
+        const auto rows = std::exchange(rows_, {});
+        write_table(file(name + ".csv"), rows, Digits::computed);
+        write_table(file(name + "_means.csv"), means(rows), Digits::computed);
     }
-    void picture(const std::string& name, const DotPlot& plot) { write(name, draw_dots(plot)); }
+    void picture(const std::string& name, const DotPlot& plot) { write_file(file(name), draw_dots(plot)); }
     void at_most(const std::string& bar, double value, double limit) {
         checks_.push_back({{"bar", bar}, {"value", value}, {"limit", limit}, {"met", value <= limit}});
     }
     [[nodiscard]] Json result() const { return {{"checks", checks_}, {"files", files_}}; }
 
 private:
-    void write(const std::string& name, const std::string& text) {
-        write_file(options_.folder + "/" + name, text);
-        files_.push_back(options_.folder + "/" + name);
+    static std::vector<Row> means(const std::vector<Row>& rows) {
+        return means_over_seeds(rows, {"kernel", "tiles", "nodes", "family", "alpha"});
+    }
+    std::string file(const std::string& name) {
+        return files_.emplace_back(options_.folder + "/" + name).get<std::string>();
     }
     cli::ProgressLine progress_;
     const Paper001Options& options_;
-    std::string csv_;
+    std::vector<Row> rows_;
     Json checks_ = Json::array();
     Json files_ = Json::array();
 };
@@ -158,7 +171,7 @@ void figures4and5(Report& report, const Paper001Options& options) {
             for (DotPanel& panel : row) plot.panels.push_back(std::move(panel));
         report.picture(fmt::format("paper001_makespans_{}.svg", name_of(operation)), plot);
     }
-    report.table("paper001_makespans.csv");
+    report.table("paper001_makespans");
     report.at_most("product: dependencies over load, largest difference of all cases", product_gap, 1e-6);
 }
 
@@ -185,7 +198,7 @@ void figure8(Report& report, const Paper001Options& options) {
             plot.panels.push_back(std::move(panel));
         }
     report.picture("paper001_makespans34.svg", plot);
-    report.table("paper001_makespans34.csv");
+    report.table("paper001_makespans34");
 }
 
 }  // namespace

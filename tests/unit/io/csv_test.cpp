@@ -1,6 +1,6 @@
 #include "tesela/io/csv.hpp"
 
-#include "temporary_directory.hpp"
+#include "support/temporary_directory.hpp"
 #include "tesela/base/error.hpp"
 
 #include <gtest/gtest.h>

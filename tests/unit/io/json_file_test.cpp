@@ -1,6 +1,6 @@
 #include "tesela/io/json_file.hpp"
 
-#include "temporary_directory.hpp"
+#include "support/temporary_directory.hpp"
 #include "tesela/base/error.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "tesela/io/output_file.hpp"
 
-#include "temporary_directory.hpp"
+#include "support/temporary_directory.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/io/input_file.hpp"
 
