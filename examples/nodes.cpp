@@ -36,5 +36,7 @@ int main(int argc, char** argv) {
     for (const StarpuEngine::Sent& to : engine.sent()) sent += to.messages;
     std::printf("node %d: %s; %d tiles sent\n", static_cast<int>(engine.this_node().number()),
                 status.describe().c_str(), static_cast<int>(sent));
+    std::fflush(stdout);
+    engine.barrier();  // mpirun ends the others when the first of them returns 1
     return status.ok() ? 0 : 1;
 }
