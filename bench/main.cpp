@@ -424,6 +424,10 @@ void add_prediction(CLI::App& app, int& exit_code) {
         ->delimiter(',')
         ->allow_extra_args(false)
         ->capture_default_str();
+    command->add_option("--redistribution", options->redistribution_sizes, "Orders of matrices that are redistributed")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->capture_default_str();
     command
         ->add_option("--workers", options->workers,
                      "Workers per node, as 1,2 (the default; under mpirun one number, by default the usable cores of a "
@@ -444,14 +448,14 @@ void add_prediction(CLI::App& app, int& exit_code) {
                 fmt::print("{}\n", result.dump(2));
                 return cli::success;
             }
-            fmt::print("{:<10}{:>7}{:>6}{:>7}{:>9}{:>11}{:>11}{:>9}\n", "operation", "n", "tile", "nodes", "workers",
-                       "predicted", "measured", "error");
+            fmt::print("{:<15}{:>6}{:>6}{:>7}{:>9}{:>11}{:>11}{:>8}{:>9}\n", "operation", "n", "tile", "nodes",
+                       "workers", "predicted", "measured", "noise", "error");
             for (const auto& row : result.at("rows"))
-                fmt::print("{:<10}{:>7}{:>6}{:>7}{:>9}{:>10.4f}s{:>10.4f}s{:>8.1f}%\n",
+                fmt::print("{:<15}{:>6}{:>6}{:>7}{:>9}{:>10.4f}s{:>10.4f}s{:>7.1f}%{:>8.1f}%\n",
                            row.at("operation").get<std::string>(), row.at("n").get<Index>(),
                            row.at("tile").get<Index>(), row.at("nodes").get<Index>(), row.at("workers").get<int>(),
                            row.at("predicted").get<double>(), row.at("measured").get<double>(),
-                           100 * row.at("error").get<double>());
+                           100 * row.at("noise").get<double>(), 100 * row.at("error").get<double>());
             fmt::print("median error {:.1f} %, worst {:.1f} %\n", 100 * result.at("median_error").get<double>(),
                        100 * result.at("worst_error").get<double>());
             return cli::success;

@@ -5,6 +5,7 @@
 
 #include "tesela/algs/cholesky.hpp"
 #include "tesela/algs/elementwise.hpp"
+#include "tesela/algs/redistribute.hpp"
 #include "tesela/algs/tile_size.hpp"
 #include "tesela/apps/geo/likelihood.hpp"
 #include "tesela/apps/geo/sample.hpp"
@@ -19,6 +20,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <type_traits>
 
 namespace tesela::bench {
 namespace {
@@ -71,17 +73,50 @@ private:
     geo::Likelihood likelihood_;
 };
 
+/// A matrix on a row of nodes goes to tiles of two thirds on a column of nodes.
+class RedistributionRun {
+public:
+    RedistributionRun(Engine& engine, Index n)
+        : stream_(engine, {.name = "redistribution"}),
+          from_(stream_, Tiling::square(n, tile), block_cyclic(grid_of(n, tile), {1, engine.node_count()})),
+          to_(stream_, Tiling::square(n, target_tile),
+              block_cyclic(grid_of(n, target_tile), {engine.node_count(), 1})) {}
+    void prepare() {
+        generate(stream_, from_.view(), {element});
+        stream_.wait();
+    }
+    void run() {
+        redistribute(stream_, from_.view(), to_.view());
+        stream_.wait();
+    }
+    static constexpr Index tile = 480;
+
+private:
+    static constexpr Index target_tile = 320;
+    static GridSize grid_of(Index n, Index size) { return Tiling::square(n, size).grid(); }
+    Stream stream_;
+    Matrix<double> from_;
+    Matrix<double> to_;
+};
+
+/// The best of several runs, and how much longer, as a share, the middle one took.
+struct Measured {
+    double best = 0;
+    double noise = 0;
+};
+
 template <class Run>
-double measure(StarpuEngine& engine, Index n, int repetitions) {
+Measured measure(StarpuEngine& engine, Index n, int repetitions) {
     Run run(engine, n);
-    Best best;
+    std::vector<double> all;
     for (int k = 0; k <= repetitions; ++k) {
         run.prepare();
         engine.barrier();
         const double seconds = engine.max(seconds_of([&] { run.run(); }));
-        if (k > 0) best.add(seconds);  // the first touches the memory
+        if (k > 0) all.push_back(seconds);  // the first touches the memory
     }
-    return best.seconds();
+    const double best = std::ranges::min(all);
+    return {best, median(std::move(all)) / best - 1};
 }
 
 template <class Run>
@@ -111,19 +146,28 @@ calibration::MeasuredPlatform calibrate(StarpuEngine& engine, const PredictionOp
 }
 
 template <class Run>
+Index tile_of(const StarpuEngine& engine, Index n) {
+    if constexpr (std::is_same_v<Run, RedistributionRun>)
+        return RedistributionRun::tile;
+    else
+        return automatic_tile_size(n, engine.total_workers());
+}
+
+template <class Run>
 Row compare(StarpuEngine& engine, const calibration::MeasuredPlatform& nodes, const PredictionOptions& options,
             const char* operation, Index n) {
     const double predicted = predict<Run>(nodes.platform, n);
-    const double measured = measure<Run>(engine, n, options.repetitions);
+    const Measured measured = measure<Run>(engine, n, options.repetitions);
     return {{"nodes", engine.node_count()},
             {"network_gbytes_per_second", nodes.network ? Row(1e-9 * nodes.network->bandwidth) : Row()},
             {"operation", operation},
             {"n", n},
-            {"tile", automatic_tile_size(n, engine.total_workers())},
+            {"tile", tile_of<Run>(engine, n)},
             {"workers", engine.worker_count()},
             {"predicted", predicted},
-            {"measured", measured},
-            {"error", predicted / measured - 1}};
+            {"measured", measured.best},
+            {"noise", measured.noise},
+            {"error", predicted / measured.best - 1}};
 }
 
 std::vector<Row> compare_all(StarpuEngine& engine, const PredictionOptions& options) {
@@ -131,6 +175,8 @@ std::vector<Row> compare_all(StarpuEngine& engine, const PredictionOptions& opti
     std::vector<Row> rows;
     for (const Index n : options.sizes) rows.push_back(compare<CholeskyRun>(engine, nodes, options, "cholesky", n));
     for (const Index n : options.geo_sizes) rows.push_back(compare<GeoRun>(engine, nodes, options, "geo", n));
+    for (const Index n : options.redistribution_sizes)
+        rows.push_back(compare<RedistributionRun>(engine, nodes, options, "redistribution", n));
     return rows;
 }
 
@@ -144,7 +190,8 @@ std::vector<int> numbers_of_workers(const PredictionOptions& options) {
 }  // namespace
 
 cli::Json prediction_benchmark(const PredictionOptions& options) {
-    if (options.sizes.empty() && options.geo_sizes.empty()) throw Error("give at least one size");
+    if (options.sizes.empty() && options.geo_sizes.empty() && options.redistribution_sizes.empty())
+        throw Error("give at least one size");
     std::vector<Row> rows;
     bool writes = false;
     for (const int workers : numbers_of_workers(options)) {

@@ -10,6 +10,7 @@ namespace tesela::bench {
 struct PredictionOptions {
     std::vector<Index> sizes{2000, 4000, 6000, 8000};
     std::vector<Index> geo_sizes{4000};
+    std::vector<Index> redistribution_sizes{8000};
     /// Numbers of workers of a node, one after the other; under mpirun one number, or none for the cores at hand.
     std::vector<int> workers{};
     int repetitions = 5;
@@ -17,8 +18,9 @@ struct PredictionOptions {
     std::string table;     ///< a CSV file for the rows; those of runs on other numbers of nodes are kept
 };
 
-/// Calibrates the nodes at hand from isolated kernels and messages, then predicts and measures Cholesky factorisations
-/// and likelihood evaluations: relative errors, and their median. Every node calls it; the first writes the table.
+/// Calibrates the nodes at hand from isolated kernels and messages, then predicts and measures Cholesky
+/// factorisations, likelihood evaluations and redistributions: relative errors, and their median. Every node calls it;
+/// the first writes the table.
 [[nodiscard]] cli::Json prediction_benchmark(const PredictionOptions& options);
 
 }  // namespace tesela::bench

@@ -13,6 +13,8 @@
 #include <chrono>
 #include <ctime>
 #include <iterator>
+#include <numeric>
+#include <utility>
 
 namespace tesela::calibration {
 namespace {
@@ -53,7 +55,8 @@ Spread spread_of(std::vector<double>& seconds) {
     return {.best = seconds.front(),
             .median = median(seconds),
             .slow = seconds[std::min(n - 1, n * 9 / 10)],
-            .calls = static_cast<Index>(n)};
+            .calls = static_cast<Index>(n),
+            .rounds = 1};
 }
 
 std::vector<const Specimen*> chosen_specimens(const std::vector<std::string>& names) {
@@ -79,6 +82,7 @@ public:
         int workers = 1;
         double seconds = 0.1;
         Index walked_bytes = 0;
+        const std::vector<int>& cores;
     };
     explicit Session(const Setting& setting) : setting_(setting), barrier_(setting.workers) {}
 
@@ -87,7 +91,9 @@ public:
         const auto workers = static_cast<std::size_t>(setting_.workers);
         seconds_.assign(list.size(), std::vector<std::vector<double>>(workers));
         finished_ = std::vector<std::atomic<int>>(list.size());
-        run_crew(setting_.workers, [&](int worker) { work(static_cast<std::size_t>(worker), list, announce); });
+        run_crew(
+            setting_.workers, [&](int worker) { work(static_cast<std::size_t>(worker), list, announce); },
+            setting_.cores);
         if (const Kernel* kernel = failed_.load())
             throw Error("{} failed on tiles of {} rows; please report this", kernel->name, setting_.tile);
         std::vector<Spread> spreads;
@@ -144,6 +150,35 @@ private:
     std::vector<std::atomic<int>> finished_;
     std::atomic<const Kernel*> failed_{nullptr};
 };
+
+/// The better of two rounds of the same calls, and how far it is from the other.
+Spread better(const Spread& a, const Spread& b) {
+    const auto& [best, other] = a.median <= b.median ? std::pair(a, b) : std::pair(b, a);
+    Spread result = best;
+    result.rounds = a.rounds + b.rounds;
+    result.drift = other.median / best.median - 1;
+    // Of more than two rounds the two best count.
+    if (best.rounds > 1) result.drift = std::min(result.drift, best.drift);
+    return result;
+}
+
+/// Times specimens in rounds until the two best of each agree, or there were enough. Between the rounds of one lie
+/// those of the others: what disturbs the machine for a while disturbs one round.
+template <class TimeRound>
+std::vector<Spread> time_until_steady(const std::vector<const Specimen*>& list, int most_rounds,
+                                      const TimeRound& time_round) {
+    std::vector<Spread> spreads = time_round(list);
+    std::vector<std::size_t> unsteady(list.size());
+    std::iota(unsteady.begin(), unsteady.end(), std::size_t{0});
+    for (int round = 1; round < most_rounds && !unsteady.empty(); ++round) {
+        std::vector<const Specimen*> again;
+        for (const std::size_t s : unsteady) again.push_back(list[s]);
+        const auto more = time_round(again);
+        for (std::size_t k = 0; k < again.size(); ++k) spreads[unsteady[k]] = better(spreads[unsteady[k]], more[k]);
+        std::erase_if(unsteady, [&](std::size_t s) { return spreads[s].drift <= steady_drift; });
+    }
+    return spreads;
+}
 
 /// Those that a session on tiles of one size and type can time.
 std::vector<const Specimen*> some_of(const std::vector<const Specimen*>& list, Index tile, ElementType type) {
@@ -206,6 +241,7 @@ void check(const CalibrationOptions& options) {
         if (tile < 1 || tile > largest_tile)
             throw Error("tiles of {} rows cannot be timed; take sizes from 1 to {}", tile, largest_tile);
     if (options.workers < 1) throw Error("kernels need at least one worker; {} were asked for", options.workers);
+    if (options.most_rounds < 1) throw Error("kernels need at least one round; {} were asked for", options.most_rounds);
     if (!(options.seconds > 0) || options.seconds > 3600)
         throw Error("the time for each kernel must be above 0 and at most 3600 seconds; it is {}", options.seconds);
 }
@@ -229,18 +265,26 @@ std::vector<KernelSample> time_kernels(const CalibrationOptions& options) {
         for (const ElementType type : element_types) {
             const auto list = some_of(chosen, tile, type);
             if (list.empty()) continue;
+            bool counts = true;  // rounds after the first do not
             const auto announce = [&](const Specimen& specimen) {
+                if (!counts) return;
                 if (options.progress)
                     options.progress(done, total, fmt::format("{} on tiles of {}", specimen.kernel->name, tile));
                 ++done;
             };
             const auto under = [&](int workers) {
-                return Session({.tile = tile,
-                                .type = type,
-                                .workers = workers,
-                                .seconds = options.seconds,
-                                .walked_bytes = walked})
-                    .run(list, announce);
+                counts = true;
+                return time_until_steady(list, options.most_rounds, [&](const auto& some) {
+                    auto spreads = Session({.tile = tile,
+                                            .type = type,
+                                            .workers = workers,
+                                            .seconds = options.seconds / 2,
+                                            .walked_bytes = walked,
+                                            .cores = options.cores})
+                                       .run(some, announce);
+                    counts = false;
+                    return spreads;
+                });
             };
             const auto alone = under(1);
             const auto busy = options.workers > 1 ? under(options.workers) : alone;

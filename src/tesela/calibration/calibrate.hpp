@@ -18,13 +18,20 @@ enum class Load : std::uint8_t { alone, busy };
 /// Whether a call has square tiles, or the few columns of a right-hand side beside one.
 enum class CallShape : std::uint8_t { square, narrow };
 
-/// How long calls of one kind took: the best, the middle one, and the one that nine of ten stayed below.
+/// How long calls of one kind took: the best, the middle one, and the one that nine of ten stayed below. They are timed
+/// in rounds; this is the round with the least median, and `drift` is how much longer, as a share, the median of the
+/// next best round was.
 struct Spread {
     double best = 0;
     double median = 0;
     double slow = 0;
     Index calls = 0;
+    int rounds = 0;
+    double drift = 0;
 };
+
+/// Rounds agree well enough that no more are needed.
+inline constexpr double steady_drift = 0.03;
 
 /// What was timed for one kernel, one tile size and one shape of its calls.
 struct KernelSample {
@@ -42,7 +49,13 @@ struct CalibrationOptions {
     std::vector<std::string> kernels;  ///< names as in kernel_names()
     std::vector<Index> tiles{64, 128, 192, 256, 320, 384, 512, 640, 768, 960};
     int workers = 1;
-    double seconds = 0.1;  ///< for each kernel, tile size and load; at least seven calls are made
+    /// For each kernel, tile size and load, in two rounds of at least seven calls; more rounds follow while the two
+    /// best differ by more than steady_drift, at most so many in all.
+    double seconds = 0.1;
+    int most_rounds = 6;
+    /// What the threads that stand for the workers are bound to, as the system numbers processors; where there are too
+    /// few, as many threads as usable cores are bound to one each, and fewer to none.
+    std::vector<int> cores{};
     /// Bytes that the tiles of all workers take together; 0: twice the last cache, so that what a call needs was driven
     /// out of it since its last use.
     Index walked_bytes = 0;

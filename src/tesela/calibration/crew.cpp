@@ -28,9 +28,11 @@ std::vector<int> usable_cores() {
     return cores;
 }
 
-void run_crew(int threads, const std::function<void(int)>& work) {
-    const std::vector<int> cores = usable_cores();
-    const bool bind = cores.size() == static_cast<std::size_t>(threads);
+void run_crew(int threads, const std::function<void(int)>& work, const std::vector<int>& given) {
+    const auto wanted = static_cast<std::size_t>(threads);
+    const bool have = given.size() >= wanted;
+    const std::vector<int> cores = have ? given : usable_cores();
+    const bool bind = have || cores.size() == wanted;
     std::vector<std::jthread> crew;
     for (int t = 0; t < threads; ++t)
         crew.emplace_back([&, t] {

@@ -1,12 +1,15 @@
 #include "tesela/calibration/measured_platform.hpp"
 
+#include "tesela/base/median.hpp"
 #include "tesela/base/version.hpp"
 #include "tesela/calibration/memory_bandwidth.hpp"
+#include "tesela/calibration/runtime_costs.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 namespace tesela::calibration {
@@ -17,6 +20,7 @@ constexpr double placeholder_latency = 1e-6;
 
 NodeMeasurement measure_node(StarpuEngine& engine, CalibrationOptions timing) {
     timing.workers = engine.worker_count();
+    timing.cores = engine.worker_cores();
     engine.barrier();  // nodes that share a machine begin together, so that they disturb each other
     engine.pause();
     NodeMeasurement measured{.samples = time_kernels(timing),
@@ -72,11 +76,45 @@ std::optional<NetworkTimes> measure_networks(StarpuEngine& engine, NodeTypes& no
     return first;
 }
 
-std::string describe_platform(const StarpuEngine& engine, const std::string& first_node, Load load) {
+/// What the runtime system takes: of each type the median of its nodes.
+void measure_runtimes(StarpuEngine& engine, NodeTypes& nodes, const std::optional<NetworkTimes>& network) {
+    constexpr std::array fields{&RuntimeCosts::submission, &RuntimeCosts::passing, &RuntimeCosts::task,
+                                &RuntimeCosts::message, &RuntimeCosts::message_bandwidth};
+    const RuntimeCosts mine = measure_runtime_costs(engine, network);
+    auto text = nlohmann::json::array();
+    for (const auto field : fields) text.push_back(mine.*field);
+    std::vector<nlohmann::json> all;
+    for (const std::string& one : engine.gather(text.dump())) all.push_back(nlohmann::json::parse(one));
+    for (std::size_t t = 0; t < nodes.types.size(); ++t) {
+        nodes.types[t].runtime.source = Source::measured;
+        std::size_t column = 0;
+        for (const auto field : fields) {
+            std::vector<double> values;
+            for (std::size_t node = 0; node < all.size(); ++node)
+                if (nodes.type_of[node] == t) values.push_back(all[node][column].get<double>());
+            nodes.types[t].runtime.*field = median(std::move(values));
+            ++column;
+        }
+    }
+}
+
+/// How steady the durations of this node were: the middle and the worst drift, in words.
+std::string describe_steadiness(const std::vector<KernelSample>& samples, Load load) {
+    std::vector<double> drifts;
+    for (const KernelSample& sample : samples) drifts.push_back(sample.under(load).drift);
+    if (drifts.empty()) return "";
+    const double worst = std::ranges::max(drifts);
+    return fmt::format(" The two best rounds of each kernel differ by {:.1f} %, at worst {:.1f} %.",
+                       100 * median(std::move(drifts)), 100 * worst);
+}
+
+std::string describe_platform(const StarpuEngine& engine, const std::string& first_node, Load load,
+                              const NodeMeasurement& here) {
     const bool alone = engine.node_count() == 1;
     return fmt::format(
-        "Measured by tesela calibrate {} on {} node{} ({}): CPU kernels with {}. {}", version, engine.node_count(),
+        "Measured by tesela calibrate {} on {} node{} ({}): CPU kernels with {}.{} {}", version, engine.node_count(),
         alone ? "" : "s", first_node, load == Load::busy ? "all workers busy" : "one worker at a time",
+        describe_steadiness(here.samples, load),
         alone ? "The network was not measured: nic is a placeholder, the bandwidth of a copy in memory."
         : engine.description().nodes_here > 1 ? "Several nodes were on one machine: nic is between processes of it."
                                               : "nic is by MPI between two nodes.");
@@ -90,11 +128,12 @@ MeasuredPlatform measure_platform(StarpuEngine& engine, const CalibrationOptions
     const auto nodes = gather(engine, describe(engine.description(), here, load));
     NodeTypes types = group_alike(nodes);
     const auto network = measure_networks(engine, types);
+    measure_runtimes(engine, types, network);
     const std::string first_host = engine.gather(engine.description().host).front();
     return {.platform = {.name = name.empty() ? first_host : name,
                          .node_types = types.types,
                          .subnets = {},
-                         .description = describe_platform(engine, nodes.front().description, load)},
+                         .description = describe_platform(engine, nodes.front().description, load, here)},
             .here = here,
             .network = network};
 }

@@ -63,21 +63,33 @@ std::string spread(const calibration::Spread& spread) {
 }
 
 void print_table(const std::vector<KernelSample>& samples, Load load) {
-    fmt::print("{:<10} {:>5} {:>7} {:>11} {:>11} {:>11} {:>14}\n", "kernel", "tile", "calls", "alone", "busy", "spread",
-               "rate");
+    fmt::print("{:<10} {:>5} {:>7} {:>11} {:>11} {:>11} {:>6} {:>14}\n", "kernel", "tile", "calls", "alone", "busy",
+               "spread", "drift", "rate");
     auto sorted = samples;
     std::ranges::stable_sort(sorted, {}, [](const KernelSample& s) { return s.kernel; });
     for (const auto& sample : sorted)
-        fmt::print("{:<10} {:>5} {:>7} {:>11} {:>11} {:>11} {:>14}\n",
+        fmt::print("{:<10} {:>5} {:>7} {:>11} {:>11} {:>11} {:>5.1f}% {:>14}\n",
                    sample.kernel + (sample.shape == CallShape::narrow ? "|" : ""), sample.tile,
                    sample.under(load).calls, format_seconds(sample.alone.median), format_seconds(sample.busy.median),
-                   spread(sample.under(load)), rate(sample, load));
+                   spread(sample.under(load)), 100 * sample.under(load).drift, rate(sample, load));
 }
 
-/// Samples of which one call in ten took a quarter longer than the median: the machine did something else too.
+/// Samples whose two best rounds do not agree, or of which one call in ten took a quarter longer than the median: the
+/// machine did something else too.
 Index count_unsteady(const std::vector<KernelSample>& samples, Load load) {
-    return std::ranges::count_if(
-        samples, [&](const KernelSample& s) { return s.under(load).slow > 1.25 * s.under(load).median; });
+    return std::ranges::count_if(samples, [&](const KernelSample& sample) {
+        const calibration::Spread& spread = sample.under(load);
+        return spread.drift > calibration::steady_drift || spread.slow > 1.25 * spread.median;
+    });
+}
+
+void print_runtime(const RuntimeCosts& runtime) {
+    fmt::print("a task          {} to submit, {} of a worker beside its kernel\n", format_seconds(runtime.submission),
+               format_seconds(runtime.task));
+    if (runtime.message_bandwidth == 0 && runtime.message == 0) return;
+    fmt::print("a message       {} of busy workers", format_seconds(runtime.message));
+    if (runtime.message_bandwidth > 0) fmt::print(", and a second for {:.2f} GB", runtime.message_bandwidth / 1e9);
+    fmt::print("\n");
 }
 
 void print_summary(const NodeMeasurement& measured, Load load, const std::optional<NetworkTimes>& network) {
@@ -93,7 +105,8 @@ void print_summary(const NodeMeasurement& measured, Load load, const std::option
 }
 
 Json to_json(const calibration::Spread& spread) {
-    return {{"median", spread.median}, {"best", spread.best}, {"slow", spread.slow}, {"calls", spread.calls}};
+    return {{"median", spread.median}, {"best", spread.best},     {"slow", spread.slow},
+            {"calls", spread.calls},   {"rounds", spread.rounds}, {"drift", spread.drift}};
 }
 
 Json to_json(const NetworkTimes& network) {
@@ -105,8 +118,16 @@ Json to_json(const NetworkTimes& network) {
             {"points", points}};
 }
 
-Json to_json(const CalibrateOptions& options, const NodeMeasurement& measured,
-             const std::optional<NetworkTimes>& network) {
+Json to_json(const RuntimeCosts& runtime) {
+    return {{"submission", runtime.submission},
+            {"passing", runtime.passing},
+            {"task", runtime.task},
+            {"message", runtime.message},
+            {"message_bandwidth", runtime.message_bandwidth}};
+}
+
+Json to_json(const CalibrateOptions& options, const MeasuredPlatform& all) {
+    const auto& [platform, measured, network] = all;
     Json samples = Json::array();
     for (const auto& sample : measured.samples)
         samples.push_back({{"kernel", sample.kernel},
@@ -121,6 +142,7 @@ Json to_json(const CalibrateOptions& options, const NodeMeasurement& measured,
             {"unsteady", count_unsteady(measured.samples, options.load())},
             {"copy_bandwidth", measured.copy_bandwidth},
             {"network", network ? to_json(*network) : Json()},
+            {"runtime", to_json(platform.node_types.front().runtime)},
             {"samples", samples}};
 }
 
@@ -139,16 +161,18 @@ int calibrate(CalibrateOptions options) {
     if (first && engine->description().accelerators > 0)
         fmt::print(stderr, "tesela calibrate: only cores are measured; describe accelerators in the file by hand\n");
 
-    const auto [platform, measured, network] = measure(*engine, options);
+    const MeasuredPlatform all = measure(*engine, options);
+    const auto& [platform, measured, network] = all;
     if (!first) return success;
     check_platform(platform);
     file->write(nlohmann::json(platform).dump(1) + "\n");
     file->commit();
     if (options.run.json) {
-        fmt::print("{}\n", to_json(options, measured, network).dump(2));
+        fmt::print("{}\n", to_json(options, all).dump(2));
     } else if (options.out != "-") {
         print_table(measured.samples, options.load());
         print_summary(measured, options.load(), network);
+        print_runtime(platform.node_types.front().runtime);
         fmt::print("written         {}\n", options.out);
     }
     return success;

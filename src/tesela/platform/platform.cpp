@@ -90,6 +90,14 @@ void require_not_negative(double value, const std::string& path) {
     if (!(value >= 0) || !std::isfinite(value)) throw Error("{} must not be negative; it is {}", path, value);
 }
 
+void check_runtime(const RuntimeCosts& costs, const std::string& path) {
+    require_not_negative(costs.submission, path + ".submission");
+    require_not_negative(costs.passing, path + ".passing");
+    require_not_negative(costs.task, path + ".task");
+    require_not_negative(costs.message, path + ".message");
+    require_not_negative(costs.message_bandwidth, path + ".message_bandwidth");
+}
+
 void check_link(const Link& link, const std::string& path) {
     require_positive(link.bandwidth, path + ".bandwidth");
     require_not_negative(link.latency, path + ".latency");
@@ -181,6 +189,7 @@ void check_node_type(const Platform& platform, const NodeType& type, const std::
     for (std::size_t n = 0; n < type.workers.size(); ++n)
         check_group(type.workers[n], fmt::format("{}.workers[{}]", path, n));
     for (const auto& [name, count] : type.limits) require_at_least_one(count, path + ".limits." + name);
+    check_runtime(type.runtime, path + ".runtime");
 }
 
 /// Every subnet reaches the top switch: following parents ends.

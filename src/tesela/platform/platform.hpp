@@ -90,6 +90,23 @@ struct Link {
     friend bool operator==(const Link&, const Link&) = default;
 };
 
+/// What the runtime system takes beside the kernels. `tesela calibrate` measures it; the defaults are those of the
+/// StarPU engine on one server, with tasks and messages that take no time of their cores.
+struct RuntimeCosts {
+    double submission = 6.2e-6;    ///< seconds of the thread that submits, for an item that concerns its node
+    double passing = 0.1e-6;       ///< the same for any other item
+    double task = 0;               ///< seconds that a core needs for a task beside its kernel
+    double message = 0;            ///< seconds that busy cores lose to a message which their node sends or receives
+    double message_bandwidth = 0;  ///< bytes/s at which they lose time to its bytes; 0: none is lost
+    Source source = Source::derived;
+    friend bool operator==(const RuntimeCosts&, const RuntimeCosts&) = default;
+
+    /// What the busy cores of a node lose to a message in all.
+    [[nodiscard]] double message_seconds(double bytes) const {
+        return message + (message_bandwidth > 0 ? bytes / message_bandwidth : 0);
+    }
+};
+
 /// Machines that are alike.
 struct NodeType {
     std::string name;
@@ -100,6 +117,7 @@ struct NodeType {
     std::string subnet;  ///< empty on a flat network
     std::vector<WorkerGroup> workers;
     std::map<std::string, Index> limits;  ///< resources of which a node has few, such as file readers
+    RuntimeCosts runtime{};
     friend bool operator==(const NodeType&, const NodeType&) = default;
 };
 

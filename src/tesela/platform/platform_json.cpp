@@ -201,8 +201,21 @@ Link read_link(const Field& field) {
             .source = field.has("source") ? read_named(field.at("source"), sources) : Source::derived};
 }
 
+/// What is left out is as without the whole.
+RuntimeCosts read_runtime(const Field& field) {
+    field.allow_only({"submission", "passing", "task", "message", "message_bandwidth", "source"});
+    RuntimeCosts costs;
+    if (field.has("submission")) costs.submission = field.at("submission").quantity(Dimension::seconds);
+    if (field.has("passing")) costs.passing = field.at("passing").quantity(Dimension::seconds);
+    costs.task = field.quantity_or_zero("task", Dimension::seconds);
+    costs.message = field.quantity_or_zero("message", Dimension::seconds);
+    costs.message_bandwidth = field.quantity_or_zero("message_bandwidth", Dimension::bytes_per_second);
+    if (field.has("source")) costs.source = read_named(field.at("source"), sources);
+    return costs;
+}
+
 NodeType read_node_type(const Field& field) {
-    field.allow_only({"name", "count", "memory", "memory_bandwidth", "nic", "subnet", "workers", "limits"});
+    field.allow_only({"name", "count", "memory", "memory_bandwidth", "nic", "subnet", "workers", "limits", "runtime"});
     NodeType type{.name = field.at("name").text(),
                   .count = field.at("count").integer(),
                   .memory = field.at("memory").quantity(Dimension::bytes),
@@ -211,6 +224,7 @@ NodeType read_node_type(const Field& field) {
                   .subnet = field.has("subnet") ? field.at("subnet").text() : ""};
     for (const auto& group : field.at("workers").items()) type.workers.push_back(read_group(group));
     if (field.has("limits")) type.limits = field.at("limits").counts();
+    if (field.has("runtime")) type.runtime = read_runtime(field.at("runtime"));
     return type;
 }
 
@@ -285,6 +299,17 @@ json write_link(const Link& link) {
             {"source", name_in(sources, link.source)}};
 }
 
+json write_runtime(const RuntimeCosts& costs) {
+    json result{{"submission", format_quantity(costs.submission, Dimension::seconds)},
+                {"passing", format_quantity(costs.passing, Dimension::seconds)},
+                {"task", format_quantity(costs.task, Dimension::seconds)},
+                {"message", format_quantity(costs.message, Dimension::seconds)},
+                {"source", name_in(sources, costs.source)}};
+    if (costs.message_bandwidth > 0)
+        result["message_bandwidth"] = format_quantity(costs.message_bandwidth, Dimension::bytes_per_second);
+    return result;
+}
+
 json write_node_type(const NodeType& type) {
     json result{{"name", type.name},
                 {"count", type.count},
@@ -295,6 +320,7 @@ json write_node_type(const NodeType& type) {
     if (!type.subnet.empty()) result["subnet"] = type.subnet;
     for (const auto& group : type.workers) result["workers"].push_back(write_group(group));
     if (!type.limits.empty()) result["limits"] = type.limits;
+    if (type.runtime != RuntimeCosts{}) result["runtime"] = write_runtime(type.runtime);
     return result;
 }
 

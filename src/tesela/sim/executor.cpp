@@ -4,6 +4,8 @@
 #include "tesela/sim/internal/observers.hpp"
 #include "tesela/sim/internal/timers.hpp"
 
+#include <utility>
+
 namespace tesela::sim {
 
 Executor::Executor(const Cluster& cluster, const Durations& durations, Copies& copies, const SimulationOptions& options)
@@ -11,14 +13,17 @@ Executor::Executor(const Cluster& cluster, const Durations& durations, Copies& c
       copies_(copies),
       options_(options),
       timeline_(options.network(cluster.platform)),
-      submissions_(cluster.nodes(), Submission({options.submission_seconds, options.passing_seconds})),
       memories_(cluster, copies, *timeline_, options.observers, *this),
       channels_(cluster),
       locks_(copies),
       has_work_(cluster.nodes(), false) {
     const SchedulerSurroundings around{cluster, durations, *timeline_, memories_, *this};
-    for (std::size_t node = 0; node < cluster.nodes(); ++node)
-        schedulers_.emplace_back(around, static_cast<std::int32_t>(node), options.scheduler);
+    for (std::int32_t node = 0; std::cmp_less(node, cluster.nodes()); ++node) {
+        const RuntimeCosts& runtime = cluster.type(node).runtime;
+        submissions_.emplace_back(SubmissionCosts{options.submission_seconds.value_or(runtime.submission),
+                                                  options.passing_seconds.value_or(runtime.passing)});
+        schedulers_.emplace_back(around, node, options.scheduler);
+    }
 }
 
 void Executor::run(const Section& section, const SubmissionRules& rules) {
@@ -64,7 +69,9 @@ void Executor::timer(std::uint64_t what) {
     const auto memory = static_cast<std::int32_t>(word.part);
     switch (word.kind) {
         case TimerKind::submission: return submit_next(word.node);
-        case TimerKind::task_end: return task_ended(word.id);
+        case TimerKind::task_end:
+            if (!scheduler_of(word.id).goes_on(word.id, progress_[word.id].place)) task_ended(word.id);
+            return;
         case TimerKind::gpu:
             if (const auto v = schedulers_[static_cast<std::size_t>(word.node)].kernel_ended(word.part, word.id))
                 task_ended(*v);
@@ -137,13 +144,18 @@ void Executor::send(std::span<const std::uint32_t> messages) {
         timeline_->send({v, vertex(v).node, vertex(v).to, vertex(v).priority, vertex(v).bytes});
 }
 
-void Executor::message_started(std::uint32_t id) { memories_.allocate(section_->uses_of(vertex(id)).back().copy); }
+void Executor::message_started(std::uint32_t id) {
+    memories_.allocate(section_->uses_of(vertex(id)).back().copy);
+    schedulers_[static_cast<std::size_t>(vertex(id).node)].handle_message(vertex(id).bytes);
+}
 
 void Executor::task_starts(const AssignedTask& task) {
     for (const Use& use : section_->uses_of(vertex(task.vertex)))
         if (writes(use.mode)) memories_.allocate(use.copy);
     Progress& progress = progress_[task.vertex];
-    progress.start = now();
+    const std::int32_t node = vertex(task.vertex).node;
+    const bool on_gpu = cluster_.places_of(node)[task.place].is_gpu();
+    progress.start = now() + (on_gpu ? 0 : cluster_.type(node).runtime.task);  // of the kernel
     progress.place = static_cast<std::uint8_t>(task.place);
     progress.worker = task.worker;
 }
@@ -171,6 +183,7 @@ void Executor::task_ended(std::uint32_t v) {
 void Executor::message_arrived(std::uint32_t id, const MessageTimes& times) {
     const Vertex& message = vertex(id);
     memories_.written(section_->uses_of(message).back().copy, 0);
+    schedulers_[static_cast<std::size_t>(message.to)].handle_message(message.bytes);
     ++messages_;
     bytes_ += message.bytes;
     send(channels_.arrived(id));

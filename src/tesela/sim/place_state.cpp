@@ -10,6 +10,11 @@ void BusyCores::start(double seconds, double now) {
     ends_ += now + seconds;
 }
 
+void BusyCores::go_on(double seconds) {
+    busy_ += seconds;
+    ends_ += seconds;
+}
+
 void BusyCores::end(double now) { ends_ = --count_ == 0 ? 0 : ends_ - now; }
 
 PlaceState::PlaceState(const Place& where)

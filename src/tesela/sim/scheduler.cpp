@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace tesela::sim {
 namespace {
@@ -145,6 +146,7 @@ void NodeScheduler::dispatch() {
             start_staged(p);
         }
     }
+    if (to_lose_ > 0) lose_time();
 }
 
 /// The one with the most urgent task among those that a place takes from now; null if there is none.
@@ -237,14 +239,37 @@ void NodeScheduler::start(const AssignedTask& task) {
     PlaceState& place = places_[task.place];
     around_.handler.task_starts(task);
     const double expected = seconds(task.vertex, *place.place);
-    const double duration = expected * vertex(task.vertex).noise;
+    double duration = expected * vertex(task.vertex).noise;
     place.leave_stage(expected);
     if (place.place->is_gpu()) {
         place.gpu.start(task.vertex, duration, now());
         return expect_kernel(task.place);
     }
+    duration += around_.cluster.type(node_).runtime.task;
     place.cores.start(duration, now());
     around_.timeline.set_timer(now() + duration, pack({.kind = TimerKind::task_end, .id = task.vertex}));
+}
+
+void NodeScheduler::handle_message(double bytes) {
+    const double seconds = around_.cluster.type(node_).runtime.message_seconds(bytes);
+    if (seconds == 0) return;
+    to_lose_ += seconds;
+    around_.handler.has_work(node_);
+}
+
+/// A core that is still free when everything that can start has started has the time for messages.
+void NodeScheduler::lose_time() {
+    const auto has_free_core = [](const PlaceState& place) { return !place.place->is_gpu() && !place.free.empty(); };
+    const double seconds = std::exchange(to_lose_, 0);
+    if (std::ranges::none_of(places_, has_free_core)) lost_ += seconds;
+}
+
+bool NodeScheduler::goes_on(std::uint32_t task, std::size_t p) {
+    if (lost_ == 0) return false;
+    const double more = std::exchange(lost_, 0);
+    places_[p].cores.go_on(more);
+    around_.timeline.set_timer(now() + more, pack({.kind = TimerKind::task_end, .id = task}));
+    return true;
 }
 
 void NodeScheduler::expect_kernel(std::size_t p) {

@@ -35,8 +35,8 @@ SimulationOptions checked(SimulationOptions options) {
         if (!(value >= 0) || !std::isfinite(value)) throw Error("{} must not be negative; it is {}", what, value);
     };
     require(options.noise, "the noise");
-    require(options.submission_seconds, "the time to submit a task");
-    require(options.passing_seconds, "the time to pass over a task");
+    require(options.submission_seconds.value_or(0), "the time to submit a task");
+    require(options.passing_seconds.value_or(0), "the time to pass over a task");
     if (!options.network) throw Error("a simulation needs a network model");
     return options;
 }

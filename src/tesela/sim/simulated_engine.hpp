@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,10 +25,10 @@ struct SimulationOptions {
     /// Durations are multiplied by exp(noise·z - noise²/2), z normal: mean 1, a function of seed and task alone.
     double noise = 0;
     std::uint64_t seed = 0;
-    /// What submission of a task costs on a node that runs it (or sends or receives for it), and on any other. The
-    /// defaults were measured with the StarPU engine.
-    double submission_seconds = 6.2e-6;
-    double passing_seconds = 0.1e-6;
+    /// What submission of a task costs on a node that runs it (or sends or receives for it), and on any other; where
+    /// not given, what the platform says.
+    std::optional<double> submission_seconds{};
+    std::optional<double> passing_seconds{};
     RankModel ranks{};
     /// Where given, a task takes this many times its duration on the platform, whatever the ranks of its tiles.
     std::function<double(const Recording& recording, std::uint32_t item)> duration_factor{};

@@ -15,6 +15,7 @@
 #include "tesela/starpu/internal/tile_letters.hpp"
 #include "tesela/starpu/internal/tracing.hpp"
 
+#include <sched.h>
 #include <starpu.h>
 
 #include <algorithm>
@@ -422,6 +423,23 @@ void StarpuEngine::stop_trace() {
     const std::unique_ptr<Tracing> trace = std::move(implementation_->trace);
     (void)together();
     if (trace) trace->stop();
+}
+
+std::vector<int> StarpuEngine::worker_cores() const {
+    std::vector<int> cores(static_cast<std::size_t>(worker_count()), -1);
+    const auto look = [](void* list) {
+        cpu_set_t mask;
+        CPU_ZERO(&mask);
+        auto& found = *static_cast<std::vector<int>*>(list);
+        const auto worker = static_cast<std::size_t>(starpu_worker_get_id_check());
+        if (worker >= found.size() || sched_getaffinity(0, sizeof(mask), &mask) != 0 || CPU_COUNT(&mask) != 1) return;
+        int core = 0;
+        while (!CPU_ISSET(static_cast<std::size_t>(core), &mask)) ++core;
+        found[worker] = core;
+    };
+    starpu_execute_on_each_worker(look, &cores, STARPU_CPU);
+    if (std::ranges::find(cores, -1) != cores.end()) cores.clear();
+    return cores;
 }
 
 void StarpuEngine::pause() { starpu_pause(); }

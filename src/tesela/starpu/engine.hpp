@@ -81,6 +81,9 @@ public:
     [[nodiscard]] Index node_count() const override;
     [[nodiscard]] int worker_count() const override;
     [[nodiscard]] Index total_workers() const override;
+    /// The processors that its workers are bound to, as the system numbers them; empty where some are bound to none.
+    /// Nothing may be pending.
+    [[nodiscard]] std::vector<int> worker_cores() const;
     [[nodiscard]] const NodeDescription& description() const;
     /// The descriptions of all nodes, by node; every node calls it.
     [[nodiscard]] std::vector<std::string> start_lines();

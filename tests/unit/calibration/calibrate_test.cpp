@@ -43,6 +43,10 @@ TEST(TimeKernels, GiveOneSampleForEachKernelTileAndShape) {
             EXPECT_LE(spread->best, spread->median);
             EXPECT_LE(spread->median, spread->slow);
             EXPECT_GE(spread->calls, 7);
+            EXPECT_GE(spread->rounds, 2);
+            EXPECT_LE(spread->rounds, 6);
+            EXPECT_GE(spread->drift, 0);
+            EXPECT_TRUE(spread->rounds == 6 || spread->drift <= steady_drift);
         }
 }
 

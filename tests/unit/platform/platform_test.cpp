@@ -83,11 +83,30 @@ TEST(Platform, SurvivesWritingAndReading) {
     platform.description = "measured with care";
     platform.node_types[1].workers[0].kernels = timed_group().kernels;
     platform.node_types[1].nic.source = Source::measured;
+    platform.node_types[0].runtime = {.submission = 2e-6,
+                                      .passing = 5e-8,
+                                      .task = 4e-6,
+                                      .message = 3e-5,
+                                      .message_bandwidth = 2e9,
+                                      .source = Source::measured};
     EXPECT_EQ(json(platform).get<Platform>(), platform);
     Platform flat = platform;
     flat.subnets.clear();
     for (auto& type : flat.node_types) type.subnet.clear();
     EXPECT_EQ(json(flat).get<Platform>(), flat);
+}
+
+TEST(Platform, TakesTheRuntimeCostsThatAreGivenAndTheUsualOthers) {
+    json text = example();
+    text["node_types"][0]["runtime"] = {{"message", "20 us"}, {"message_bandwidth", "2 GB/s"}};
+    const RuntimeCosts costs = text.get<Platform>().node_types[0].runtime;
+    EXPECT_DOUBLE_EQ(costs.submission, RuntimeCosts{}.submission);
+    EXPECT_DOUBLE_EQ(costs.message_seconds(1e6), 20e-6 + 0.5e-3);
+    EXPECT_DOUBLE_EQ(RuntimeCosts{}.message_seconds(1e6), 0);
+    text["node_types"][0]["runtime"]["latency"] = "1 us";
+    EXPECT_THROW((void)text.get<Platform>(), Error);
+    text["node_types"][0]["runtime"] = {{"task", "-1 us"}};
+    EXPECT_THROW((void)text.get<Platform>(), Error);
 }
 
 TEST(Platform, NumbersNodesTypeByType) {

@@ -50,6 +50,39 @@ TEST(SimulatedEngine, HoldsSubmissionBackWhileTooManyTasksArePending) {
     EXPECT_NEAR(engine.result().makespan, 1e-6 + 20 * laset, 1e-12);  // one after the other, although 64 could run
 }
 
+TEST(SimulatedEngine, TakesSubmissionAndTasksAsThePlatformSays) {
+    Platform platform = platform_of({cores("node", 1, 1)});
+    platform.node_types[0].runtime = {.submission = 1e-3, .task = 2e-3};
+    Simulated simulated{.platform = platform};
+    simulate(simulated, {}, [](Stream& s) { zero_tiles(s, 5); });
+    EXPECT_NEAR(simulated.result.makespan, 1e-3 + 5 * (2e-3 + laset), 1e-12);
+    for (const ScheduledTask& task : simulated.schedule->tasks) EXPECT_NEAR(task.end - task.start, laset, 1e-12);
+    EXPECT_EQ(ScheduleCheck(simulated).broken(), "");
+}
+
+/// Node 0 sends a tile while it computes, on so many cores; node 1 does nothing but receive it.
+double end_of_sender(Index workers, const RuntimeCosts& runtime) {
+    Platform platform = platform_of({cores("node", 2, workers)});
+    platform.node_types[0].runtime = runtime;
+    Simulated simulated{.platform = platform};
+    simulate(simulated, no_submission, [](Stream& s) {
+        const auto A = given(s, 1, all_on(2, 0, {1, 1}));
+        const auto B = given(s, 2, all_on(2, 1, {2, 2}), Stored::full, "B");
+        const auto C = given(s, 1, all_on(2, 0, {1, 1}), Stored::full, "C");
+        s.submit(tasks::gemm(1.0, C(0, 0), C(0, 0), 1.0, C(0, 0)));
+        s.submit(tasks::gemm(1.0, A(0, 0), A(0, 0), 1.0, B(0, 0)));
+        s.wait();
+    });
+    return std::ranges::find(simulated.schedule->tasks, 0, &ScheduledTask::node)->end;
+}
+
+TEST(SimulatedEngine, TakesTheTimeOfAMessageFromCoresThatAreBusy) {
+    const RuntimeCosts runtime{.message = 1e-4, .message_bandwidth = 1e9};
+    EXPECT_NEAR(end_of_sender(1, runtime), gemm_on_core + 1e-4 + tile_of_doubles / 1e9, 1e-12);
+    EXPECT_NEAR(end_of_sender(2, runtime), gemm_on_core, 1e-12);  // the other core has the time
+    EXPECT_NEAR(end_of_sender(1, {}), gemm_on_core, 1e-12);
+}
+
 TEST(SimulatedEngine, WaitsForAllNodesAtAWait) {
     Simulated simulated{.platform = platform_of({cores("node", 2, 1)})};
     simulate(simulated, no_submission, [](Stream& s) {

@@ -9,8 +9,8 @@ namespace tesela::calibration {
 [[nodiscard]] std::vector<int> usable_cores();
 
 /// Runs `work(0)`, …, `work(threads - 1)` at the same time, each on a thread of its own, and returns when all have
-/// ended. As many threads as usable cores are bound to one each; fewer may share the machine with other processes,
-/// which would bind theirs to the same cores. The work must not throw.
-void run_crew(int threads, const std::function<void(int)>& work);
+/// ended. They are bound to the cores given, if those are enough; otherwise as many threads as usable cores are bound
+/// to one each, and fewer to none: other processes would bind theirs to the same cores. The work must not throw.
+void run_crew(int threads, const std::function<void(int)>& work, const std::vector<int>& cores = {});
 
 }  // namespace tesela::calibration

@@ -14,6 +14,8 @@ class BusyCores {
 public:
     void start(double seconds, double now);
     void end(double now);
+    /// One of them needs more than was expected.
+    void go_on(double seconds);
     /// Seconds that they still need, summed over them, and `more`.
     [[nodiscard]] double seconds_left(double more, double now) const { return more + ends_ - count_ * now; }
     /// Seconds of all that was started.

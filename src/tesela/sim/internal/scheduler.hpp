@@ -57,6 +57,10 @@ public:
     /// Starts what can start.
     void dispatch();
 
+    /// The node sends or receives a message: busy cores lose the time that it takes one of them; a free one has it.
+    void handle_message(double bytes);
+    /// Whether a task of a core that should have ended has lost time and goes on; a timer for its end is set then.
+    [[nodiscard]] bool goes_on(std::uint32_t task, std::size_t place);
     /// The task whose kernel has ended as a timer of kind TimerKind::gpu expected; nothing if it did not.
     [[nodiscard]] std::optional<std::uint32_t> kernel_ended(std::size_t place, std::uint32_t expected);
     /// The worker of a task that has ended is free; so is, when what the task has written is known, its resource.
@@ -105,12 +109,15 @@ private:
     [[nodiscard]] bool start_first(VertexQueue& queue, FreeWorkers& free, std::size_t place);
     void start(const AssignedTask& task);
     void expect_kernel(std::size_t place);
+    void lose_time();
 
     SchedulerSurroundings around_;
     std::int32_t node_;
     std::size_t type_;
     SimulatedScheduler rule_;
     std::int32_t lookahead_ = 0;
+    double to_lose_ = 0;  // seconds of messages that came since the last dispatch
+    double lost_ = 0;     // seconds that no task has made up for yet
     const Section* section_ = nullptr;
     std::vector<PlaceState> places_;
     std::vector<ReadyQueue> queues_;
