@@ -394,10 +394,10 @@ void add_paper002(CLI::App& app, int& exit_code) {
 void add_paper001(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<bench::Paper001Options>();
     auto run = std::make_shared<cli::RunOptions>();
-    CLI::App* command = app.add_subcommand("paper001", "Figures 4, 5 and 8 of paper 001: load and simulated makespans");
+    CLI::App* command = app.add_subcommand("paper001", "Figures 4 to 8 of paper 001: load and simulated makespans");
     command->add_option("--seeds", options->seeds, "Matrices drawn for each case")->capture_default_str();
     command->add_option("--largest", options->largest, "Sizes 30, 60 and 90 up to this")->capture_default_str();
-    command->add_option("--figures", options->figures, "4 and 5 (made together), 8")
+    command->add_option("--figures", options->figures, "4, 5, 6, 7, 8; hybrid: bce, rs and hybrid beside each other")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->capture_default_str();

@@ -1,6 +1,7 @@
 #include "distributions_bench.hpp"
 
 #include "dot_plot.hpp"
+#include "repeated_pattern.hpp"
 #include "table.hpp"
 
 #include "tesela/algs/recorded_operation.hpp"
@@ -71,17 +72,6 @@ struct Outcome {
     double step_imbalance = 0;
 };
 
-/// The pattern that the family repeats, or nothing.
-std::optional<Distribution> pattern_of(const Case& c, const TileMap& weights) {
-    if (c.family == "block_cyclic:rule") {
-        Index cols = 1;
-        while (cols * (cols + 1) <= c.nodes) ++cols;
-        return rule_block_cyclic({std::max<Index>(cols - 1, 1), cols}, c.nodes);
-    }
-    if (c.family == "bce") return extended_pattern(weights, {.nodes = c.nodes, .alpha = c.alpha});
-    return std::nullopt;
-}
-
 Row measure(const Case& c, Index seed) {
     const auto number = static_cast<std::uint64_t>(seed);
     const DistributionRequest request{
@@ -93,7 +83,7 @@ Row measure(const Case& c, Index seed) {
     const TileMap weights = tile_weights(request.workload);
     const Distribution d = make_family(c.family, request);
     const LoadSummary load = summarise_loads(node_loads(d, weights));
-    const auto pattern = pattern_of(c, weights);
+    const auto pattern = repeated_pattern(c.family, weights, c.nodes, c.alpha);
     return {{"kernel", name_of(c.operation)},
             {"tiles", c.tiles},
             {"nodes", c.nodes},
