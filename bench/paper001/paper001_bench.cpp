@@ -241,14 +241,13 @@ double hybrid_limit(Index tiles) { return tiles < 60 ? 0.02 : 0.005; }
 void judge_hybrid(Report& report, const Paper001Options& options) {
     constexpr std::array<Index, 4> counts{34, 37, 41, 53};
     const std::vector<std::string> names{"bce", "rs", "hybrid"};
-    DotPlot plot{
-        .title = "LU, alpha = 2, on numbers of nodes that fit no grid: load B, dependencies D, communications C",
-        .y_label = "over ideal",
-        .series = {},
-        .group = 3,
-        .places = {},
-        .panels = {},
-        .top = 1.2};
+    DotPlot plot{.title = "LU, alpha = 2, P fits no grid: load B, dependencies D, communications C",
+                 .y_label = "over ideal",
+                 .series = {},
+                 .group = 3,
+                 .places = {},
+                 .panels = {},
+                 .top = 1.2};
     for (const auto& name : names)
         for (const char* metric : {"B", "D", "C"}) plot.series.push_back(name + " " + metric);
     for (const Index nodes : counts) plot.places.push_back(fmt::format("P = {}", nodes));
