@@ -37,7 +37,8 @@ public:
 
 private:
     [[nodiscard]] Row measure_one(Index number, Index nodes, const Family& family) const;
-    /// 𝔇: as AllocationMetrics::dependency_makespan has it with Preemption::allowed, in a tenth of the time.
+    /// 𝔇: as AllocationMetrics::dependency_makespan has it with Preemption::allowed, in a tenth of the time. Of a
+    /// product it is 𝔅, since tasks wait for nothing but their own tile (a test of AllocationMetrics shows it).
     [[nodiscard]] double dependency_makespan(Index number, const Distribution& owners) const;
 
     Operation operation_;
