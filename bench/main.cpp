@@ -199,35 +199,58 @@ void add_distributions(CLI::App& app, int& exit_code) {
 }
 
 void print_ranking(const nlohmann::ordered_json& result) {
-    fmt::print("{:<20} {:>9} {:>9} {:>22} {:>20}\n", "family", "max_load", "steps", "without communication",
-               "with communication");
+    fmt::print("{:<9} {:<15} {:<18} {:>9} {:>9} {:>9} {:>14} {:>11}\n", "kernel", "nodes", "family", "max_load",
+               "steps", "interface", "without comm.", "with comm.");
     for (const auto& row : result.at("rows"))
-        fmt::print("{:<20} {:>9.4f} {:>9.4f} {:>20.3f} s {:>18.3f} s\n", row.at("family").get<std::string>(),
-                   row.at("max_load").get<double>(), row.at("steps").get<double>(),
-                   row.at("without_communication").get<double>(), row.at("with_communication").get<double>());
-    for (const auto& [name, value] : result.items())
-        if (value.is_number()) fmt::print("{:<40}{:.3f}\n", name, value.get<double>());
+        fmt::print("{:<9} {:<15} {:<18} {:>9.4f} {:>9.4f} {:>7.2f} s {:>12.3f} s {:>9.3f} s\n",
+                   row.at("kernel").get<std::string>(), row.at("nodes").get<std::string>(),
+                   row.at("family").get<std::string>(), row.at("max_load").get<double>(), row.at("steps").get<double>(),
+                   row.at("interface_seconds").get<double>(), row.at("without_communication").get<double>(),
+                   row.at("with_communication").get<double>());
+    fmt::print(
+        "\nKendall's tau             without communication             with communication\n{:<9} {:<15} {:>9} {:>15} "
+        "{:>6} {:>12} {:>16}\n",
+        "kernel", "nodes", "max_load", "step_imbalance", "steps", "steps", "steps+interface");
+    for (const auto& one : result.at("cases"))
+        fmt::print("{:<9} {:<15} {:>9.2f} {:>15.2f} {:>6.2f} {:>12.2f} {:>16.2f}\n",
+                   one.at("kernel").get<std::string>(), one.at("nodes").get<std::string>(),
+                   one.at("tau_of_max_load").get<double>(), one.at("tau_of_step_imbalance").get<double>(),
+                   one.at("tau_of_steps").get<double>(), one.at("tau_of_steps_with_communication").get<double>(),
+                   one.at("tau_of_steps_and_interface_with_communication").get<double>());
 }
 
 void add_ranking(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<bench::RankingOptions>();
     auto run = std::make_shared<cli::RunOptions>();
     auto platform = std::make_shared<std::string>("grid5000-lille");
-    auto nodes = std::make_shared<std::string>("6che+6chi+2cho");
-    CLI::App* command = app.add_subcommand(
-        "ranking",
-        "Whether the figures of tesela dist compare order the families of distributions as simulated runs do");
-    cli::add_choice(*command, "--kernel", options->operation, operation_names, "Operation");
+    auto kernels = std::make_shared<std::vector<std::string>>();
+    for (const Operation operation : options->operations) kernels->emplace_back(name_in(operation_names, operation));
+    CLI::App* command = app.add_subcommand("ranking",
+                                           "Whether the figures of tesela dist compare order the families of "
+                                           "distributions as simulated runs do; exit code "
+                                           "1 if steps does not on the first of --nodes");
+    cli::allow_only(command->add_option("--kernel", *kernels, "Operations")
+                        ->delimiter(',')
+                        ->allow_extra_args(false)
+                        ->capture_default_str(),
+                    cli::words_of(operation_names));
     command->add_option("--platform", *platform, "A platform file, or the name of a ready-made platform")
         ->capture_default_str();
-    command->add_option("--nodes", *nodes, "Nodes of the platform to use, by number and type")->capture_default_str();
+    command
+        ->add_option("--nodes", options->nodes, "Nodes of the platform to use, by number and type: one choice or more")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->capture_default_str();
     command->add_option("--tiles", options->tiles, "Tile rows (and columns) of the matrix")->capture_default_str();
     command->add_option("--tile", options->tile, "Tile size")->capture_default_str();
     command->add_option("--table", options->table, "CSV file to write the rows to");
     cli::add_json_option(*command, *run);
     command->callback([=, &exit_code] {
         exit_code = cli::run_guarded("tesela bench", [&] {
-            const auto result = bench::ranking_benchmark(cli::read_platform(*platform, *nodes), *options);
+            options->operations.clear();
+            for (const std::string& name : *kernels)
+                options->operations.push_back(parse_name(operation_names, name, "--kernel"));
+            const auto result = bench::ranking_benchmark(cli::read_platform(*platform, ""), *options);
             if (!run->json) print_ranking(result);
             return print_checks(result, run->json) ? cli::success : cli::failed;
         });
@@ -394,10 +417,10 @@ void add_paper002(CLI::App& app, int& exit_code) {
 void add_paper001(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<bench::Paper001Options>();
     auto run = std::make_shared<cli::RunOptions>();
-    CLI::App* command = app.add_subcommand("paper001", "Figures 4, 5 and 8 of paper 001: load and simulated makespans");
+    CLI::App* command = app.add_subcommand("paper001", "Figures 4 to 8 of paper 001: load and simulated makespans");
     command->add_option("--seeds", options->seeds, "Matrices drawn for each case")->capture_default_str();
     command->add_option("--largest", options->largest, "Sizes 30, 60 and 90 up to this")->capture_default_str();
-    command->add_option("--figures", options->figures, "4 and 5 (made together), 8")
+    command->add_option("--figures", options->figures, "4, 5, 6, 7, 8; hybrid: bce, rs and hybrid beside each other")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->capture_default_str();

@@ -6,6 +6,7 @@
 #include "tesela/base/error.hpp"
 #include "tesela/distribution/catalogue.hpp"
 #include "tesela/distribution/metrics.hpp"
+#include "tesela/distribution/step_schedule.hpp"
 #include "tesela/tesela.hpp"
 
 #include <nlohmann/json.hpp>
@@ -85,8 +86,9 @@ Index print_measures(const char* name, const Distribution& owners, const Recorde
     const Workload work = dense_cholesky(owners.grid());
     const std::vector<double> loads = node_loads(owners, tile_weights(work));
     const Index messages = recorded.transfers(owners).messages;
+    const std::vector<NodeTimes> times = times_by_power(work.costs, owners.nodes());
     std::printf("%-18s %5d %10.4f %8.4f %5d %10d\n", name, static_cast<int>(owners.nodes()),
-                summarise_loads(loads).max_over_ideal, step_imbalance(owners, work),
+                summarise_loads(loads).max_over_ideal, step_makespan(owners, work, times) / ideal_time(work, times),
                 static_cast<int>(most_nodes_met(owners)), static_cast<int>(messages));
     return messages;
 }

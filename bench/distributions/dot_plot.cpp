@@ -43,7 +43,7 @@ void draw_panel(Svg& svg, const DotPlot& plot, std::size_t number) {
                      panel_height};
     svg.rect(box, "fill=\"#f7f7f7\" stroke=\"#ccc\"");
     svg.text({box.x + 4, box.y - 5}, panel.title, {.size = 11, .weight = TextWeight::bold});
-    const Scale y{.low = 1, .high = plot.top, .first = box.y + box.height - 6, .last = box.y + 8};
+    const Scale y{.low = plot.bottom, .high = plot.top, .first = box.y + box.height - 6, .last = box.y + 8};
     const Ticks ticks = ticks_upward(y.low, y.high, box.height);
     for (std::size_t t = 0; t < ticks.at.size(); ++t) {
         svg.rect({box.x, y(ticks.at[t]), box.width, 0.5}, "fill=\"#ccc\"");

@@ -17,8 +17,8 @@ struct DotPanel {
     std::vector<Dot> dots;
 };
 
-/// Panels in rows of `columns` with a common vertical scale from 1 to `top`; dots above it are drawn at the top as
-/// triangles.
+/// Panels in rows of `columns` with a common vertical scale from `bottom` to `top`; dots above it are drawn at the top
+/// as triangles.
 struct DotPlot {
     std::string title;
     std::string y_label;
@@ -28,6 +28,7 @@ struct DotPlot {
     std::vector<std::string> places;
     std::vector<DotPanel> panels;
     int columns = 3;
+    double bottom = 1;
     double top = 1.1;
 };
 

@@ -16,15 +16,19 @@ namespace tesela::bench {
 struct RankingOptions {
     Index tiles = 60;
     Index tile = 960;
-    Operation operation = Operation::cholesky;
-    std::string table;  ///< CSV file to write; none: empty
+    std::vector<Operation> operations{Operation::cholesky, Operation::lu, Operation::product};
+    std::vector<std::string> nodes{"6che+6chi+2cho", "4che+4chi", "2chi+1cho"};  ///< of the platform
+    std::string table;                                                           ///< CSV file to write; none: empty
 };
 
 /// Kendall's τ-b of two lists of the same length: 1 where they order alike, -1 where one is the other's reverse.
 [[nodiscard]] double kendall_tau(const std::vector<double>& a, const std::vector<double>& b);
 
-/// A row per family, and τ of `steps` (and of `max_load`) with the makespans simulated without and with communication:
-/// {"rows", "tau_…", "checks"}. The bar is τ ≥ 0.8 of steps without communication.
+/// For each operation and choice of nodes a row per family: its figures, and makespans simulated without and with
+/// communication. {"rows", "cases": [{"kernel", "nodes", "tau_…"}, …], "checks"}: τ of max_load, of step_imbalance
+/// (each step waits for the one before) and of steps with the makespans without communication; of steps, and of steps
+/// with the time of the busiest interface added, with those with communication. The bar is τ ≥ 0.8 of steps without
+/// communication on the first choice of nodes.
 [[nodiscard]] nlohmann::ordered_json ranking_benchmark(const Platform& platform, const RankingOptions& options);
 
 }  // namespace tesela::bench

@@ -10,6 +10,7 @@
 #include "tesela/distribution/catalogue.hpp"
 #include "tesela/distribution/metrics.hpp"
 #include "tesela/distribution/platform_constraint.hpp"
+#include "tesela/distribution/step_schedule.hpp"
 #include "tesela/io/json_file.hpp"
 #include "tesela/io/output_file.hpp"
 #include "tesela/report/owner_map.hpp"
@@ -170,6 +171,7 @@ struct ComparedFamily {
     std::string family;
     LoadSummary load;
     double step_imbalance = 1;
+    std::optional<double> steps{};
     Index max_nodes_per_row = 0;
     Index max_nodes_per_column = 0;
     std::optional<Transfers> transfers;
@@ -189,21 +191,31 @@ Makespans simulate(const DistributionRequest& request, const Distribution& distr
             communication_makespan(request.workload, request.nodes, network, submit) / ideal};
 }
 
+/// How long the nodes take for the operation's kernels.
+std::vector<NodeTimes> times_of(const ProblemOptions& problem, const DistributionRequest& request) {
+    if (problem.platform.empty()) return times_by_power(request.workload.costs, request.nodes, request.powers);
+    return platform_times(read_platform(problem.platform, problem.nodes), problem.operation, problem.tile);
+}
+
 ComparedFamily measure(const std::string& family, const DistributionRequest& request, const CompareOptions& options,
                        const std::optional<RecordedOperation>& recorded) {
+    const std::vector<NodeTimes> times = times_of(options.problem, request);
+    const double ideal = ideal_time(request.workload, times);
     const auto start = std::chrono::steady_clock::now();
     const Distribution distribution = make_family(family, request);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     const Stored stored = stored_tiles(request.workload.operation);
-    ComparedFamily row{
-        .family = family,
-        .load = summarise_loads(node_loads(distribution, tile_weights(request.workload)), request.powers),
-        .step_imbalance = step_imbalance(distribution, request.workload, request.powers),
-        .max_nodes_per_row = std::ranges::max(nodes_per_row(distribution, stored)),
-        .max_nodes_per_column = std::ranges::max(nodes_per_column(distribution, stored)),
-        .transfers = std::nullopt,
-        .seconds = seconds.count()};
-    if (recorded) row.transfers = recorded->transfers(distribution);
+    ComparedFamily row{.family = family,
+                       .load = summarise_times(node_times(distribution, request.workload, times), ideal),
+                       .step_imbalance = step_imbalance(distribution, request.workload, request.powers),
+                       .max_nodes_per_row = std::ranges::max(nodes_per_row(distribution, stored)),
+                       .max_nodes_per_column = std::ranges::max(nodes_per_column(distribution, stored)),
+                       .transfers = std::nullopt,
+                       .seconds = seconds.count()};
+    if (recorded) {
+        row.transfers = recorded->transfers(distribution);
+        row.steps = ideal > 0 ? step_makespan(distribution, request.workload, times) / ideal : 1;
+    }
     if (options.simulate) row.makespans = simulate(request, distribution, *recorded, options.network);
     return row;
 }
@@ -231,12 +243,14 @@ Json to_json(const ComparedFamily& row) {
     Json json{{"family", row.family},
               {"max_load", row.load.max_over_ideal},
               {"dispersion", row.load.dispersion},
+              {"steps", nullptr},
               {"step_imbalance", row.step_imbalance},
               {"max_nodes_per_row", row.max_nodes_per_row},
               {"max_nodes_per_column", row.max_nodes_per_column},
               {"transfers", nullptr},
               {"bytes", nullptr},
               {"seconds", row.seconds}};
+    if (row.steps) json["steps"] = *row.steps;
     if (row.transfers) {
         json["transfers"] = row.transfers->messages;
         json["bytes"] = row.transfers->bytes;
@@ -254,8 +268,8 @@ void print_table(const std::vector<ComparedFamily>& rows) {
     fmt::print("{:<18} {:>9} {:>10} {:>9} {:>8} {:>8} {:>10} {:>9}{}\n", "family", "max_load", "dispersion", "steps",
                "per_row", "per_col", "transfers", "seconds", simulated ? " dependencies communications" : "");
     for (const auto& row : rows) {
-        fmt::print("{:<18} {:>9.4f} {:>10.4f} {:>9.4f} {:>8} {:>8} {:>10} {:>9.3f}", row.family,
-                   row.load.max_over_ideal, row.load.dispersion, row.step_imbalance, row.max_nodes_per_row,
+        fmt::print("{:<18} {:>9.4f} {:>10.4f} {:>9} {:>8} {:>8} {:>10} {:>9.3f}", row.family, row.load.max_over_ideal,
+                   row.load.dispersion, row.steps ? fmt::format("{:.4f}", *row.steps) : "-", row.max_nodes_per_row,
                    row.max_nodes_per_column, row.transfers ? fmt::format("{}", row.transfers->messages) : "-",
                    row.seconds);
         if (row.makespans)
@@ -292,9 +306,10 @@ void add_compare(CLI::App& dist, int& exit_code) {
     command->add_flag("--json", options->json, "Print the results as JSON");
     command->footer(
         "Columns:\n"
-        "  max_load          load of the fullest node over its share of the power; 1 is perfect\n"
-        "  dispersion        standard deviation over mean of load per power\n"
-        "  steps             makespan over the ideal if each step waited for the one before\n"
+        "  max_load          time of the busiest node over what it would be if all were; 1 is perfect\n"
+        "  dispersion        standard deviation over mean of the nodes' times\n"
+        "  steps             makespan over the same ideal, without communication, of nodes that divide\n"
+        "                    themselves among their ready tasks (- above 256 tile rows)\n"
         "  per_row, per_col  most nodes that own tiles of one row or column\n"
         "  transfers         tiles sent between nodes (- above 256 tile rows)\n"
         "  seconds           time to make the distribution");

@@ -5,6 +5,7 @@
 #include "tesela/distribution/metrics.hpp"
 #include "tesela/distribution/node_set.hpp"
 #include "tesela/distribution/powers.hpp"
+#include "tesela/distribution/step_schedule.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -178,6 +179,21 @@ private:
     std::vector<NodeSet> rows_, cols_;
 };
 
+/// Scheduling takes as long as there are tasks: 0.7 million of LU with so many rows.
+constexpr Index most_scheduled_rows = 128;
+
+struct Repaired {
+    Distribution distribution;
+    double score = 0;  ///< the less the better
+};
+
+void score_by_makespans(std::vector<Repaired>& repaired, const Workload& workload,
+                        const std::vector<NodeTimes>& nodes) {
+    const std::vector<StepTask> order = by_longest_path(workload);
+    for (auto& [distribution, score] : repaired)
+        score = step_makespan(distribution, workload, nodes) + step_makespan(distribution, workload, nodes, order);
+}
+
 }  // namespace
 
 Distribution hybrid_pattern(const Workload& workload, const HybridPattern& options) {
@@ -188,19 +204,22 @@ Distribution hybrid_pattern(const Workload& workload, const HybridPattern& optio
     const Index limit = line_limit(options.nodes, options.alpha);
     const Powers powers(options.nodes, options.powers);
     const auto tiles = by_step(weights.grid());
-    Distribution best;
-    double least = std::numeric_limits<double>::infinity();
+    std::vector<Repaired> repaired;
     for (const auto& candidate : best_patterns(weights, options, powers)) {
         Repair repair(weights, candidate.pattern, limit, powers);
         repair.run(tiles);
         const double load = summarise_loads(node_loads(repair.distribution(), weights), options.powers).max_over_ideal;
-        const double score =
-            load + options.regularity * step_imbalance(repair.distribution(), workload, options.powers);
-        if (score >= least) continue;
-        least = score;
-        best = repair.distribution();
+        repaired.push_back(
+            {repair.distribution(),
+             load + options.regularity * step_imbalance(repair.distribution(), workload, options.powers)});
     }
-    return best;
+    std::ranges::stable_sort(repaired, {}, &Repaired::score);
+    const bool scheduled =
+        workload.operation != Operation::product && weights.grid().rows <= most_scheduled_rows && options.scheduled > 1;
+    if (!scheduled) return std::move(repaired.front().distribution);
+    repaired.resize(std::min(repaired.size(), static_cast<std::size_t>(options.scheduled)));
+    score_by_makespans(repaired, workload, times_by_power(workload.costs, options.nodes, options.powers));
+    return std::move(std::ranges::min_element(repaired, {}, &Repaired::score)->distribution);
 }
 
 }  // namespace tesela

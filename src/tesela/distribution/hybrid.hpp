@@ -13,7 +13,8 @@ struct HybridPattern {
     double alpha = 1;
     Index patterns = 48;  ///< how many of the best `bce` patterns are repaired
     double regularity =
-        0.25;  ///< what counts is load + regularity · step imbalance; look-ahead hides most of the latter
+        0.25;              ///< what counts is load + regularity · step imbalance; look-ahead hides most of the latter
+    Index scheduled = 12;  ///< of how many of the best the makespans are computed
     std::vector<double> powers{};  ///< of the nodes; none: equal
 };
 
@@ -23,8 +24,11 @@ struct HybridPattern {
 /// any node that its pattern row and its pattern column share (both filled up to the limit with the nodes that have
 /// least), which keeps the limit. Nodes above their share (of the power) give tiles to nodes below it, each at an even
 /// rate along the steps of the factorization, as in algorithm 2 of paper 000, so that what the pattern spreads evenly
-/// over the steps stays so. Of several patterns the one with the least maximum load + regularity · step imbalance
-/// (distribution/metrics.hpp) is kept.
+/// over the steps stays so. Several patterns are repaired; those with the least maximum load + regularity · step
+/// imbalance (distribution/metrics.hpp) are scheduled without communication, and of them the one is kept with the least
+/// sum of two makespans: by the urgency of the algorithms' priorities and by that of the longest path
+/// (distribution/step_schedule.hpp). An allocation that is good under one rule alone is luck: paper 001's 𝔇 follows the
+/// one, runs the other. Beyond 128 tile rows, and for a product, the first figure decides.
 [[nodiscard]] Distribution hybrid_pattern(const Workload& workload, const HybridPattern& options);
 
 }  // namespace tesela

@@ -113,6 +113,11 @@ LoadSummary summarise_loads(std::span<const double> loads, std::span<const doubl
     return summary;
 }
 
+LoadSummary summarise_times(std::span<const double> times, double ideal) {
+    if (!(ideal > 0) || times.empty()) return {};
+    return {.max_over_ideal = std::ranges::max(times) / ideal, .dispersion = dispersion(times)};
+}
+
 std::vector<Index> nodes_per_row(const Distribution& distribution, Stored stored) {
     const GridSize grid = distribution.grid();
     std::vector<Index> distinct(static_cast<std::size_t>(grid.rows));

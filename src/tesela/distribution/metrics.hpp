@@ -21,6 +21,8 @@ struct LoadSummary {
 };
 /// Throws Error where there are neither none nor as many powers as loads.
 [[nodiscard]] LoadSummary summarise_loads(std::span<const double> loads, std::span<const double> powers = {});
+/// The same of times that nodes take, one per node, where all together could have taken `ideal`; 1 and 0 for no work.
+[[nodiscard]] LoadSummary summarise_times(std::span<const double> times, double ideal);
 /// Standard deviation over mean; 0 for no load.
 [[nodiscard]] double dispersion(std::span<const double> loads);
 
@@ -31,7 +33,8 @@ struct LoadSummary {
 /// Regularity: Σ_k max_p (work of step k on node p)/power_p over Σ_k (work of step k)/Σ_p power_p. It is the makespan
 /// over the ideal if no step began before all nodes had finished the one before: 1 when every step is shared as the
 /// powers are, and never below LoadSummary::max_over_ideal of the same workload and powers. Paper 001 (section 5.2)
-/// blames the lack of it for the idle time of random subsets in LU. Equal powers when none are given.
+/// blames the lack of it for the idle time of random subsets in LU. Equal powers when none are given. Real runs do not
+/// wait for whole steps: for what they would take without communication see step_makespan (step_schedule.hpp).
 [[nodiscard]] double step_imbalance(const Distribution& distribution, const Workload& workload,
                                     std::span<const double> powers = {});
 

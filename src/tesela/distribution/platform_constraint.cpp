@@ -28,6 +28,34 @@ std::vector<double> update_powers(const Platform& platform, Index tile) {
     return node_powers(platform, "dgemm", work_of(2, tile));
 }
 
+std::vector<NodeTimes> platform_times(const Platform& platform, Operation operation, Index tile) {
+    struct Use {
+        double KernelCosts::*kernel;
+        const char* name;
+        double flops;  // over the cube of the tile's size
+    };
+    std::vector<Use> uses{{&KernelCosts::update, "dgemm", 2}};
+    if (operation != Operation::product) uses.push_back({&KernelCosts::solve, "dtrsm", 1});
+    if (operation == Operation::lu) uses.push_back({&KernelCosts::factor, "dgetrf", 2.0 / 3});
+    if (operation == Operation::cholesky) {
+        uses.push_back({&KernelCosts::factor, "dpotrf", 1.0 / 3});
+        uses.push_back({&KernelCosts::symmetric_update, "dsyrk", 1});
+    }
+    std::vector<NodeTimes> times;
+    for (const auto& type : platform.node_types) {
+        NodeTimes node{.shared = {0, 0, 0, 0}, .alone = {0, 0, 0, 0}};
+        for (const auto& [kernel, name, flops] : uses) {
+            const KernelWork work = work_of(flops, tile);
+            const double power = node_power(type, name, work);
+            if (!(power > 0)) no_duration(type, name);
+            node.shared.*kernel = 1 / power;
+            node.alone.*kernel = fastest(type, name, work);
+        }
+        times.insert(times.end(), static_cast<std::size_t>(type.count), node);
+    }
+    return times;
+}
+
 StepConstraint cholesky_constraint(const Platform& platform, Index tile) {
     constexpr std::array kernels{std::pair{"dpotrf", 1.0 / 3}, std::pair{"dtrsm", 1.0}, std::pair{"dgemm", 2.0}};
     StepConstraint constraint{.step_seconds = {}, .powers = update_powers(platform, tile)};

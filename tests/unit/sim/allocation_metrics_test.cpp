@@ -2,9 +2,11 @@
 
 #include "tesela/algs/recorded_operation.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/base/random.hpp"
 #include "tesela/distribution/catalogue.hpp"
 #include "tesela/distribution/families.hpp"
 #include "tesela/distribution/metrics.hpp"
+#include "tesela/distribution/step_schedule.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -50,6 +52,26 @@ double makespan_by_rounds(const AllocationMetrics& metrics, const Recording& rec
         settle();
     }
     return time;
+}
+
+RC_GTEST_PROP(AllocationMetrics, OfAFactorizationAreThoseOfTasksPlacedByTheirLongestPath, ()) {
+    const auto operation = *rc::gen::element(Operation::lu, Operation::cholesky);
+    const auto tiles = *rc::gen::inRange<Index>(1, 16);
+    const auto nodes = *rc::gen::inRange<Index>(1, 9);
+    const auto seed = *rc::gen::arbitrary<std::uint64_t>();
+    // Noise on all tiles, so that no two paths are equally long.
+    Workload workload = dense(operation, tiles);
+    const Random random(seed);
+    for (Index i = 0; i < tiles; ++i)
+        for (Index j = 0; j < tiles; ++j)
+            workload.density[{i, j}] =
+                0.1 + random.uniform({static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(j)});
+    const RecordedOperation recorded(operation, {.tiles = tiles, .nodes = nodes});
+    const AllocationMetrics metrics(recorded.recording(), workload);
+    const Distribution owners = random_distribution({tiles, tiles}, nodes, seed);
+    const double placed =
+        step_makespan(owners, workload, times_by_power(workload.costs, nodes), by_longest_path(workload));
+    RC_ASSERT(std::abs(placed - metrics.dependency_makespan(owners, Preemption::allowed)) < 1e-9 * placed);
 }
 
 RC_GTEST_PROP(AllocationMetrics, AgreeWithRoundsOfOneUnit, ()) {
