@@ -33,7 +33,7 @@ RC_GTEST_PROP(Nodes, CholeskyEqualsLapack, ()) {
     RC_ASSERT(testing::run_cholesky<float>(engine(), c).worst() <= 1);
 }
 
-RC_GTEST_PROP(Nodes, LuEqualsTheTextbook, ()) {
+RC_GTEST_PROP(Nodes, LuEqualsLapack, ()) {
     const Case c = any_case(160);
     RC_LOG() << c.name();
     RC_ASSERT(testing::run_lu<double>(engine(), c).worst() <= 1);
@@ -52,6 +52,13 @@ TEST(Nodes, CholeskyOfOrder1500EqualsLapack) {
     EXPECT_LE(testing::run_cholesky<double>(engine(), c).worst(), 1);
     const Case r{.n = 1499, .tile = 200, .family = Family::random, .seed = 5, .form = SolveForm::classical};
     EXPECT_LE(testing::run_cholesky<float>(engine(), r).worst(), 1);
+}
+
+TEST(Nodes, LuOfOrder1500EqualsLapack) {
+    const Case c{.n = 1500, .tile = 190, .family = Family::block_cyclic};
+    EXPECT_LE(testing::run_lu<double>(engine(), c).worst(), 1);
+    const Case r{.n = 1499, .tile = 200, .family = Family::random, .seed = 5, .form = SolveForm::classical};
+    EXPECT_LE(testing::run_lu<float>(engine(), r).worst(), 1);
 }
 
 TEST(Nodes, MoreNodesThanTiles) { EXPECT_LE(testing::run_cholesky<double>(engine(), {.n = 5, .tile = 50}).worst(), 1); }

@@ -129,13 +129,13 @@ Seeds seeds_or(Seeds usual) {
 }
 
 TEST(Streams, GiveTheSameMessagesAndValuesOnEveryEngine) {
-    const Seeds seeds = seeds_or({1, 60});
+    const Seeds seeds = seeds_or({testing::seed(), 60});
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed)
         ASSERT_EQ(on_any_node(engine(), compare_engines({.seed = seed})), "") << "seed " << seed;
 }
 
 TEST(Streams, GiveTheSameMessagesThoughTheyFail) {
-    const Seeds seeds = seeds_or({1001, 60});
+    const Seeds seeds = seeds_or({testing::seed() + 1000, 60});
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed)
         ASSERT_EQ(on_any_node(engine(), compare_engines({.seed = seed, .failures = true})), "") << "seed " << seed;
 }
@@ -189,7 +189,7 @@ std::string compare_trace(const RandomStream& stream) {
 }
 
 TEST(Streams, SendTheTilesAndVersionsThatTheRecordingLists) {
-    const Seeds seeds = seeds_or({2001, 16});
+    const Seeds seeds = seeds_or({testing::seed() + 2000, 16});
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed)
         ASSERT_EQ(on_any_node(engine(), compare_trace({.seed = seed, .failures = seed % 2 == 0})), "")
             << "seed " << seed;

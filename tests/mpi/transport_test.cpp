@@ -1,6 +1,7 @@
 #include "tesela/net/transport.hpp"
 
 #include "support/on_any_node.hpp"
+#include "support/seed.hpp"
 #include "support/shared_engine.hpp"
 #include "tesela/base/random.hpp"
 
@@ -278,7 +279,7 @@ std::string run_traffic(const Nodes& nodes, const Traffic& traffic) {
 TEST(Transport, CarriesMessagesOfAnySizeInSeveralSlotsBeyondTheirNumbers) {
     if (engine().node_count() == 1) GTEST_SKIP() << "there is nobody to send to";
     const Nodes nodes;
-    for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+    for (const std::uint64_t seed : {testing::seed(), testing::seed() + 1}) {
         // More than Transport::numbers, so that numbers are used again.
         const Traffic traffic{.seed = seed, .messages = 700, .notices = 100};
         EXPECT_EQ(on_any_node(engine(), run_traffic(nodes, traffic)), "") << "seed " << seed;

@@ -19,6 +19,7 @@ void dpotrf_(const char*, const int*, double*, const int*, int*);
 void spotrf_(const char*, const int*, float*, const int*, int*);
 void dpotri_(const char*, const int*, double*, const int*, int*);
 void spotri_(const char*, const int*, float*, const int*, int*);
+void dgetrf_(const int*, const int*, double*, const int*, int*, int*);
 }
 
 namespace tesela::testing {
@@ -73,17 +74,19 @@ void reference_inverse(Index n, std::vector<T>& l) {
         spotri_("L", &order, l.data(), &order, &info);
 }
 
-/// L\U without pivoting, by the textbook's loops in double precision.
+/// L\U by LAPACK in double precision. Its pivoting must find nothing to exchange, as where columns are diagonally
+/// dominant: false otherwise.
 template <class T>
-void reference_lu(Index n, std::vector<T>& a) {
+[[nodiscard]] bool reference_lu(Index n, std::vector<T>& a) {
+    const int order = static_cast<int>(n);
     std::vector<double> w(a.begin(), a.end());
-    const auto at = [n](Index i, Index j) { return static_cast<std::size_t>(i + j * n); };
-    for (Index k = 0; k < n; ++k) {
-        for (Index i = k + 1; i < n; ++i) w[at(i, k)] /= w[at(k, k)];
-        for (Index j = k + 1; j < n; ++j)
-            for (Index i = k + 1; i < n; ++i) w[at(i, j)] -= w[at(i, k)] * w[at(k, j)];
-    }
+    std::vector<int> pivots(static_cast<std::size_t>(n));
+    int info = 0;
+    dgetrf_(&order, &order, w.data(), &order, pivots.data(), &info);
     std::transform(w.begin(), w.end(), a.begin(), [](double x) { return static_cast<T>(x); });
+    for (int k = 0; k < order; ++k)
+        if (pivots[static_cast<std::size_t>(k)] != k + 1) return false;
+    return info == 0;
 }
 
 /// C := op(A)·op(B) by BLAS on whole arrays; A is m×k after op, B is k×n after op.

@@ -2,6 +2,8 @@
 
 // Tests on StarPU share one engine, since starting it takes longer than most of them.
 
+#include "support/seed.hpp"
+
 #include "tesela/kernels/blas_core.hpp"
 #include "tesela/net/nodes.hpp"
 #include "tesela/starpu/engine.hpp"
@@ -21,10 +23,10 @@ inline StarpuEngine& engine() { return *engine_slot(); }
 inline int run_with_engine(int argc, char** argv) {
     restart_with_better_blas();
     ::testing::InitGoogleTest(&argc, argv);
-    // Every node must draw the same cases.
-    setenv("RC_PARAMS", "seed=20261115 max_success=40", 0);
     engine_slot() = std::make_unique<StarpuEngine>(
         StarpuOptions{.workers = started_in_parallel() ? 0 : 2, .warnings = Warnings::keep});
+    seed_slot() = engine().broadcast(seed());  // every node must draw the same cases
+    announce_seed("max_success=40");
     if (engine().this_node() != NodeId{0})
         delete ::testing::UnitTest::GetInstance()->listeners().Release(
             ::testing::UnitTest::GetInstance()->listeners().default_result_printer());

@@ -28,7 +28,7 @@ RC_GTEST_PROP(Cholesky, FactorSolutionAndInverseEqualLapack, ()) {
     RC_ASSERT(testing::run_cholesky<float>(engine, c).worst() <= 1);
 }
 
-RC_GTEST_PROP(Lu, FactorAndSolutionEqualTheTextbook, ()) {
+RC_GTEST_PROP(Lu, FactorAndSolutionEqualLapack, ()) {
     const Case c = any_case();
     RC_LOG() << c.name();
     InlineEngine engine(*rc::gen::inRange<Index>(1, 7));
