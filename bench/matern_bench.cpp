@@ -1,5 +1,6 @@
 #include "matern_bench.hpp"
 
+#include "checks.hpp"
 #include "gsl/bessel.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/largest_difference.hpp"
@@ -85,7 +86,7 @@ double max_relative_error(double smoothness, Index count) {
     return worst.value();
 }
 
-nlohmann::json measure(double smoothness, const MaternBenchOptions& options) {
+nlohmann::ordered_json measure(double smoothness, const MaternBenchOptions& options) {
     const PointSet points = points_in_unit_square(2 * options.tile);
     const CovarianceParameters parameters{.sigma2 = sigma2, .range = range, .smoothness = smoothness};
     const double bound = points.diameter_bound();
@@ -109,14 +110,24 @@ nlohmann::json measure(double smoothness, const MaternBenchOptions& options) {
 
 }  // namespace
 
-nlohmann::json matern_benchmark(const MaternBenchOptions& options) {
+nlohmann::ordered_json matern_benchmark(const MaternBenchOptions& options) {
     if (options.tile < 1 || options.repetitions < 1 || options.accuracy_points < 1)
         throw Error("the tile ({}), the repetitions ({}) and the points of comparison ({}) must be at least 1",
                     options.tile, options.repetitions, options.accuracy_points);
     const bench::GslErrorsOff off;
-    auto results = nlohmann::json::array();
+    auto results = nlohmann::ordered_json::array();
     for (const double smoothness : options.smoothness) results.push_back(measure(smoothness, options));
-    return {{"tile", options.tile}, {"repetitions", options.repetitions}, {"results", std::move(results)}};
+    double slowest = std::numeric_limits<double>::infinity(), worst = 0;
+    for (const auto& row : results) {
+        slowest = std::min(slowest, row.at("covariances_per_second").get<double>());
+        worst = std::max(worst, row.at("max_relative_error").get<double>());
+    }
+    return {{"tile", options.tile},
+            {"repetitions", options.repetitions},
+            {"results", std::move(results)},
+            {"checks",
+             {bench::at_least("covariances per second on one core, least of all", slowest, 100e6),
+              bench::at_most("relative error, largest of all", worst, 1e-13)}}};
 }
 
 }  // namespace tesela

@@ -19,6 +19,6 @@ struct MaternBenchOptions {
 /// For each smoothness: what a table costs to build, the covariances per second of a whole tile (distances, square
 /// roots, covariances) with it and with GSL's Bessel function, and the table's largest relative error for x log-uniform
 /// in [1e-10, 700] against 50-digit arithmetic. Throws Error for a tile or counts below 1.
-[[nodiscard]] nlohmann::json matern_benchmark(const MaternBenchOptions& options);
+[[nodiscard]] nlohmann::ordered_json matern_benchmark(const MaternBenchOptions& options);
 
 }  // namespace tesela

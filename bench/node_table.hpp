@@ -18,7 +18,7 @@ public:
     NodeTable(std::string path, Index nodes, const std::vector<Row>& rows);
 
     [[nodiscard]] const std::vector<Row>& rows() const { return table_.rows; }
-    void write() const { write_table(path_, table_, Digits::measured); }
+    void write(Digits digits = Digits::measured) const { write_table(path_, table_, digits); }
 
 private:
     void say_origins(Index nodes, const std::vector<std::string>& before);

@@ -1,5 +1,6 @@
 #include "prediction_bench.hpp"
 
+#include "checks.hpp"
 #include "node_table.hpp"
 #include "timing.hpp"
 
@@ -19,6 +20,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <type_traits>
 
@@ -180,6 +182,28 @@ std::vector<Row> compare_all(StarpuEngine& engine, const PredictionOptions& opti
     return rows;
 }
 
+std::vector<double> errors_of(const std::vector<Row>& rows, Index from, Index below) {
+    std::vector<double> errors;
+    for (const Row& row : rows)
+        if (const auto n = row.at("n").get<Index>(); n >= from && n < below)
+            errors.push_back(std::abs(row.at("error").get<double>()));
+    return errors;
+}
+
+/// Runs of less than order 2000 take too short a time to be held to anything.
+Row checks_of(const std::vector<Row>& rows) {
+    constexpr Index any = std::numeric_limits<Index>::max();
+    Row checks = Row::array();
+    const auto add = [&](const char* bar, const std::vector<double>& errors, const auto& figure, double limit) {
+        if (!errors.empty()) checks.push_back(at_most(bar, figure(errors), limit));
+    };
+    const auto worst = [](const std::vector<double>& errors) { return std::ranges::max(errors); };
+    add("median error, n >= 2000", errors_of(rows, 2000, any), median, 0.05);
+    add("worst error, n >= 4000", errors_of(rows, 4000, any), worst, 0.10);
+    add("worst error, 2000 <= n < 4000", errors_of(rows, 2000, 4000), worst, 0.15);
+    return checks;
+}
+
 std::vector<int> numbers_of_workers(const PredictionOptions& options) {
     if (started_in_parallel() && options.workers.size() > 1)
         throw Error("under mpirun give one number of workers, not {}", options.workers.size());
@@ -201,10 +225,11 @@ cli::Json prediction_benchmark(const PredictionOptions& options) {
     }
     if (!writes) return nullptr;
     if (!options.table.empty()) NodeTable(options.table, rows.front().at("nodes").get<Index>(), rows).write();
-    std::vector<double> errors;
-    errors.reserve(rows.size());
-    for (const Row& row : rows) errors.push_back(std::abs(row.at("error").get<double>()));
-    return {{"rows", rows}, {"median_error", median(errors)}, {"worst_error", std::ranges::max(errors)}};
+    const auto errors = errors_of(rows, 0, std::numeric_limits<Index>::max());
+    return {{"rows", rows},
+            {"median_error", median(errors)},
+            {"worst_error", std::ranges::max(errors)},
+            {"checks", checks_of(rows)}};
 }
 
 }  // namespace tesela::bench

@@ -1,5 +1,6 @@
 #include "trace_bench.hpp"
 
+#include "checks.hpp"
 #include "timing.hpp"
 
 #include "tesela/algs/cholesky.hpp"
@@ -187,6 +188,24 @@ void measure_large(const TraceOptions& options, Files& files, nlohmann::ordered_
     }
 }
 
+/// At the sizes that they are meant for.
+nlohmann::ordered_json checks_of(const nlohmann::ordered_json& result) {
+    auto checks = nlohmann::ordered_json::array();
+    const auto limit = [&](const std::string& name, double most) {
+        checks.push_back(at_most(name, result.at(name).get<double>(), most));
+    };
+    if (result.at("n").get<Index>() >= 4000) limit("overhead_percent_median", 2);
+    limit("nanoseconds_per_event", 1000);
+    if (result.value("large_tasks", Index{0}) < 1'000'000) return checks;
+    for (const auto& [name, value] : result.items())
+        if (name == "summary_seconds") {
+            limit(name, 10);
+        } else if (name.ends_with("_seconds")) {
+            limit(name, 30);
+        }
+    return checks;
+}
+
 }  // namespace
 
 std::map<std::string, void (*)(const trace::Trace&, const std::string&)> TraceOptions::usual_conversions() {
@@ -199,9 +218,11 @@ nlohmann::ordered_json trace_benchmark(StarpuEngine& engine, const TraceOptions&
     Files files(options.folder);
     nlohmann::ordered_json result;
     measure_overhead(engine, options, files, result);
+    result["checks"] = nlohmann::ordered_json::array();
     if (engine.this_node() != NodeId{0}) return result;
     measure_records(files, result);
     if (options.tasks > 0) measure_large(options, files, result);
+    result["checks"] = checks_of(result);
     return result;
 }
 

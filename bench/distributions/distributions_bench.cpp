@@ -28,6 +28,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+const std::vector<std::string> case_columns{"kernel", "tiles", "nodes", "alpha", "deviation", "family"};
+
 /// What is collected on the way: files written and bars checked.
 struct Report {
     std::string folder;
@@ -45,8 +47,7 @@ struct Report {
     /// A row per seed, and beside it NAME_means.csv.
     void table_of_seeds(const std::string& name, const std::vector<Row>& rows) {
         table(name + ".csv", rows);
-        table(name + "_means.csv",
-              means_over_seeds(rows, {"kernel", "tiles", "nodes", "alpha", "deviation", "family"}));
+        table(name + "_means.csv", means_over_seeds(rows, case_columns));
     }
     void at_most(const std::string& bar, double value, double limit) {
         checks.push_back({{"bar", bar}, {"value", value}, {"limit", limit}, {"met", value <= limit}});
@@ -105,6 +106,16 @@ Row measure(const Case& c, Index seed) {
             // of the cells of the pattern, for the families that have one
             {"virtual_dispersion", pattern ? Row(dispersion(pattern_loads(weights, pattern->grid()))) : Row()},
             {"nodes_per_line", std::max(std::ranges::max(nodes_per_row(d)), std::ranges::max(nodes_per_column(d)))}};
+}
+
+Row measured_again(const Row& row) {
+    const Case c{.operation = parse_name(operation_names, row.at("kernel").get<std::string>(), "kernel"),
+                 .tiles = row.at("tiles").get<Index>(),
+                 .nodes = row.at("nodes").get<Index>(),
+                 .alpha = row.at("alpha").get<double>(),
+                 .deviation = row.at("deviation").get<double>(),
+                 .family = row.at("family").get<std::string>()};
+    return measure(c, row.at("seed").get<Index>());
 }
 
 /// Adds a row for each seed to the table.
@@ -229,26 +240,38 @@ void hybrid_table(Report& report, Index seeds) {
     report.at_most("hybrid, LU, alpha >= 2: mean of steps above the better of bce and rs", excess_steps, 0.002);
 }
 
+/// Cholesky of 60 x 60 tiles.
+class SymmetricCase {
+public:
+    explicit SymmetricCase(Index nodes)
+        : cholesky_(Operation::cholesky, {.tiles = 60, .nodes = nodes}),
+          request_{.workload = {.operation = Operation::cholesky, .density = full_density({60, 60})}, .nodes = nodes} {}
+    [[nodiscard]] std::vector<std::string> families() const { return families_for(request_); }
+    [[nodiscard]] Row row(const std::string& family) const {
+        const Distribution d = make_family(family, request_);
+        return {{"nodes", request_.nodes},
+                {"family", family},
+                {"transfers", cholesky_.transfers(d).messages},
+                {"max_load", summarise_loads(node_loads(d, tile_weights(request_.workload))).max_over_ideal}};
+    }
+
+private:
+    RecordedOperation cholesky_;
+    DistributionRequest request_;
+};
+
 void sbc_transfers(Report& report) {
     std::vector<Row> rows;
     double worst = 0;
     for (const Index nodes : {15, 21, 28}) {
-        const RecordedOperation cholesky(Operation::cholesky, {.tiles = 60, .nodes = nodes});
-        const DistributionRequest request{
-            .workload = {.operation = Operation::cholesky, .density = full_density({60, 60})}, .nodes = nodes};
-        const TileMap weights = tile_weights(request.workload);
-        Index of_sbc = 0, of_grid = 0;
-        for (const auto& family : families_for(request)) {
-            const Distribution d = make_family(family, request);
-            const Index messages = cholesky.transfers(d).messages;
-            rows.push_back({{"nodes", nodes},
-                            {"family", family},
-                            {"transfers", messages},
-                            {"max_load", summarise_loads(node_loads(d, weights)).max_over_ideal}});
-            if (family == "sbc") of_sbc = messages;
-            if (family == "block_cyclic") of_grid = messages;
+        const SymmetricCase cholesky(nodes);
+        double of_sbc = 0, of_grid = 0;
+        for (const auto& family : cholesky.families()) {
+            const Row& row = rows.emplace_back(cholesky.row(family));
+            if (family == "sbc") of_sbc = row.at("transfers").get<double>();
+            if (family == "block_cyclic") of_grid = row.at("transfers").get<double>();
         }
-        worst = std::max(worst, static_cast<double>(of_sbc) / static_cast<double>(of_grid));
+        worst = std::max(worst, of_sbc / of_grid);
     }
     report.table("sbc_transfers.csv", rows);
     report.at_most("sbc, Cholesky, N = 60, P = 15, 21, 28: transfers over the squarest grid's", worst, 0.999);
@@ -267,45 +290,51 @@ double diagonal_gigabytes(const Distribution& distribution, const Tiling& tiling
     return sum / holders / 1e9;
 }
 
+/// What the band saves; the paper's number is copied.
+Row band_row(Index nodes, Index size, double paper) {
+    const Tiling tiling = Tiling::square(size, 2700);
+    const double saved = diagonal_gigabytes(squarest_block_cyclic(tiling.grid(), nodes), tiling) -
+                         diagonal_gigabytes(band_hybrid(tiling.grid(), nodes), tiling);
+    return {{"nodes", nodes}, {"matrix", size}, {"saved_gb", saved}, {"paper_gb", paper}};
+}
+
 void band_memory(Report& report) {
-    struct Line {
-        Index nodes, size;
-        double paper;
-    };
-    std::vector<Row> rows;
+    const std::vector<Row> rows{band_row(16, 1080000, 4.374),  band_row(16, 2160000, 8.748),
+                                band_row(16, 4320000, 17.496), band_row(64, 2160000, 5.103),
+                                band_row(64, 4320000, 10.206), band_row(64, 6480000, 20.412)};
     double worst = 0;
-    for (const auto& [nodes, size, paper] :
-         {Line{16, 1080000, 4.374}, Line{16, 2160000, 8.748}, Line{16, 4320000, 17.496}, Line{64, 2160000, 5.103},
-          Line{64, 4320000, 10.206}, Line{64, 6480000, 20.412}}) {
-        const Tiling tiling = Tiling::square(size, 2700);
-        const double saved = diagonal_gigabytes(squarest_block_cyclic(tiling.grid(), nodes), tiling) -
-                             diagonal_gigabytes(band_hybrid(tiling.grid(), nodes), tiling);
-        rows.push_back({{"nodes", nodes}, {"matrix", size}, {"saved_gb", saved}, {"paper_gb", paper}});
-        if (size != 6480000) worst = std::max(worst, std::abs(saved - paper));
-    }
+    for (const Row& row : rows)
+        if (row.at("matrix") != 6480000)
+            worst = std::max(worst, std::abs(row.at("saved_gb").get<double>() - row.at("paper_gb").get<double>()));
     report.table("band_memory.csv", rows);
     report.at_most("band, table I of paper 004, first five rows: largest difference in GB", worst, 0.0005);
+}
+
+/// LU of 500 x 500 tiles on 200 nodes.
+Row time_row(double alpha, const std::string& family, const DistributionRequest& request) {
+    const auto start = std::chrono::steady_clock::now();
+    const Distribution d = make_family(family, request);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return {{"kernel", "lu"},
+            {"alpha", alpha},
+            {"family", family},
+            {"seconds", seconds},
+            {"max_load", summarise_loads(node_loads(d, tile_weights(request.workload))).max_over_ideal}};
+}
+
+DistributionRequest large_request(double alpha) {
+    return {
+        .workload = {.operation = Operation::lu, .density = synthetic_density(500, {})}, .nodes = 200, .alpha = alpha};
 }
 
 void times(Report& report) {
     std::vector<Row> rows;
     double slowest = 0;
     for (const double alpha : {1.5, 3.0}) {
-        const DistributionRequest request{
-            .workload = {.operation = Operation::lu, .density = synthetic_density(500, {})},
-            .nodes = 200,
-            .alpha = alpha};
-        const TileMap weights = tile_weights(request.workload);
+        const DistributionRequest request = large_request(alpha);
         for (const auto& family : families_for(request)) {
-            const auto start = std::chrono::steady_clock::now();
-            const Distribution d = make_family(family, request);
-            const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-            slowest = std::max(slowest, seconds);
-            rows.push_back({{"kernel", "lu"},
-                            {"alpha", alpha},
-                            {"family", family},
-                            {"seconds", seconds},
-                            {"max_load", summarise_loads(node_loads(d, weights)).max_over_ideal}});
+            const Row& row = rows.emplace_back(time_row(alpha, family, request));
+            slowest = std::max(slowest, row.at("seconds").get<double>());
         }
     }
     report.table("distribution_times.csv", rows);
@@ -337,6 +366,36 @@ Json distributions_benchmark(const DistributionsBenchOptions& options) {
     hybrid_table(report, options.seeds);
     paper001_loads(report, options.seeds);
     return {{"checks", report.checks}, {"files", report.files}};
+}
+
+std::vector<ComputedTable> distribution_tables() {
+    const auto text = [](const Row& row, const char* column) { return row.at(column).get<std::string>(); };
+    const auto smallest = [](Index tiles) {
+        return [tiles](const Row& row) { return row.at("tiles").get<Index>() == tiles; };
+    };
+    return {
+        {.file = "paper001_loads.csv", .remake = measured_again, .quick = smallest(30), .cases = case_columns},
+        {.file = "paper001_figure8.csv", .remake = measured_again, .quick = smallest(30), .cases = case_columns},
+        {.file = "hybrid.csv", .remake = measured_again, .quick = smallest(60), .cases = case_columns},
+        {.file = "sbc_transfers.csv",
+         .remake = [=](const Row& row) { return SymmetricCase(row.at("nodes").get<Index>()).row(text(row, "family")); },
+         .quick = [](const Row& row) { return row.at("nodes") == 15; }},
+        {.file = "band_memory.csv",
+         .remake =
+             [](const Row& row) {
+                 return band_row(row.at("nodes").get<Index>(), row.at("matrix").get<Index>(),
+                                 row.at("paper_gb").get<double>());
+             },
+         .quick = [](const Row&) { return true; }},
+        {.file = "distribution_times.csv",
+         .remake =
+             [=](const Row& row) {
+                 const auto alpha = row.at("alpha").get<double>();
+                 return time_row(alpha, text(row, "family"), large_request(alpha));
+             },
+         .quick = [=](const Row& row) { return text(row, "family") != "hybrid"; },
+         .times = {"seconds"}},
+    };
 }
 
 }  // namespace tesela::bench

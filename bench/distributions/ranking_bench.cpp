@@ -5,6 +5,7 @@
 #include "tesela/algs/operation.hpp"
 #include "tesela/algs/recorded_operation.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/cli/platform_option.hpp"
 #include "tesela/cli/progress_line.hpp"
 #include "tesela/distribution/catalogue.hpp"
 #include "tesela/distribution/metrics.hpp"
@@ -168,6 +169,20 @@ Json ranking_benchmark(const Platform& platform, const RankingOptions& options) 
         }
     if (!options.table.empty()) write_table(options.table, rows, Digits::computed);
     return {{"rows", rows}, {"cases", cases}, {"checks", checks}};
+}
+
+std::vector<ComputedTable> ranking_tables() {
+    const auto remake = [](const Row& row) {
+        const RankingOptions options{.tiles = row.at("tiles").get<Index>()};
+        const Operation operation = parse_name(operation_names, row.at("kernel").get<std::string>(), "kernel");
+        const RankedCase ranked(cli::read_platform(ranked_platform, ""), row.at("nodes").get<std::string>(), operation,
+                                options);
+        return ranked.measure(row.at("family").get<std::string>());
+    };
+    const auto quick = [](const Row& row) {
+        return row.at("family").get<std::string>().starts_with("block_cyclic") && row.at("kernel") == "cholesky";
+    };
+    return {{.file = "ranking.csv", .remake = remake, .quick = quick}};
 }
 
 }  // namespace tesela::bench

@@ -1,8 +1,9 @@
 #pragma once
 
+#include "computed_table.hpp"
+
 #include "tesela/base/index.hpp"
 #include "tesela/distribution/weights.hpp"
-#include "tesela/platform/platform.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -13,6 +14,9 @@ namespace tesela::bench {
 
 /// What `tesela bench ranking` computes: whether the figures of `tesela dist compare` rank families as simulated runs
 /// do.
+/// The platform whose nodes are compared unless another is given.
+inline constexpr const char* ranked_platform = "grid5000-lille";
+
 struct RankingOptions {
     Index tiles = 60;
     Index tile = 960;
@@ -30,5 +34,8 @@ struct RankingOptions {
 /// with the time of the busiest interface added, with those with communication. The bar is τ ≥ 0.8 of steps without
 /// communication on the first choice of nodes.
 [[nodiscard]] nlohmann::ordered_json ranking_benchmark(const Platform& platform, const RankingOptions& options);
+
+/// ranking.csv, made with these defaults.
+[[nodiscard]] std::vector<ComputedTable> ranking_tables();
 
 }  // namespace tesela::bench

@@ -54,9 +54,9 @@ std::vector<Row> DrawnMatrices::measure(Index nodes, const Family& family) const
     return rows;
 }
 
-std::vector<Row> case_means(const std::vector<Row>& rows) {
-    return means_over_seeds(rows, {"kernel", "tiles", "nodes", "family", "alpha"});
-}
+std::vector<std::string> case_columns() { return {"kernel", "tiles", "nodes", "family", "alpha"}; }
+
+std::vector<Row> case_means(const std::vector<Row>& rows) { return means_over_seeds(rows, case_columns()); }
 
 std::string_view name_of(Operation operation) { return name_in(operation_names, operation); }
 

@@ -48,6 +48,9 @@ private:
     std::vector<std::vector<StepTask>> orders_;  // of a factorization
 };
 
+/// What tells cases apart.
+[[nodiscard]] std::vector<std::string> case_columns();
+
 /// A row per case: the mean over its seeds.
 [[nodiscard]] std::vector<Row> case_means(const std::vector<Row>& rows);
 

@@ -309,4 +309,33 @@ Json paper001_benchmark(const Paper001Options& options) {
     return report.result();
 }
 
+std::vector<ComputedTable> paper001_tables() {
+    const auto matrices = [](const Row& row, const Seeds& seeds) {
+        return DrawnMatrices(parse_name(operation_names, row.at("kernel").get<std::string>(), "kernel"),
+                             row.at("tiles").get<Index>(), seeds);
+    };
+    const auto nodes = [](const Row& row) { return row.at("nodes").get<Index>(); };
+    const auto seed = [](const Row& row) { return row.at("seed").get<Index>(); };
+    const auto family = [](const Row& row) {
+        return Family{row.at("family").get<std::string>(), row.at("alpha").get<double>()};
+    };
+    const auto makespans = [=](const Row& row) {
+        return matrices(row, {.first = seed(row), .count = 1}).measure(nodes(row), family(row)).front();
+    };
+    const auto scatter = [=](const Row& row) {
+        return dispersions(matrices(row, {.first = 0, .count = seed(row) + 1}), seed(row), nodes(row), family(row));
+    };
+    const auto quick = [](const Row& row) { return row.at("tiles").get<Index>() <= 30; };
+    std::vector<ComputedTable> tables;
+    for (const char* name : {"makespans_gemm", "makespans_lu", "makespans34", "hybrid"})
+        tables.push_back({.file = fmt::format("paper001_{}.csv", name),
+                          .remake = makespans,
+                          .quick = quick,
+                          .cases = case_columns()});
+    for (const char* name : {"dispersion_gemm", "dispersion_lu"})
+        tables.push_back(
+            {.file = fmt::format("paper001_{}.csv", name), .remake = scatter, .quick = quick, .cases = case_columns()});
+    return tables;
+}
+
 }  // namespace tesela::bench

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "computed_table.hpp"
+
 #include "tesela/base/index.hpp"
 
 #include <nlohmann/json.hpp>
@@ -24,5 +26,8 @@ struct Paper001Options {
 ///   hybrid  not the paper's: bce, rs and hybrid for LU on numbers of nodes that fit no grid, with bars; the seeds are
 ///           others than those of the figures, which the hybrid was made with
 [[nodiscard]] nlohmann::ordered_json paper001_benchmark(const Paper001Options& options);
+
+/// The tables of it, which can be made again row by row.
+[[nodiscard]] std::vector<ComputedTable> paper001_tables();
 
 }  // namespace tesela::bench

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "computed_table.hpp"
 #include "node_table.hpp"
 #include "paper002/panel_plot.hpp"
 #include "redistribution/contest.hpp"
@@ -39,6 +40,7 @@ struct Experiment {
     std::string name;
     std::function<std::vector<Row>(Laboratory&)> run;  ///< every node calls it; rows are the same on all
     std::function<PanelPlot(const std::vector<Row>&)> plot;
+    Digits digits = Digits::measured;
     /// Left out on fewer or more nodes.
     Index fewest_nodes = 2;
     Index most_nodes = std::numeric_limits<Index>::max();
@@ -68,5 +70,6 @@ struct PlotRecipe {
 [[nodiscard]] Experiment cholesky_experiment();
 [[nodiscard]] Experiment overlap_experiment();
 [[nodiscard]] Experiment simulated_overlap_experiment();
+[[nodiscard]] ComputedTable simulated_overlap_table();
 
 }  // namespace tesela::bench

@@ -1,5 +1,6 @@
 #include "paper002/paper002_bench.hpp"
 
+#include "paper002/bars.hpp"
 #include "paper002/experiment.hpp"
 #include "timing.hpp"
 
@@ -26,18 +27,26 @@ bool wanted(const Paper002Options& options, const Experiment& experiment, Index 
     return options.only.empty() || std::ranges::find(options.only, experiment.name) != options.only.end();
 }
 
-/// Runs one and, on node 0, writes its files; returns their names.
-std::vector<std::string> perform(const Experiment& experiment, Laboratory& lab, const Paper002Options& options) {
+/// What is collected on the way.
+struct Report {
+    Row files = Row::array();
+    Row checks = Row::array();
+};
+
+/// Runs one and, on node 0, writes its files.
+void perform(const Experiment& experiment, Laboratory& lab, const Paper002Options& options, Report& report) {
     const bool writes = lab.engine.this_node() == NodeId{0};
     if (writes && !options.run.quiet) fmt::print(stderr, "{} …\n", experiment.name);
     const std::vector<Row> rows = experiment.run(lab);
     const std::string stem = fmt::format("{}/redistribution_{}{}", options.folder, experiment.name, options.suffix);
     if (writes) {
         const NodeTable table(stem + ".csv", lab.nodes(), rows);
-        table.write();
+        table.write(experiment.digits);
         write_file(stem + ".svg", draw_panels(experiment.plot(table.rows())));
     }
-    return {stem + ".csv", stem + ".svg"};
+    for (const char* extension : {".csv", ".svg"}) report.files.push_back(stem + extension);
+    if (lab.scope == Scope::full)
+        for (Row& check : paper002_checks(experiment.name, rows)) report.checks.push_back(std::move(check));
 }
 
 }  // namespace
@@ -59,21 +68,23 @@ void check_options(const Paper002Options& options) {
 
 nlohmann::ordered_json paper002_benchmark(StarpuEngine& engine, const Paper002Options& options) {
     constexpr int rounds = 3;
-    nlohmann::ordered_json files = nlohmann::ordered_json::array();
+    Report report;
     Laboratory lab{.engine = engine,
                    .rates = measure_rates(engine, rounds),
                    .scope = options.quick ? Scope::quick : Scope::full,
                    .repetitions = options.quick ? std::min(options.repetitions, 2) : options.repetitions};
     const double seconds = seconds_of([&] {
         for (const Experiment& experiment : all_experiments())
-            if (wanted(options, experiment, engine.node_count()))
-                for (const std::string& file : perform(experiment, lab, options)) files.push_back(file);
+            if (wanted(options, experiment, engine.node_count())) perform(experiment, lab, options, report);
     });
     return {{"nodes", engine.node_count()},
             {"network_gbytes_per_second", 1e-9 * lab.rates.network.bandwidth},
             {"memcpy_gbytes_per_second", 1e-9 * lab.rates.memory},
             {"seconds", seconds},
-            {"files", files}};
+            {"files", report.files},
+            {"checks", report.checks}};
 }
+
+std::vector<ComputedTable> paper002_computed_tables() { return {simulated_overlap_table()}; }
 
 }  // namespace tesela::bench

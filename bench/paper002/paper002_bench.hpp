@@ -1,5 +1,7 @@
 #pragma once
 
+#include "computed_table.hpp"
+
 #include "tesela/cli/run_options.hpp"
 #include "tesela/starpu/engine.hpp"
 
@@ -28,7 +30,10 @@ void check_options(const Paper002Options& options);
 
 /// Runs the experiments of paper 002 §8 on the nodes at hand and writes redistribution_NAME[SUFFIX].csv and .svg. A run
 /// keeps the rows of runs on other numbers of nodes, so that two of them fill the tables. Returns {"nodes",
-/// "network_…", "files", "seconds"}.
+/// "network_…", "files", "seconds", "checks"}, where the checks are those of bars.hpp, none of a quick run.
 [[nodiscard]] nlohmann::ordered_json paper002_benchmark(StarpuEngine& engine, const Paper002Options& options);
+
+/// The tables of it that are simulated, which can be made again row by row.
+[[nodiscard]] std::vector<ComputedTable> paper002_computed_tables();
 
 }  // namespace tesela::bench

@@ -20,6 +20,8 @@ struct Cluster {
     std::string nodes;
 };
 
+constexpr Index tile = 960;
+
 enum class Between { nothing, barrier };
 
 /// Seconds of a redistribution, and of it and the factorisation together.
@@ -30,7 +32,6 @@ struct Times {
 
 Times simulate(const Cluster& cluster, Index tiles, Between between) {
     SimulatedEngine engine(cli::read_platform(cluster.platform, cluster.nodes));
-    const Index tile = 960;
     const Index nodes = engine.node_count();
     const Tiling coarse = Tiling::square(tiles * tile, 2 * tile);
     const Tiling fine = Tiling::square(tiles * tile, tile);
@@ -51,24 +52,27 @@ Times simulate(const Cluster& cluster, Index tiles, Between between) {
     return times;
 }
 
+Row row_of(const Cluster& cluster, Index n) {
+    const Times apart = simulate(cluster, n / tile, Between::barrier);
+    const Times overlapping = simulate(cluster, n / tile, Between::nothing);
+    return {{"nodes", 1},
+            {"platform", cluster.platform},
+            {"simulated_nodes", cluster.nodes},
+            {"n", n},
+            {"redistribution", apart.redistribution},
+            {"with_barrier", apart.both},
+            {"without_barrier", overlapping.both},
+            {"saved", apart.both - overlapping.both},
+            {"saved_share", 1 - overlapping.both / apart.both},
+            {"hidden_share", (apart.both - overlapping.both) / apart.redistribution}};
+}
+
 std::vector<Row> run(Laboratory& lab) {
     std::vector<Row> rows;
     for (const Cluster& cluster :
          {Cluster{"shaheen2", "16haswell"}, Cluster{"nacl", "16nacl"}, Cluster{"grid5000-lille", "12che"}})
-        for (const Index tiles : lab.sized<std::vector<Index>>({20, 40, 80}, {12})) {
-            const Times apart = simulate(cluster, tiles, Between::barrier);
-            const Times overlapping = simulate(cluster, tiles, Between::nothing);
-            rows.push_back({{"nodes", 1},
-                            {"platform", cluster.platform},
-                            {"simulated_nodes", cluster.nodes},
-                            {"n", tiles * 960},
-                            {"redistribution", apart.redistribution},
-                            {"with_barrier", apart.both},
-                            {"without_barrier", overlapping.both},
-                            {"saved", apart.both - overlapping.both},
-                            {"saved_share", 1 - overlapping.both / apart.both},
-                            {"hidden_share", (apart.both - overlapping.both) / apart.redistribution}});
-        }
+        for (const Index tiles : lab.sized<std::vector<Index>>({20, 40, 80}, {12}))
+            rows.push_back(row_of(cluster, tiles * tile));
     return rows;
 }
 
@@ -92,8 +96,19 @@ Experiment simulated_overlap_experiment() {
                      .panel_width = 250},
                     rows);
             },
+        .digits = Digits::computed,
         .fewest_nodes = 1,
         .most_nodes = 1};
+}
+
+ComputedTable simulated_overlap_table() {
+    return {.file = "redistribution_overlap_simulated.csv",
+            .remake =
+                [](const Row& row) {
+                    return row_of({row.at("platform").get<std::string>(), row.at("simulated_nodes").get<std::string>()},
+                                  row.at("n").get<Index>());
+                },
+            .quick = [](const Row& row) { return row.at("n").get<Index>() <= 20 * tile; }};
 }
 
 }  // namespace tesela::bench

@@ -1,0 +1,119 @@
+#include "paper002/bars.hpp"
+
+#include "checks.hpp"
+
+#include "tesela/base/index.hpp"
+#include "tesela/base/median.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+namespace tesela::bench {
+namespace {
+
+using Rows = std::vector<Row>;
+
+double number(const Row& row, const char* column) { return row.at(column).get<double>(); }
+
+bool has(const Row& row, const char* column, const std::string& text) { return row.at(column) == text; }
+
+Index nodes_of(const Rows& rows) { return rows.front().at("nodes").get<Index>(); }
+
+double sum(const Rows& rows, const char* column) {
+    double total = 0;
+    for (const Row& row : rows) total += number(row, column);
+    return total;
+}
+
+std::vector<double> ratios(const Rows& rows, const char* of, const char* to) {
+    std::vector<double> all;
+    all.reserve(rows.size());
+    for (const Row& row : rows) all.push_back(number(row, of) / number(row, to));
+    return all;
+}
+
+/// Those with the largest number in a column.
+Rows largest(const Rows& rows, const char* column) {
+    double most = 0;
+    for (const Row& row : rows) most = std::max(most, number(row, column));
+    Rows found;
+    std::ranges::copy_if(rows, std::back_inserter(found), [&](const Row& row) { return number(row, column) == most; });
+    return found;
+}
+
+std::vector<Row> scalapack(const Rows& rows) {
+    struct Bar {
+        Index nodes;
+        const char* name;
+        double times;
+    };
+    std::vector<Row> checks;
+    for (const Bar& bar : {Bar{2, "960 to 400", 2.5}, Bar{4, "960 to 400", 1.6}, Bar{4, "128 to 64", 1.5}})
+        for (const Row& row : rows)
+            if (bar.nodes == nodes_of(rows) && has(row, "case", bar.name))
+                checks.push_back(at_least(fmt::format("{} nodes, {}: times as fast as pdgemr2d", bar.nodes, bar.name),
+                                          number(row, "ratio"), bar.times));
+    return checks;
+}
+
+std::vector<Row> overlap(const Rows& rows) {
+    return {
+        above(fmt::format("{} nodes: share of the time that all sizes together save without a barrier", nodes_of(rows)),
+              1 - sum(rows, "without_barrier") / sum(rows, "with_barrier"), 0)};
+}
+
+std::vector<Row> simulated_overlap(const Rows& rows) {
+    double least = 1;
+    for (const Row& row : rows) least = std::min(least, number(row, "saved_share"));
+    return {above("simulated: share of the time saved without a barrier, least of all cases", least, 0)};
+}
+
+std::vector<Row> cholesky(const Rows& rows) {
+    std::vector<Row> checks;
+    for (const Row& row : rows)
+        if (has(row, "case", "tile size"))
+            checks.push_back(above(fmt::format("{} nodes, n = {}: Cholesky with its tile size corrected, times as fast",
+                                               nodes_of(rows), row.at("n").dump()),
+                                   number(row, "speedup"), 1));
+    return checks;
+}
+
+std::vector<Row> random(const Rows& rows) {
+    return {at_most(fmt::format("{} nodes: time of random to random over block-cyclic, median", nodes_of(rows)),
+                    median(ratios(rows, "seconds_random", "seconds_block_cyclic")), 1.25)};
+}
+
+std::vector<Row> categories(const Rows& rows) {
+    if (nodes_of(rows) != 2) return {};  // more share the cores of one machine
+    const Rows large = largest(rows, "message_bytes");
+    return {at_least(fmt::format("2 nodes, segments of {} bytes: achieved over bound, median",
+                                 large.front().at("message_bytes").dump()),
+                     median(ratios(large, "achieved", "bound")), 0.6)};
+}
+
+std::vector<Row> switches(const Rows& rows) {
+    Rows of_volume;
+    std::ranges::copy_if(rows, std::back_inserter(of_volume),
+                         [](const Row& row) { return has(row, "switch", "dynamic_volume"); });
+    if (of_volume.empty()) return {};
+    double best = 0;
+    for (const Row& row : largest(of_volume, "volume_ratio")) best = std::max(best, number(row, "speedup"));
+    return {
+        at_least(fmt::format("{} nodes: dynamic_volume where most is saved, times as fast", nodes_of(rows)), best, 2)};
+}
+
+}  // namespace
+
+std::vector<Row> paper002_checks(const std::string& experiment, const std::vector<Row>& rows) {
+    static const std::map<std::string, std::function<std::vector<Row>(const Rows&)>> bars{
+        {"scalapack", scalapack}, {"overlap", overlap}, {"overlap_simulated", simulated_overlap},
+        {"cholesky", cholesky},   {"random", random},   {"categories", categories},
+        {"switches", switches}};
+    const auto found = bars.find(experiment);
+    return rows.empty() || found == bars.end() ? std::vector<Row>{} : found->second(rows);
+}
+
+}  // namespace tesela::bench
