@@ -211,6 +211,11 @@ void add_distributions(CLI::App& app, int& exit_code) {
                                            "bar of docs/distributions.md is missed");
     command->add_option("--seeds", options->seeds, "Matrices drawn for each case")->capture_default_str();
     command->add_option("--folder", options->folder, "Where the files go")->capture_default_str();
+    command
+        ->add_option("--only", options->only,
+                     fmt::format("Some of {}", fmt::join(bench::distribution_bench_parts(), ",")))
+        ->delimiter(',')
+        ->allow_extra_args(false);
     cli::add_json_option(*command, *run);
     command->callback([=, &exit_code] {
         exit_code = cli::run_guarded("tesela bench", [&] {
