@@ -4,6 +4,7 @@
 
 #include "tesela/base/index.hpp"
 #include "tesela/distribution/weights.hpp"
+#include "tesela/platform/platform.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -12,11 +13,11 @@
 
 namespace tesela::bench {
 
-/// What `tesela bench ranking` computes: whether the figures of `tesela dist compare` rank families as simulated runs
-/// do.
 /// The platform whose nodes are compared unless another is given.
 inline constexpr const char* ranked_platform = "grid5000-lille";
 
+/// What `tesela bench ranking` computes: whether the figures of `tesela dist compare` rank families as simulated runs
+/// do.
 struct RankingOptions {
     Index tiles = 60;
     Index tile = 960;
