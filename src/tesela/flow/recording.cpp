@@ -13,16 +13,28 @@ namespace {
 
 class RecordedAttachment final : public Attachment {
 public:
-    RecordedAttachment(MatrixSpec matrix, std::int32_t number, std::int32_t first_datum)
+    RecordedAttachment(MatrixSpec matrix, const std::shared_ptr<Recording*>& recording)
         : Attachment(std::move(matrix)),
-          number_(number),
-          first_datum_(first_datum) {}
+          recording_(recording),
+          number_(static_cast<std::int32_t>((*recording)->matrices.size())),
+          first_datum_(static_cast<std::int32_t>((*recording)->data.size())) {}
+    ~RecordedAttachment() override {
+        if (const auto recording = recording_.lock())
+            (*recording)->grids[static_cast<std::size_t>(number_)].given_up =
+                static_cast<std::uint32_t>((*recording)->items.size());
+    }
+    RecordedAttachment(const RecordedAttachment&) = delete;
+    RecordedAttachment& operator=(const RecordedAttachment&) = delete;
+    RecordedAttachment(RecordedAttachment&&) = delete;
+    RecordedAttachment& operator=(RecordedAttachment&&) = delete;
+
     [[nodiscard]] std::int32_t number() const { return number_; }
     [[nodiscard]] std::int32_t datum(TileIndex tile) const {
         return first_datum_ + static_cast<std::int32_t>(position(tile));
     }
 
 private:
+    std::weak_ptr<Recording*> recording_;
     std::int32_t number_;
     std::int32_t first_datum_;
 };
@@ -195,17 +207,21 @@ RecordingEngine::RecordingEngine(Index nodes) {
     recording_.nodes = nodes;
 }
 
+Recording RecordingEngine::take() {
+    current_ = std::make_shared<Recording*>(&recording_);
+    return std::exchange(recording_, {.nodes = recording_.nodes});
+}
+
 std::unique_ptr<StreamState> RecordingEngine::open(const StreamOptions& options) {
     return std::make_unique<StreamState>(options);
 }
 
 std::unique_ptr<Attachment> RecordingEngine::attach(StreamState&, MatrixSpec spec) {
-    const auto matrix = static_cast<std::int32_t>(recording_.matrices.size());
-    const auto first_datum = static_cast<std::int32_t>(recording_.data.size());
-    auto attached = std::make_unique<RecordedAttachment>(std::move(spec), matrix, first_datum);
+    auto attached = std::make_unique<RecordedAttachment>(std::move(spec), current_);
+    const std::int32_t matrix = attached->number();
     recording_.matrices.push_back(attached->name());
     const GridSize tiles = attached->tiling().grid();
-    recording_.grids.push_back({first_datum, tiles});
+    recording_.grids.push_back({.first_datum = attached->datum({0, 0}), .tiles = tiles});
     const auto value = attached->has_callers_memory() ? Directory::Value::given : Directory::Value::none;
     for (Index i = 0; i < tiles.rows; ++i)
         for (Index j = 0; j < tiles.cols; ++j)

@@ -107,8 +107,11 @@ struct Transfers {
 
 /// A matrix of a recording: its tiles are `data` from `first_datum` on, row by row.
 struct RecordedMatrix {
+    static constexpr std::uint32_t kept = 0xffffffffU;
     std::int32_t first_datum = 0;
     GridSize tiles;
+    /// The number of items before it was given up: those from this one on do not use it. `kept` while it is there.
+    std::uint32_t given_up = kept;
 };
 
 /// A stream as a value: every task, move, exchange, share, retire and change of workers in order of submission.
@@ -177,7 +180,8 @@ public:
     explicit RecordingEngine(Index nodes = 1);
 
     [[nodiscard]] const Recording& recording() const { return recording_; }
-    [[nodiscard]] Recording take() { return std::move(recording_); }
+    /// Matrices that are given up later leave no trace in what is taken.
+    [[nodiscard]] Recording take();
 
     [[nodiscard]] NodeId this_node() const override { return NodeId{0}; }
     [[nodiscard]] Index node_count() const override { return recording_.nodes; }
@@ -200,6 +204,8 @@ private:
     [[nodiscard]] std::uint8_t resource_number(const LimitedResource& resource);
     [[nodiscard]] PhaseId phase_number(const StreamState& stream, PhaseId phase);
     Recording recording_;
+    /// Lives as long as matrices belong to this recording.
+    std::shared_ptr<Recording*> current_ = std::make_shared<Recording*>(&recording_);
     /// Where the phases of each stream are among those of the recording, as far as they are known.
     std::map<const StreamState*, std::vector<PhaseId>> phases_of_;
 };

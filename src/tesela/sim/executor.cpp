@@ -15,7 +15,8 @@ Executor::Executor(const Cluster& cluster, const Durations& durations, Copies& c
       memories_(cluster, copies, *timeline_, options.observers, *this),
       channels_(cluster),
       locks_(copies),
-      has_work_(cluster.nodes(), false) {
+      has_work_(cluster.nodes(), false),
+      given_up_(cluster.nodes(), 0) {
     const SchedulerSurroundings around{cluster, durations, *timeline_, memories_, *this};
     for (std::size_t node = 0; node < cluster.nodes(); ++node)
         schedulers_.emplace_back(around, static_cast<std::int32_t>(node), options.scheduler);
@@ -36,6 +37,8 @@ void Executor::run(const Section& section, const SubmissionRules& rules) {
     for (std::int32_t node = 0; node < node_count(); ++node) {
         const auto n = static_cast<std::size_t>(node);
         submissions_[n].begin(section.submissions[n], section.first_item, rules.throttle, now());
+        given_up_[n] = 0;
+        give_up(n);
         await_submission(node);
     }
     timeline_->run(*this);
@@ -109,7 +112,16 @@ void Executor::submit_next(std::int32_t node) {
         progress_[step->vertex].submitted = now();
         release(step->vertex);
     }
+    give_up(n);
     await_submission(node);
+}
+
+/// What a node holds of matrices that were given up before its next step.
+void Executor::give_up(std::size_t node) {
+    const std::vector<GivenUpCopy>& copies = section_->given_up[node];
+    for (std::size_t& next = given_up_[node];
+         next < copies.size() && copies[next].steps <= submissions_[node].submitted(); ++next)
+        memories_.forget_use(copies[next].copy);
 }
 
 void Executor::release(std::uint32_t v) {

@@ -79,6 +79,7 @@ public:
           touch_of_slot_(copies.slots(), 0),
           shapes_(number_shapes(input)) {
         section_.submissions.resize(input.type_of_node.size());
+        section_.given_up.resize(input.type_of_node.size());
         touches_.emplace_back();  // number 0 is none
         first_need_.push_back(0);
     }
@@ -87,7 +88,13 @@ public:
         section_.first_item = first_item;
         const auto count = static_cast<std::uint32_t>(in_.recording.items.size());
         reserve(first_item, count);
-        for (std::uint32_t item = first_item; item < count; ++item) add_item(item);
+        const std::vector<GivenUpMatrix> given_up = list_given_up(first_item);
+        auto gone = given_up.begin();
+        for (std::uint32_t item = first_item; item < count; ++item) {
+            for (; gone != given_up.end() && gone->before_item <= item; ++gone) give_up(gone->matrix);
+            add_item(item);
+        }
+        for (; gone != given_up.end(); ++gone) give_up(gone->matrix);
         transpose();
         return std::move(section_);
     }
@@ -105,6 +112,39 @@ private:
         all_needs_.reserve(uses);
         first_need_.reserve(vertices + 1);
         path_.reserve(vertices);
+    }
+
+    struct GivenUpMatrix {
+        std::uint32_t before_item = 0;
+        const RecordedMatrix* matrix = nullptr;
+    };
+    /// The matrices that were given up from an item on, in order.
+    [[nodiscard]] std::vector<GivenUpMatrix> list_given_up(std::uint32_t first_item) const {
+        std::vector<GivenUpMatrix> result;
+        for (const RecordedMatrix& matrix : in_.recording.grids)
+            if (matrix.given_up != RecordedMatrix::kept && matrix.given_up >= first_item)
+                result.push_back({matrix.given_up, &matrix});
+        std::ranges::stable_sort(result, {}, &GivenUpMatrix::before_item);
+        return result;
+    }
+
+    /// As the StarPU engine: each node gives back what it holds of a matrix when it comes to this point of the stream
+    /// and the tasks before have ended. Memory that the caller brought stays his.
+    void give_up(const RecordedMatrix* matrix) {
+        const auto nodes = static_cast<std::int32_t>(in_.type_of_node.size());
+        for (std::int32_t datum = matrix->first_datum; datum < matrix->first_datum + matrix->tiles.count(); ++datum)
+            for (std::int32_t node = 0; node < nodes; ++node) {
+                const std::uint32_t copy = copies_.find(datum, node);
+                if (copy == no_copy || is_callers(datum, node)) continue;
+                ++copies_[copy].users;
+                copies_.drop(datum, node);
+                const auto n = static_cast<std::size_t>(node);
+                section_.given_up[n].push_back({static_cast<std::uint32_t>(section_.submissions[n].size()), copy});
+            }
+    }
+    [[nodiscard]] bool is_callers(std::int32_t datum, std::int32_t node) const {
+        const RecordedDatum& given = in_.recording.data[static_cast<std::size_t>(datum)];
+        return given.value == Directory::Value::given && given.owner == node;
     }
 
     void add_item(std::uint32_t number) {

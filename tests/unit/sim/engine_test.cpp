@@ -354,6 +354,84 @@ TEST(SimulatedEngine, WarnsWhenTilesDoNotFit) {
     EXPECT_THAT(simulated.result.warnings[0], HasSubstr("node 0 (small)"));
 }
 
+/// Tiles in a row on one node, which the engine allocates.
+Matrix<double> row_of(Stream& s, Index tiles, std::int32_t node = 0) {
+    return {s, Tiling::uniform({tile_size, tiles * tile_size}, {tile_size, tile_size}),
+            all_on(s.engine().node_count(), node, {1, tiles})};
+}
+void fill(Stream& s, const Matrix<double>& A) {
+    for (Index j = 0; j < A.tiling().grid().cols; ++j) s.submit(tasks::laset({}, A(0, j)));
+}
+
+TEST(SimulatedEngine, GivesBackWhatAllNodesHoldOfMatricesThatAreGone) {
+    Simulated simulated{.platform = platform_of({cores("node", 2, 2)})};
+    simulate(simulated, {}, [](Stream& s) {
+        const Matrix<double> sum = row_of(s, 1, 1);
+        fill(s, sum);
+        for (int round = 0; round < 5; ++round) {
+            const Matrix<double> part = row_of(s, 3);
+            fill(s, part);
+            s.submit(tasks::gemm(1.0, part(0, 0), part(0, 1), 1.0, sum(0, 0)));
+            s.wait();
+        }
+    });
+    // Node 0 has the parts of one round at a time; node 1 the sum and copies of two of them.
+    EXPECT_THAT(simulated.result.memory_peak, ElementsAre(3 * tile_of_doubles, 3 * tile_of_doubles));
+    EXPECT_EQ(ScheduleCheck(simulated).broken(), "");
+}
+
+TEST(SimulatedEngine, KeepsAMatrixThatIsGoneUntilItsTasksHaveEnded) {
+    Simulated simulated{.platform = platform_of({cores("node", 1, 4)})};
+    simulate(simulated, {}, [](Stream& s) {
+        Matrix<double> last = row_of(s, 1);
+        fill(s, last);
+        for (int k = 0; k < 6; ++k) {  // all submitted before the first product has ended
+            Matrix<double> next = row_of(s, 1);
+            s.submit(tasks::gemm(1.0, last(0, 0), last(0, 0), 0.0, next(0, 0)));
+            last = std::move(next);
+        }
+        s.wait();
+    });
+    EXPECT_THAT(simulated.result.memory_peak, ElementsAre(2 * tile_of_doubles));
+    EXPECT_GT(simulated.result.makespan, 6 * gemm_on_core);
+}
+
+TEST(SimulatedEngine, GivesAMatrixBackNoEarlierThanTheStreamHasComeThere) {
+    Simulated simulated{.platform = platform_of({cores("node", 1, 4)})};
+    simulate(simulated, {.submission_seconds = 1e-3}, [](Stream& s) {
+        const Matrix<double> other = row_of(s, 3);
+        {
+            const Matrix<double> gone = row_of(s, 3);
+            fill(s, gone);
+            s.wait();
+            s.submit(tasks::laset({}, other(0, 0)));
+            s.submit(tasks::laset({}, other(0, 1)));
+        }
+        s.submit(tasks::laset({}, other(0, 2)));
+        s.wait();
+    });
+    EXPECT_THAT(simulated.result.memory_peak, ElementsAre(4 * tile_of_doubles));
+}
+
+TEST(SimulatedEngine, LeavesTheCallersMemoryWithTheCaller) {
+    Simulated simulated{.platform = platform_of({cores("node", 2, 2)})};
+    simulate(simulated, no_submission, [](Stream& s) {
+        const Matrix<double> other = row_of(s, 2, 1);
+        {
+            const auto A = given(s, 1, all_on(2, 0, {1, 1}));
+            s.submit(tasks::gemm(1.0, A(0, 0), A(0, 0), 0.0, other(0, 0)));
+            s.wait();
+        }
+        s.submit(tasks::laset({}, other(0, 1)));
+        s.wait();
+    });
+    double left = 0;
+    for (const ScheduledMemory& change : simulated.schedule->memory_changes)
+        if (change.node == 0) left += change.bytes;
+    EXPECT_DOUBLE_EQ(left, tile_of_doubles);
+    EXPECT_THAT(simulated.result.memory_peak, ElementsAre(tile_of_doubles, 2 * tile_of_doubles));
+}
+
 TEST(SimulatedEngine, NamesAKernelThatNoWorkerHas) {
     Platform platform = platform_of({cores("node", 1, 1)});
     std::erase_if(platform.node_types[0].workers[0].kernels, [](const KernelTime& k) { return k.kernel == "dtrsm"; });

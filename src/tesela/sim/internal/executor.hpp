@@ -62,6 +62,7 @@ private:
 
     void await_submission(std::int32_t node);
     void submit_next(std::int32_t node);
+    void give_up(std::size_t node);
     void release(std::uint32_t v);
     void become_ready(std::uint32_t v);
     void send(std::span<const std::uint32_t> messages);
@@ -89,6 +90,7 @@ private:
     CommutingLocks locks_;
     std::vector<bool> has_work_;             // per node
     std::vector<std::int32_t> to_dispatch_;  // nodes that have, the latest first
+    std::vector<std::size_t> given_up_;      // per node, how much of the section's list
 
     const Section* section_ = nullptr;
     const SubmissionRules* rules_ = nullptr;

@@ -49,6 +49,12 @@ struct SubmissionStep {
     std::uint32_t vertex = 0;
 };
 
+/// A copy of a matrix that was given up: it goes when its node has submitted so many steps, and its users have ended.
+struct GivenUpCopy {
+    std::uint32_t steps = 0;
+    std::uint32_t copy = 0;
+};
+
 /// The part of a stream between two waits as a graph of tasks and messages; vertices are in an order of the stream.
 struct Section {
     std::uint32_t first_item = 0;
@@ -60,6 +66,8 @@ struct Section {
     LargeArray<std::uint32_t> successors;
     /// What each node submits, in order.
     std::vector<std::vector<SubmissionStep>> submissions;
+    /// What each node gives up meanwhile, in order.
+    std::vector<std::vector<GivenUpCopy>> given_up;
     /// Copies that are there from the beginning, because the caller brought them.
     std::vector<std::uint32_t> initial;
     /// Longest chain of least durations.
