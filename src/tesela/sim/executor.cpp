@@ -30,7 +30,7 @@ void Executor::run(const Section& section, const SubmissionRules& rules) {
     // One more thing to wait for: submission on its own node.
     waits_for_ = section.waits_for;
     for (std::uint32_t& count : waits_for_) ++count;
-    for (NodeScheduler& scheduler : schedulers_) scheduler.begin(section, rules.recording.resources);
+    for (NodeScheduler& scheduler : schedulers_) scheduler.begin(section, rules.resources);
     channels_.begin(section);
     locks_.begin(section);
     memories_.begin(section);

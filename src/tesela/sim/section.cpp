@@ -180,7 +180,7 @@ private:
                                                       .item = number,
                                                       .work = work_number(item),
                                                       .urgency = item.urgency,
-                                                      .resource = item.resource,
+                                                      .resource = in_.resources.of(in_.recording, item),
                                                       .noise = in_.noise(number)});
                 for (const RecordedAccess& access : accesses) {
                     if (reads(access.mode)) know_initial(access.datum, item.node);

@@ -51,6 +51,7 @@ public:
           cluster(platform, options.critical),
           recorder(tesela::node_count(platform)),
           durations(platform),
+          resources(platform),
           copies(static_cast<std::int32_t>(cluster.nodes())),
           executor(cluster, durations, copies, options) {
         const SimulatedRun run{.platform = &platform,
@@ -87,6 +88,7 @@ public:
     sim::Cluster cluster;
     RecordingEngine recorder;
     sim::Durations durations;
+    sim::ResourceNumbers resources;
     sim::Copies copies;
     sim::Executor executor;
     std::vector<SimulatedStream> streams;
@@ -139,6 +141,7 @@ void SimulatedEngine::Implementation::simulate(std::uint16_t waiting) {
         .platform = platform,
         .type_of_node = cluster.type_of_node,
         .stream_of_item = stream_of_item,
+        .resources = resources,
         .ranks = ranks,
         .ranks_change_durations = !options.duration_factor,
         .noise = [&](std::uint32_t item) {
@@ -153,6 +156,7 @@ void SimulatedEngine::Implementation::simulate(std::uint16_t waiting) {
     result.lower_bound += std::max(area, section.critical_path);
     result.tasks += section.tasks;
     executor.run(section, {.recording = recorder.recording(),
+                           .resources = resources.limits(),
                            .throttle = {.limit = limits, .stream_of_item = stream_of_item},
                            .waiting = waiting});
 }

@@ -9,6 +9,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
 
 namespace tesela {
 namespace {
@@ -163,6 +166,52 @@ TEST(SimulatedEngine, KeepsLimitedResources) {
     EXPECT_NEAR(ten_reads(3, std::nullopt), 4 * laset, 1e-12);  // 10 in threes
     EXPECT_NEAR(ten_reads(5, 3), 4 * laset, 1e-12);
     EXPECT_NEAR(ten_reads(2, 3), 5 * laset, 1e-12);
+}
+
+/// The makespan of ten tasks of one kernel and ten of another on a node of 64 cores, and where a node type has these
+/// limits.
+double ten_of_each(const std::map<std::string, Index>& limits) {
+    Platform platform = platform_of({cores("node", 1, 64)});
+    platform.node_types[0].limits = limits;
+    Simulated simulated{.platform = platform};
+    simulate(simulated, no_submission, [&](Stream& s) {
+        const auto A = given(s, 10, all_on(1, 0, {10, 10}));
+        for (Index j = 0; j < 10; ++j) s.submit(tasks::laset({}, A(0, j)));
+        for (Index j = 0; j < 10; ++j) s.submit(tasks::potrf(A(1, j)));
+    });
+    EXPECT_EQ(ScheduleCheck(simulated).broken(), "");
+    return simulated.result.makespan;
+}
+
+TEST(SimulatedEngine, KeepsLimitsOfKernelsThatThePlatformNames) {
+    constexpr double potrf = 0.7e-3;
+    EXPECT_NEAR(ten_of_each({}), potrf, 1e-12);
+    EXPECT_NEAR(ten_of_each({{"dlaset", 1}}), 10 * laset, 1e-12);
+    EXPECT_NEAR(ten_of_each({{"dpotrf", 4}}), 3 * potrf, 1e-12);
+    EXPECT_NEAR(ten_of_each({{"dpotrf", 4}, {"dlaset", 2}, {"reader", 1}}), 3 * potrf, 1e-12);
+}
+
+TEST(SimulatedEngine, LimitsAKernelWhereItsNodeSaysSoAndItsTasksNameNoResource) {
+    Platform platform = platform_of({cores("few", 1, 64), cores("many", 1, 64)});
+    platform.node_types[0].limits["dlaset"] = 2;
+    Simulated simulated{.platform = platform};
+    const LimitedResource readers{"reader", 5};
+    simulate(simulated, no_submission, [&](Stream& s) {
+        const auto fill = [&](std::int32_t node, const std::function<Task(Task)>& with) {
+            const Matrix<double> A(s, Tiling::uniform({tile_size, 10 * tile_size}, {tile_size, tile_size}),
+                                   all_on(2, node, {1, 10}));
+            for (Index j = 0; j < 10; ++j) s.submit(with(tasks::laset({}, A(0, j))));
+        };
+        fill(0, [](const Task& task) { return task; });
+        fill(0, [&](Task task) { return task.needs(readers); });
+        fill(1, [](const Task& task) { return task; });
+    });
+    std::map<double, int> ends_on_few;
+    for (const ScheduledTask& task : simulated.schedule->tasks) {
+        if (task.node == 0) ++ends_on_few[std::round(task.end / laset)];
+        if (task.node == 1) EXPECT_NEAR(task.end, laset, 1e-12);
+    }
+    EXPECT_EQ(ends_on_few, (std::map<double, int>{{1, 7}, {2, 7}, {3, 2}, {4, 2}, {5, 2}}));
 }
 
 TEST(SimulatedEngine, GivesCriticalTasksAWorkerOfTheirOwn) {

@@ -19,6 +19,7 @@ namespace tesela::sim {
 /// How streams submit a section.
 struct SubmissionRules {
     const Recording& recording;
+    std::span<const ResourceLimit> resources;
     Throttle throttle;
     std::uint16_t waiting = 0;  ///< the stream that waits for the section
 };

@@ -4,6 +4,7 @@
 #include "tesela/base/large_array.hpp"
 #include "tesela/sim/internal/copies.hpp"
 #include "tesela/sim/internal/durations.hpp"
+#include "tesela/sim/internal/resource_numbers.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -30,7 +31,7 @@ struct alignas(64) Vertex {
     std::uint32_t first_use = 0;
     std::uint32_t use_count = 0;
     Urgency urgency = Urgency::ordinary;
-    std::uint8_t resource = 0;  ///< as RecordedItem::resource
+    std::uint8_t resource = 0;  ///< as ResourceNumbers has it
     std::uint16_t stream = 0;   ///< that its item belongs to
     double noise = 1;           ///< factor of its duration
     double bytes = 0;           ///< of a message
@@ -85,6 +86,7 @@ struct SectionInput {
     const Platform& platform;
     const std::vector<std::size_t>& type_of_node;
     const std::vector<std::uint16_t>& stream_of_item;
+    ResourceNumbers& resources;
     const std::vector<Index>& ranks;
     /// Factor of the duration of an item's task.
     bool ranks_change_durations = true;
