@@ -8,6 +8,7 @@ namespace tesela::sim {
 
 Executor::Executor(const Cluster& cluster, const Durations& durations, Copies& copies, const SimulationOptions& options)
     : cluster_(cluster),
+      durations_(durations),
       copies_(copies),
       options_(options),
       timeline_(options.network(cluster.platform)),
@@ -211,7 +212,14 @@ void Executor::ended_on(std::int32_t node, std::uint16_t stream) {
     submit_next(node);
 }
 
+std::int32_t Executor::parcel_of(std::uint32_t task) const {
+    const Vertex& of = vertex(task);
+    const bool exchange = rules_->recording.items[of.item].kind == RecordedItem::Kind::exchange;
+    return exchange ? static_cast<std::int32_t>(of.version) : ScheduledTask::no_parcel;
+}
+
 void Executor::tell_task(std::uint32_t v) const {
+    if (options_.observers.empty()) return;
     const Progress& progress = progress_[v];
     tell(options_.observers, &ScheduleObserver::task,
          ScheduledTask{.item = vertex(v).item,
@@ -222,7 +230,9 @@ void Executor::tell_task(std::uint32_t v) const {
                        .start = progress.start,
                        .end = now(),
                        .work = vertex(v).work,
-                       .factor = vertex(v).noise});
+                       .factor = vertex(v).noise,
+                       .kernel = &durations_.kernel(vertex(v).work),
+                       .parcel = parcel_of(v)});
 }
 
 void Executor::tell_message(std::uint32_t v, const MessageTimes& times) const {
@@ -234,6 +244,7 @@ void Executor::tell_message(std::uint32_t v, const MessageTimes& times) const {
                           .from = message.node,
                           .to = message.to,
                           .priority = message.priority,
+                          .item = message.item,
                           .version = message.version,
                           .bytes = message.bytes,
                           .posted = progress_[v].ready,

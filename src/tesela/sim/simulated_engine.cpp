@@ -21,7 +21,6 @@ class SimulatedStreamState final : public StreamState {
 public:
     SimulatedStreamState(const StreamOptions& options, std::uint16_t stream) : StreamState(options), number(stream) {}
     std::uint16_t number;
-    std::uint32_t submitted = 0;
 };
 SimulatedStreamState& stream_of(StreamState& stream) { return static_cast<SimulatedStreamState&>(stream); }
 
@@ -60,6 +59,7 @@ public:
                                .position_of_item = &position_of_item,
                                .streams = &streams,
                                .rank_of_datum = &ranks,
+                               .exchanges = &exchanges,
                                .durations = [this](std::uint32_t work, std::int32_t node) {
                                    return durations.of_groups(work,
                                                               cluster.type_of_node[static_cast<std::size_t>(node)]);
@@ -68,15 +68,8 @@ public:
     }
 
     /// Says which stream the items recorded last belong to.
-    void know_items(SimulatedStreamState& stream) {
-        while (stream_of_item.size() < recorder.recording().items.size()) {
-            stream_of_item.push_back(stream.number);
-            const RecordedItem::Kind kind = recorder.recording().items[position_of_item.size()].kind;
-            position_of_item.push_back(stream.submitted);
-            const bool counted = kind != RecordedItem::Kind::move && kind != RecordedItem::Kind::retire &&
-                                 kind != RecordedItem::Kind::workers && kind != RecordedItem::Kind::share;
-            if (counted) ++stream.submitted;
-        }
+    void know_items(const SimulatedStreamState& stream) {
+        stream_of_item.resize(recorder.recording().items.size(), stream.number);
     }
 
     void simulate(std::uint16_t waiting);
@@ -97,12 +90,45 @@ public:
     std::vector<std::uint32_t> position_of_item;
     std::vector<Index> ranks;
     std::vector<double> bytes;
+    std::vector<SimulatedExchange> exchanges;
+    std::vector<std::uint32_t> submitted;  // tasks and fetches, per stream
     std::uint32_t simulated = 0;
     SimulationResult result;
 
 private:
     void know_data();
+    void know_exchanges(std::vector<SimulatedExchange> of_section);
+    void know_positions();
+    [[nodiscard]] std::uint32_t tasks_of(const RecordedItem& item, std::uint32_t number) const;
 };
+
+void SimulatedEngine::Implementation::know_exchanges(std::vector<SimulatedExchange> of_section) {
+    for (SimulatedExchange& exchange : of_section) {
+        if (!exchanges.empty())
+            exchange.parcels_before =
+                exchanges.back().parcels_before + static_cast<std::int64_t>(exchanges.back().parcels.size());
+        exchanges.push_back(std::move(exchange));
+    }
+}
+
+/// Where the items that were simulated last are among the tasks of their streams.
+void SimulatedEngine::Implementation::know_positions() {
+    const auto& items = recorder.recording().items;
+    submitted.resize(streams.size(), 0);
+    for (std::size_t item = position_of_item.size(); item < items.size(); ++item) {
+        std::uint32_t& position = submitted[stream_of_item[item]];
+        position_of_item.push_back(position);
+        position += tasks_of(items[item], static_cast<std::uint32_t>(item));
+    }
+}
+
+/// How many tasks and fetches an item counts as; the parcels of an exchange count at its first.
+std::uint32_t SimulatedEngine::Implementation::tasks_of(const RecordedItem& item, std::uint32_t number) const {
+    using Kind = RecordedItem::Kind;
+    if (item.kind == Kind::task || item.kind == Kind::fetch) return 1;
+    if (item.kind != Kind::exchange || number != recorder.recording().exchanges[item.exchange].first_item) return 0;
+    return static_cast<std::uint32_t>(2 * exchanges[item.exchange].parcels.size());
+}
 
 /// Ranks and bytes of the tiles that were attached since the last time.
 void SimulatedEngine::Implementation::know_data() {
@@ -144,12 +170,14 @@ void SimulatedEngine::Implementation::simulate(std::uint16_t waiting) {
         .resources = resources,
         .ranks = ranks,
         .ranks_change_durations = !options.duration_factor,
-        .noise = [&](std::uint32_t item) {
+        .noise = [&](std::uint32_t item, std::uint32_t part) {
             const double factor = options.duration_factor ? options.duration_factor(recorder.recording(), item) : 1;
             if (options.noise == 0) return factor;
-            return factor * std::exp(options.noise * random.normal({item, 0}) - options.noise * options.noise / 2);
+            return factor * std::exp(options.noise * random.normal({item, part}) - options.noise * options.noise / 2);
         }};
-    const sim::Section section = sim::build_section(input, first, copies, durations);
+    sim::Section section = sim::build_section(input, first, copies, durations);
+    know_exchanges(std::move(section.exchanges));
+    know_positions();
     const double area = sim::area_bound(section, cluster, durations);
     result.area_bound += area;
     result.critical_path += section.critical_path;

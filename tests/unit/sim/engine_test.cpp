@@ -1,6 +1,5 @@
 #include "schedule_check.hpp"
 #include "support.hpp"
-#include "tesela/algs/redistribute.hpp"
 #include "tesela/algs/solve.hpp"
 #include "tesela/algs/tasks.hpp"
 #include "tesela/base/error.hpp"
@@ -102,23 +101,6 @@ TEST(SimulatedEngine, MovesTilesAndFetchesValues) {
     EXPECT_EQ(simulated.schedule->tasks[0].node, 2);
     EXPECT_EQ(simulated.result.transfers, 3);
     EXPECT_EQ(simulated.result.transfers, count_transfers(simulated.recording).messages);
-}
-
-TEST(SimulatedEngine, ExchangesPartsOfTilesInOneMessagePerSourceNode) {
-    // A target tile of node 1 covers four source tiles: three of node 0, one of its own.
-    Simulated simulated{.platform = platform_of({cores("node", 2, 2, {1e9, 0})})};
-    simulate(simulated, no_submission, [](Stream& s) {
-        const auto A = given(s, 2, Distribution({2, 2}, 2, {0, 0, 0, 1}));
-        const Matrix<double> B(s, Tiling::square(2 * tile_size, 2 * tile_size), all_on(2, 1, {1, 1}), {.name = "B"});
-        redistribute(s, A.view(), B.view());
-        s.wait();
-    });
-    const double copied = 2 * 4 * tile_of_doubles * 2 / 1e11;  // read and written, by one of two cores that share 1e11
-    EXPECT_EQ(simulated.result.transfers, 1);
-    EXPECT_DOUBLE_EQ(simulated.result.bytes, 3 * tile_of_doubles);
-    EXPECT_NEAR(simulated.result.makespan, 3 * tile_of_doubles / 1e9 + copied, 1e-12);
-    // Its own tile, the message while it is there, and the target.
-    EXPECT_THAT(simulated.result.memory_peak, ElementsAre(3 * tile_of_doubles, 8 * tile_of_doubles));
 }
 
 TEST(SimulatedEngine, RunsCommutingTasksOneAtATime) {

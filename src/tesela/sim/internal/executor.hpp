@@ -77,10 +77,12 @@ private:
         return schedulers_[static_cast<std::size_t>(vertex(v).node)];
     }
     [[nodiscard]] std::int32_t node_count() const { return static_cast<std::int32_t>(schedulers_.size()); }
+    [[nodiscard]] std::int32_t parcel_of(std::uint32_t task) const;
     void tell_task(std::uint32_t v) const;
     void tell_message(std::uint32_t v, const MessageTimes& times) const;
 
     const Cluster& cluster_;
+    const Durations& durations_;
     Copies& copies_;
     const SimulationOptions& options_;
     std::unique_ptr<Timeline> timeline_;

@@ -5,6 +5,7 @@
 #include "tesela/sim/internal/copies.hpp"
 #include "tesela/sim/internal/durations.hpp"
 #include "tesela/sim/internal/resource_numbers.hpp"
+#include "tesela/sim/schedule.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -35,7 +36,8 @@ struct alignas(64) Vertex {
     std::uint16_t stream = 0;   ///< that its item belongs to
     double noise = 1;           ///< factor of its duration
     double bytes = 0;           ///< of a message
-    /// What a message carries: a datum and its version, or a parcel of an exchange and its number.
+    /// What a message carries: a datum and its version, or a parcel of an exchange and its number. Of a task of an
+    /// exchange `version` is the number of its parcel.
     static constexpr std::int32_t parcel = -1;
     std::int32_t datum = parcel;
     std::uint32_t version = 0;
@@ -71,6 +73,8 @@ struct Section {
     std::vector<std::vector<GivenUpCopy>> given_up;
     /// Copies that are there from the beginning, because the caller brought them.
     std::vector<std::uint32_t> initial;
+    /// The exchanges of the items, in order.
+    std::vector<SimulatedExchange> exchanges;
     /// Longest chain of least durations.
     double critical_path = 0;
     Index tasks = 0;
@@ -88,9 +92,9 @@ struct SectionInput {
     const std::vector<std::uint16_t>& stream_of_item;
     ResourceNumbers& resources;
     const std::vector<Index>& ranks;
-    /// Factor of the duration of an item's task.
     bool ranks_change_durations = true;
-    std::function<double(std::uint32_t item)> noise;
+    /// Factor of the duration of an item's task; of an exchange, of one of its tasks.
+    std::function<double(std::uint32_t item, std::uint32_t part)> noise;
 };
 
 /// The graph of the items from `first_item` on. Advances owners and copies to the end of them. Throws Error naming a
