@@ -87,13 +87,12 @@ public:
         first_need_.push_back(0);
     }
 
-    Section build(std::uint32_t first_item) {
-        section_.first_item = first_item;
-        const auto count = static_cast<std::uint32_t>(in_.recording.items.size());
-        reserve(first_item, count);
-        const std::vector<GivenUpMatrix> given_up = list_given_up(first_item);
+    Section build(const SectionItems& items) {
+        section_.first_item = items.first;
+        reserve(items.first, items.end);
+        const std::vector<GivenUpMatrix> given_up = list_given_up(items.wait);
         auto gone = given_up.begin();
-        for (std::uint32_t item = first_item; item < count; ++item) {
+        for (std::uint32_t item = items.first; item < items.end; ++item) {
             for (; gone != given_up.end() && gone->before_item <= item; ++gone) give_up(gone->matrix);
             add_item(item);
         }
@@ -104,12 +103,16 @@ public:
 
 private:
     /// Room for the tasks of the items and for some messages, so that large arrays need not be copied as they grow.
-    void reserve(std::uint32_t first_item, std::uint32_t count) {
-        if (first_item == count) return;
+    void reserve(std::uint32_t first_item, std::uint32_t end_item) {
+        if (first_item == end_item) return;
         const auto with_messages = [](std::size_t entries) { return entries + entries / 4; };
-        const std::size_t vertices = with_messages(count - first_item);
+        const auto& items = in_.recording.items;
+        const std::size_t end_access =
+            end_item < items.size() ? items[end_item].first_access : in_.recording.accesses.size();
+        const std::size_t vertices = with_messages(end_item - first_item);
+        // A change of workers has no accesses, and does not say where they begin.
         const std::size_t uses =
-            with_messages(in_.recording.accesses.size() - in_.recording.items[first_item].first_access);
+            with_messages(end_access - std::min<std::size_t>(end_access, items[first_item].first_access));
         section_.vertices.reserve(vertices);
         section_.uses.reserve(uses);
         all_needs_.reserve(uses);
@@ -121,11 +124,11 @@ private:
         std::uint32_t before_item = 0;
         const RecordedMatrix* matrix = nullptr;
     };
-    /// The matrices that were given up from an item on, in order.
-    [[nodiscard]] std::vector<GivenUpMatrix> list_given_up(std::uint32_t first_item) const {
+    /// The matrices that were given up before a wait and after the one before it, in order.
+    [[nodiscard]] std::vector<GivenUpMatrix> list_given_up(std::uint32_t wait) const {
         std::vector<GivenUpMatrix> result;
         for (const RecordedMatrix& matrix : in_.recording.grids)
-            if (matrix.given_up != RecordedMatrix::kept && matrix.given_up >= first_item)
+            if (matrix.given_up != RecordedMatrix::kept && matrix.waits_before == wait)
                 result.push_back({matrix.given_up, &matrix});
         std::ranges::stable_sort(result, {}, &GivenUpMatrix::before_item);
         return result;
@@ -146,8 +149,8 @@ private:
             }
     }
     [[nodiscard]] bool is_callers(std::int32_t datum, std::int32_t node) const {
-        const RecordedDatum& given = in_.recording.data[static_cast<std::size_t>(datum)];
-        return given.value == Directory::Value::given && given.owner == node;
+        const auto d = static_cast<std::size_t>(datum);
+        return in_.recording.data[d].value == Directory::Value::given && in_.owners[d] == node;
     }
 
     void add_item(std::uint32_t number) {
@@ -172,13 +175,14 @@ private:
             Builder& effects;
         };
         const auto accesses = in_.recording.accesses_of(item);
+        const std::int32_t node = node_of(in_.recording, item, directory());
         follow_task(
-            accesses, item.node,
+            accesses, node,
             [&](const RecordedAccess& access) {
                 return Place{directory(), static_cast<std::size_t>(access.datum), *this};
             },
             [&] {
-                const std::uint32_t v = begin_vertex({.node = item.node,
+                const std::uint32_t v = begin_vertex({.node = node,
                                                       .priority = item.priority,
                                                       .item = number,
                                                       .work = work_number(item),
@@ -186,8 +190,8 @@ private:
                                                       .resource = in_.resources.of(in_.recording, item),
                                                       .noise = in_.noise(number, 0)});
                 for (const RecordedAccess& access : accesses) {
-                    if (reads(access.mode)) know_initial(access.datum, item.node);
-                    use(v, access.datum, item.node, access.mode);
+                    if (reads(access.mode)) know_initial(access.datum, node);
+                    use(v, access.datum, node, access.mode);
                 }
                 end_vertex(v);
                 ++section_.tasks;
@@ -510,8 +514,8 @@ private:
 
 }  // namespace
 
-Section build_section(const SectionInput& input, std::uint32_t first_item, Copies& copies, Durations& durations) {
-    return Builder(input, copies, durations).build(first_item);
+Section build_section(const SectionInput& input, const SectionItems& items, Copies& copies, Durations& durations) {
+    return Builder(input, copies, durations).build(items);
 }
 
 }  // namespace tesela::sim

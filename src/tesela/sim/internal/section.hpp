@@ -87,6 +87,8 @@ struct Section {
 /// What a section is made of.
 struct SectionInput {
     const Recording& recording;
+    /// Owners at the beginning, by datum: those of the recording, or others.
+    const std::vector<std::int32_t>& owners;
     const Platform& platform;
     const std::vector<std::size_t>& type_of_node;
     const std::vector<std::uint16_t>& stream_of_item;
@@ -97,9 +99,16 @@ struct SectionInput {
     std::function<double(std::uint32_t item, std::uint32_t part)> noise;
 };
 
-/// The graph of the items from `first_item` on. Advances owners and copies to the end of them. Throws Error naming a
-/// kernel that no worker of its node can run.
-[[nodiscard]] Section build_section(const SectionInput& input, std::uint32_t first_item, Copies& copies,
+/// Which items are a section: those between two waits, and which of the recording's waits ends it.
+struct SectionItems {
+    std::uint32_t first = 0;
+    std::uint32_t end = 0;
+    std::uint32_t wait = 0;
+};
+
+/// The graph of some items. Advances owners and copies to the end of them. Throws Error naming a kernel that no worker
+/// of its node can run.
+[[nodiscard]] Section build_section(const SectionInput& input, const SectionItems& items, Copies& copies,
                                     Durations& durations);
 
 }  // namespace tesela::sim
