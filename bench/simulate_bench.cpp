@@ -11,6 +11,7 @@
 #include "tesela/distribution/catalogue.hpp"
 #include "tesela/distribution/platform_constraint.hpp"
 #include "tesela/sim/simgrid/simgrid_network.hpp"
+#include "tesela/sim/simulate_recording.hpp"
 #include "tesela/sim/simulated_engine.hpp"
 
 #include <fmt/format.h>
@@ -56,6 +57,10 @@ Case make_case(const Platform& platform, Index tiles) {
     request.nodes = node_count(platform);
     request.powers = update_powers(platform, tile);
     return {platform, Tiling::square(tiles * tile, tile), make_family("1d1d", request)};
+}
+
+Distribution all_on_first_node(GridSize grid, Index nodes) {
+    return {grid, nodes, std::vector<std::int32_t>(static_cast<std::size_t>(grid.count()), 0)};
 }
 
 /// What one measurement found.
@@ -113,6 +118,20 @@ double walk(const Case& what) {
     return 0;
 }
 
+Recording record(const Case& what) {
+    RecordingEngine engine(node_count(what.platform));
+    Stream stream(engine);
+    run_operation(stream, Operation::cholesky, what.tiling, what.owners);
+    return engine.take();
+}
+
+/// What was recorded with other owners: without the walk.
+double simulate_again(const Recording& recording, const Case& what, const NetworkModel& network) {
+    return simulate_recording(recording, what.platform, {.network = network},
+                              {{recording.matrices.front(), what.owners}})
+        .makespan;
+}
+
 double simulate(const Case& what, const NetworkModel& network) {
     SimulatedEngine engine(what.platform, {.network = network});
     Stream stream(engine);
@@ -122,13 +141,20 @@ double simulate(const Case& what, const NetworkModel& network) {
 
 nlohmann::ordered_json measure_case(const Case& what, const std::string& network, int repetitions) {
     const NetworkModel model = network == "simgrid" ? simgrid_network : ports_network;
-    Best walked, whole, processor;
+    Case elsewhere = what;
+    elsewhere.owners = all_on_first_node(what.tiling.grid(), node_count(what.platform));
+    const Recording recording = record(elsewhere);
+    Best walked, whole, processor, again;
     Measured last;
     for (int r = 0; r < repetitions; ++r) {
+        const Measured replay = measure_apart([&] { return simulate_again(recording, what, model); });
+        again.add(replay.seconds);
         walked.add(measure_apart([&] { return walk(what); }).seconds);
         last = measure_apart([&] { return simulate(what, model); });
         whole.add(last.seconds);
         processor.add(last.processor_seconds);
+        if (replay.makespan != last.makespan)
+            throw Error("simulated again it takes {} s instead of {}", replay.makespan, last.makespan);
     }
     const Index tasks = cholesky_tasks(what.tiling.grid().rows);
     return {{"network", network},
@@ -136,6 +162,7 @@ nlohmann::ordered_json measure_case(const Case& what, const std::string& network
             {"tasks", tasks},
             {"walk_seconds", walked.seconds()},
             {"seconds", whole.seconds()},
+            {"again_seconds", again.seconds()},
             {"processor_seconds", processor.seconds()},
             {"tasks_per_second", static_cast<double>(tasks) / whole.seconds()},
             {"memory_bytes", last.bytes},

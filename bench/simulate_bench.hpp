@@ -21,7 +21,7 @@ struct SimulateBenchOptions {
 };
 
 /// How long the simulator takes, and how much memory, for Cholesky with about so many tasks: the walk of the algorithm
-/// alone, and the whole simulation.
+/// alone, the whole simulation, and that of a recording which was made with other owners.
 [[nodiscard]] nlohmann::ordered_json simulate_benchmark(const SimulateBenchOptions& options);
 
 }  // namespace tesela::bench

@@ -39,6 +39,14 @@ holds "for people" out "distribution block_cyclic"
 expect 0 "tasks of a factorisation" "$tesela" simulate cholesky --platform p.json --nodes 2slow+1fast --tiles 20 --dist block_cyclic:1x3 --json
 json "tasks of a factorisation" "d['tasks'] == 20 + 20 * 19 + 20 * 19 * 18 // 6 and d['nodes'] == 3"
 
+expect 0 "a limit of a kernel" "$tesela" simulate geo --platform p.json --tiles 12 --tile 480 --limit dcmg=1 --limit dsyrk=6 --json
+check "a limit of a kernel" python3 -c "
+import json, subprocess
+limited = json.load(open('out'))
+free = json.loads(subprocess.run(['$tesela', 'simulate', 'geo', '--platform', 'p.json', '--tiles', '12', '--tile', '480', '--json'],
+                                 capture_output=True, check=True).stdout)
+assert limited['makespan'] > 1.5 * free['makespan'] and limited['tasks'] == free['tasks']"
+
 expect 0 "a distribution from a file" "$tesela" dist make rs --tiles 16 --count 6 -o d.json
 expect 0 "a distribution from a file" "$tesela" simulate cholesky --platform p.json --tiles 16 --dist d.json --json
 cp out once
@@ -99,6 +107,11 @@ bad_simulation() { # NAME TEXT ARGUMENTS…
     holds "$name" err "$text"
 }
 bad_simulation "unknown operation" "qr" qr --platform p.json --tiles 3
+bad_simulation "a limit of nothing" 'the run has no kernel or resource "dpotrf"; it has dgemm, dgetrf, dtrsm' lu --platform p.json --tiles 4 --limit dpotrf=2
+for wrong in dgemm dgemm=0 dgemm=x =3 dgemm=2x; do
+    bad_simulation "--limit $wrong" "as dgemm=3" lu --platform p.json --tiles 4 --limit "$wrong"
+done
+bad_simulation "a limit given twice" "names dgemm twice" lu --platform p.json --tiles 4 --limit dgemm=2 --limit dgemm=3
 bad_simulation "no platform" "none.json" cholesky --platform none.json --tiles 3
 TESELA_PLATFORMS="$work/ready" bad_simulation "known platforms are listed" "mine" cholesky --platform nowhere --tiles 3
 bad_simulation "unknown nodes" "huge" cholesky --platform p.json --nodes 2huge --tiles 3

@@ -2,6 +2,7 @@
 #include "support/random_stream.hpp"
 #include "support/shared_engine.hpp"
 #include "support/stream_messages.hpp"
+#include "support/traced_messages.hpp"
 #include "tesela/base/environment.hpp"
 #include "tesela/flow/inline_engine.hpp"
 #include "tesela/starpu/internal/tile_pool.hpp"
@@ -140,33 +141,6 @@ TEST(Streams, GiveTheSameMessagesThoughTheyFail) {
         ASSERT_EQ(on_any_node(engine(), compare_engines({.seed = seed, .failures = true})), "") << "seed " << seed;
 }
 
-/// What the engine traced, of all nodes' sends or of all receives.
-std::multiset<testing::NamedMessage> traced_messages(const trace::Trace& trace, trace::Direction direction) {
-    std::multiset<testing::NamedMessage> all;
-    for (const trace::MessageRow& row : trace.messages) {
-        if (row.direction != direction) continue;
-        const bool sent = direction == trace::Direction::send;
-        all.insert({.matrix = row.matrix < 0 ? "" : trace.matrices[static_cast<std::size_t>(row.matrix)].name,
-                    .tile = {row.i, row.j},
-                    .version = static_cast<std::uint32_t>(row.tag >> 48U),
-                    .from = sent ? row.node : row.peer,
-                    .to = sent ? row.peer : row.node,
-                    .bytes = row.bytes});
-    }
-    return all;
-}
-
-std::string compare_messages(const std::multiset<testing::NamedMessage>& here,
-                             const std::multiset<testing::NamedMessage>& wanted) {
-    std::vector<testing::NamedMessage> only;
-    std::set_symmetric_difference(here.begin(), here.end(), wanted.begin(), wanted.end(), std::back_inserter(only));
-    if (only.empty()) return {};
-    const testing::NamedMessage& first = only.front();
-    return fmt::format("{} of {} and {} messages differ, such as version {} of tile ({}, {}) of {} from {} to {}; ",
-                       only.size(), here.size(), wanted.size(), first.version, first.tile.i, first.tile.j, first.matrix,
-                       first.from, first.to);
-}
-
 /// Plays a stream with a trace; how its messages differ from those of the recording.
 std::string compare_trace(const RandomStream& stream) {
     // All nodes are on this machine and children of one process.
@@ -180,8 +154,8 @@ std::string compare_trace(const RandomStream& stream) {
     if (engine().this_node() == NodeId{0}) {
         const trace::Trace trace = trace::read_trace(path);
         const auto wanted = testing::named_messages(stream, engine().node_count());
-        wrong += compare_messages(traced_messages(trace, trace::Direction::send), wanted);
-        wrong += compare_messages(traced_messages(trace, trace::Direction::receive), wanted);
+        wrong += testing::difference(testing::traced_messages(trace, trace::Direction::send), wanted);
+        wrong += testing::difference(testing::traced_messages(trace, trace::Direction::receive), wanted);
     }
     engine().barrier();
     std::remove(trace::node_path(path, static_cast<std::uint32_t>(engine().this_node().number())).c_str());

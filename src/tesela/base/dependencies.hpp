@@ -14,6 +14,8 @@ class LastTouch {
 public:
     /// Appends to `needs` the tasks that this one must wait for because of the datum; they may repeat.
     void touch(Touch how, std::uint32_t task, std::vector<std::uint32_t>& needs);
+    /// Commuting touches from here on wait for those before.
+    void end_commuting() { commuting_ = false; }
     /// The last write, or a group of commuting ones: who made the value that a read would see.
     [[nodiscard]] const std::vector<std::uint32_t>& writers() const { return writers_; }
 

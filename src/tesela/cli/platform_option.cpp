@@ -5,6 +5,7 @@
 #include "tesela/base/near_word.hpp"
 #include "tesela/calibration/calibrate.hpp"
 #include "tesela/cli/output.hpp"
+#include "tesela/flow/exchange.hpp"
 #include "tesela/io/json_file.hpp"
 
 #include <algorithm>
@@ -66,6 +67,7 @@ namespace {
 void warn_of_unknown_kernels(const Platform& platform, const std::string& file) {
     std::vector<std::string> known = calibration::kernel_names(ElementType::f64);
     for (std::string& name : calibration::kernel_names(ElementType::f32)) known.push_back(std::move(name));
+    known.insert(known.end(), {ParcelTaskNames::pack, ParcelTaskNames::unpack, ParcelTaskNames::copy});
     std::set<std::string> warned;
     for (const NodeType& type : platform.node_types)
         for (const WorkerGroup& group : type.workers)

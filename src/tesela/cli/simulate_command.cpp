@@ -21,12 +21,16 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace tesela::cli {
@@ -54,6 +58,7 @@ struct SimulateOptions {
     double noise = 0;
     std::uint64_t seed = 0;
     Index max_pending = StreamOptions{}.max_pending;
+    std::vector<std::string> limits;
     std::string trace;
     std::string trace_modules = "all";
     bool json = false;
@@ -137,12 +142,50 @@ SimulationOptions engine_options(const SimulateOptions& options) {
             .critical = critical ? CriticalSlot::shared_core : CriticalSlot::none};
 }
 
+/// The number that a text is, if it is one above 0.
+std::optional<Index> count_in(std::string_view text) {
+    Index count = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), count);
+    if (problem != std::errc{} || end != text.data() + text.size() || count < 1) return {};
+    return count;
+}
+
+/// --limit NAME=N, on all node types. Returns the names.
+std::set<std::string> set_limits(const SimulateOptions& options, Platform& platform) {
+    std::set<std::string> names;
+    for (const std::string& text : options.limits) {
+        const std::size_t equals = text.find('=');
+        const auto count =
+            equals == std::string::npos ? std::nullopt : count_in(std::string_view(text).substr(equals + 1));
+        if (equals == 0 || !count)
+            throw Error(
+                "--limit takes a kernel or resource and how many tasks of it run at a time on a node, as "
+                "dgemm=3; it is \"{}\"",
+                text);
+        const std::string name = text.substr(0, equals);
+        if (!names.insert(name).second) throw Error("--limit names {} twice", name);
+        for (NodeType& type : platform.node_types) type.limits[name] = *count;
+    }
+    return names;
+}
+
+/// A name that nothing in the run has is misspelt.
+void check_limits(const std::set<std::string>& names, const Recording& recording) {
+    std::set<std::string> known;
+    for (const auto& [kernel, count] : recording.count_by_kernel()) known.insert(kernel);
+    for (const ResourceLimit& resource : recording.resources) known.insert(resource.name);
+    for (const std::string& name : names)
+        if (!known.contains(name))
+            throw Error("--limit: the run has no kernel or resource \"{}\"; it has {}", name, fmt::join(known, ", "));
+}
+
 Simulated simulate(const SimulateOptions& options) {
     const Clock::time_point start = Clock::now();
     check(options);
     Simulated simulated{.platform = read_platform(options.platform, options.nodes)};
     const auto [name, distribution] = choose_distribution(options, simulated.platform);
     simulated.distribution = name;
+    const std::set<std::string> limited = set_limits(options, simulated.platform);
 
     SimulationOptions with = engine_options(options);
     ProgressLine progress;
@@ -165,6 +208,7 @@ Simulated simulate(const SimulateOptions& options) {
     }
     if (trace) trace->close();
     progress.clear();
+    check_limits(limited, engine.recording());
     simulated.result = engine.result();
     simulated.wall_seconds = std::chrono::duration<double>(Clock::now() - start).count();
     return simulated;
@@ -277,6 +321,9 @@ void add_simulate_command(CLI::App& app, int& exit_code) {
         ->add_option("--max-pending", options->max_pending,
                      "Tasks that may be pending on a node before submission waits")
         ->capture_default_str();
+    command->add_option("--limit", options->limits,
+                        "KERNEL=N: at most N tasks of this kernel run at a time on a node (or of a limited resource); "
+                        "can be given several times");
     auto* trace = command->add_option("--trace", options->trace,
                                       "Write the simulated run into this file (see tesela trace --help)");
     command->add_option("--trace-modules", options->trace_modules, "What to write: all, or some of tasks,comms,memory")

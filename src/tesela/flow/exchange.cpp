@@ -3,6 +3,7 @@
 #include "tesela/base/error.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace tesela {
 namespace {
@@ -39,6 +40,23 @@ Parcels exchange_parcels(const Overlay& overlay, const Owners& owners, std::size
     constexpr Index most_bytes = Index{1} << 30U;
     const ParcelOptions parcel{.bytes = std::clamp<Index>(options.message_bytes, 1, most_bytes)};
     return make_parcels(overlay, owners, dense_bytes(static_cast<Index>(element_bytes)), parcel, concerning);
+}
+
+bool stands_in_one_piece(const SegmentArguments& segment, ParcelEnd end, Index ld) {
+    // Packed elements are in the order of the target's columns.
+    if (segment.part != Part::all || (end == ParcelEnd::source && segment.op != Op::none)) return false;
+    return segment.cols == 1 || segment.rows == ld;
+}
+
+/// Few different sizes, so that memory is used again.
+std::size_t parcel_buffer_bytes(Index bytes) {
+    return std::bit_ceil(static_cast<std::size_t>(std::max<Index>(bytes, 4096)));
+}
+
+ShownTiles shown_tiles(std::size_t sources, std::size_t targets) {
+    constexpr std::size_t most = Task::max_accesses - 1;
+    const std::size_t shown = std::min(sources, targets > 0 ? most / 2 : most);
+    return {shown, std::min(targets, most - shown)};
 }
 
 SegmentArguments segment_arguments(const Segment& segment, Orientation orientation, std::size_t element_bytes) {

@@ -42,6 +42,28 @@ void check_exchange(const Exchange& exchange);
 [[nodiscard]] Parcels exchange_parcels(const Overlay& overlay, const Owners& owners, std::size_t element_bytes,
                                        const ExchangeOptions& options, std::optional<NodeId> concerning = {});
 
+/// The tasks of an exchange by the names that they have in traces and in platforms: a parcel is packed on its node and
+/// unpacked on the other, or copied where both are the same.
+struct ParcelTaskNames {
+    static constexpr const char* pack = "pack";
+    static constexpr const char* unpack = "unpack";
+    static constexpr const char* copy = "copy";
+};
+/// One end of the message of a parcel.
+enum class ParcelEnd : std::uint8_t { source, target };
+/// Whether a parcel that is this one segment stands in one piece in its tile there, in the order in which it travels:
+/// then its message leaves from the tile, or arrives in it, without a buffer and without being packed or unpacked. `ld`
+/// is the tile's.
+[[nodiscard]] bool stands_in_one_piece(const SegmentArguments& segment, ParcelEnd end, Index ld);
+/// Bytes of the buffer that any other parcel has at each end while it travels.
+[[nodiscard]] std::size_t parcel_buffer_bytes(Index bytes);
+/// How many of the tiles of a parcel's task a trace shows, beside the parcel itself.
+struct ShownTiles {
+    std::size_t sources = 0;
+    std::size_t targets = 0;
+};
+[[nodiscard]] ShownTiles shown_tiles(std::size_t sources, std::size_t targets);
+
 /// The tiles that get something, column by column.
 template <class Function>
 void for_each_target(const Overlay& overlay, const Function& function) {

@@ -13,18 +13,41 @@ namespace {
 
 class RecordedAttachment final : public Attachment {
 public:
-    RecordedAttachment(MatrixSpec matrix, std::int32_t number, std::int32_t first_datum)
+    RecordedAttachment(MatrixSpec matrix, const std::shared_ptr<Recording*>& recording)
         : Attachment(std::move(matrix)),
-          number_(number),
-          first_datum_(first_datum) {}
+          recording_(recording),
+          number_(static_cast<std::int32_t>((*recording)->matrices.size())),
+          first_datum_(static_cast<std::int32_t>((*recording)->data.size())) {}
+    ~RecordedAttachment() override {
+        const auto recording = recording_.lock();
+        if (!recording) return;
+        RecordedMatrix& recorded = (*recording)->grids[static_cast<std::size_t>(number_)];
+        recorded.given_up = static_cast<std::uint32_t>((*recording)->items.size());
+        recorded.waits_before = static_cast<std::uint32_t>((*recording)->waits.size());
+    }
+    RecordedAttachment(const RecordedAttachment&) = delete;
+    RecordedAttachment& operator=(const RecordedAttachment&) = delete;
+    RecordedAttachment(RecordedAttachment&&) = delete;
+    RecordedAttachment& operator=(RecordedAttachment&&) = delete;
+
     [[nodiscard]] std::int32_t number() const { return number_; }
     [[nodiscard]] std::int32_t datum(TileIndex tile) const {
         return first_datum_ + static_cast<std::int32_t>(position(tile));
     }
 
 private:
+    std::weak_ptr<Recording*> recording_;
     std::int32_t number_;
     std::int32_t first_datum_;
+};
+
+/// A stream as the recording engine keeps it.
+class RecordedStreamState final : public StreamState {
+public:
+    RecordedStreamState(const StreamOptions& options, std::uint16_t stream) : StreamState(options), number(stream) {}
+    std::uint16_t number;
+    /// Where its phases are among those of the recording, as far as they are known.
+    std::vector<PhaseId> known_phases;
 };
 
 std::int32_t datum_of(const TileRef& ref) { return static_cast<RecordedAttachment*>(ref.matrix)->datum(ref.index); }
@@ -96,13 +119,8 @@ private:
 
 Directory directory_at_start(const Recording& recording, const std::map<std::string, Distribution>& distributions) {
     Directory directory(recording.nodes);
-    for (const RecordedDatum& datum : recording.data) {
-        const auto other = distributions.find(recording.matrices[static_cast<std::size_t>(datum.matrix)]);
-        directory.add(other == distributions.end()
-                          ? datum.owner
-                          : static_cast<std::int32_t>(other->second.owner(datum.index).number()),
-                      datum.value);
-    }
+    const std::vector<std::int32_t> owners = owners_at_start(recording, distributions);
+    for (std::size_t d = 0; d < owners.size(); ++d) directory.add(owners[d], recording.data[d].value);
     return directory;
 }
 
@@ -143,16 +161,45 @@ std::map<KernelStep, Index> Recording::count_by_step() const {
     return counts;
 }
 
-Transfers count_transfers(const Recording& recording) { return count_transfers(recording, {}); }
-
-Transfers count_transfers(const Recording& recording, const std::map<std::string, Distribution>& distributions) {
+void check_distributions(const Recording& recording, const std::map<std::string, Distribution>& distributions,
+                         Index nodes) {
     for (const auto& [name, distribution] : distributions) {
         if (std::find(recording.matrices.begin(), recording.matrices.end(), name) == recording.matrices.end())
             throw Error("no matrix called {} was recorded", name);
-        if (distribution.nodes() > recording.nodes)
+        if (distribution.nodes() > nodes)
             throw Error("the distribution for matrix {} has {} nodes; the recording has {}", name, distribution.nodes(),
-                        recording.nodes);
+                        nodes);
     }
+    for (std::size_t m = 0; m < recording.matrices.size(); ++m) {
+        const auto other = distributions.find(recording.matrices[m]);
+        if (other == distributions.end() || other->second.grid() == recording.grids[m].tiles) continue;
+        const GridSize tiles = recording.grids[m].tiles;
+        throw Error("matrix {} has {}x{} tiles, but its distribution is for {}x{}", recording.matrices[m], tiles.rows,
+                    tiles.cols, other->second.grid().rows, other->second.grid().cols);
+    }
+}
+
+std::vector<std::int32_t> owners_at_start(const Recording& recording,
+                                          const std::map<std::string, Distribution>& distributions) {
+    std::vector<std::int32_t> owners;
+    owners.reserve(recording.data.size());
+    const Distribution* other = nullptr;
+    for (std::size_t d = 0; d < recording.data.size(); ++d) {
+        const RecordedDatum& datum = recording.data[d];
+        if (d == 0 || datum.matrix != recording.data[d - 1].matrix) {
+            const auto found = distributions.find(recording.matrices[static_cast<std::size_t>(datum.matrix)]);
+            other = found == distributions.end() ? nullptr : &found->second;
+        }
+        owners.push_back(other == nullptr ? datum.owner
+                                          : static_cast<std::int32_t>(other->owner(datum.index).number()));
+    }
+    return owners;
+}
+
+Transfers count_transfers(const Recording& recording) { return count_transfers(recording, {}); }
+
+Transfers count_transfers(const Recording& recording, const std::map<std::string, Distribution>& distributions) {
+    check_distributions(recording, distributions, recording.nodes);
     Transfers total;
     total.matrix.assign(static_cast<std::size_t>(recording.nodes * recording.nodes), 0);
     Replay(recording, directory_at_start(recording, distributions), [&](const Transfer& message) {
@@ -195,17 +242,29 @@ RecordingEngine::RecordingEngine(Index nodes) {
     recording_.nodes = nodes;
 }
 
+Recording RecordingEngine::take() {
+    current_ = std::make_shared<Recording*>(&recording_);
+    return std::exchange(recording_, {.nodes = recording_.nodes, .streams = recording_.streams});
+}
+
+std::uint16_t RecordingEngine::number_of(const StreamState& stream) {
+    return static_cast<const RecordedStreamState&>(stream).number;
+}
+
 std::unique_ptr<StreamState> RecordingEngine::open(const StreamOptions& options) {
-    return std::make_unique<StreamState>(options);
+    constexpr std::size_t most = std::numeric_limits<std::uint16_t>::max();
+    if (recording_.streams.size() > most) throw Error("too many streams: at most {} can be recorded", most + 1);
+    const auto number = static_cast<std::uint16_t>(recording_.streams.size());
+    recording_.streams.push_back({options.name, options.max_pending, options.workers});
+    return std::make_unique<RecordedStreamState>(options, number);
 }
 
 std::unique_ptr<Attachment> RecordingEngine::attach(StreamState&, MatrixSpec spec) {
-    const auto matrix = static_cast<std::int32_t>(recording_.matrices.size());
-    const auto first_datum = static_cast<std::int32_t>(recording_.data.size());
-    auto attached = std::make_unique<RecordedAttachment>(std::move(spec), matrix, first_datum);
+    auto attached = std::make_unique<RecordedAttachment>(std::move(spec), current_);
+    const std::int32_t matrix = attached->number();
     recording_.matrices.push_back(attached->name());
     const GridSize tiles = attached->tiling().grid();
-    recording_.grids.push_back({first_datum, tiles});
+    recording_.grids.push_back({.first_datum = attached->datum({0, 0}), .tiles = tiles});
     const auto value = attached->has_callers_memory() ? Directory::Value::given : Directory::Value::none;
     for (Index i = 0; i < tiles.rows; ++i)
         for (Index j = 0; j < tiles.cols; ++j)
@@ -228,7 +287,9 @@ void RecordingEngine::submit(StreamState& stream, const Task& task) {
                       .step = task.step,
                       .priority = task.priority,
                       .phase = phase_number(stream, task.phase),
-                      .first_access = static_cast<std::uint32_t>(recording_.accesses.size())};
+                      .first_access = static_cast<std::uint32_t>(recording_.accesses.size()),
+                      .stream = number_of(stream),
+                      .reductions = task.reductions};
     if (task.resource != nullptr) item.resource = resource_number(*task.resource);
     std::size_t count = 0;
     for (const Access& access : task.used()) {
@@ -240,36 +301,42 @@ void RecordingEngine::submit(StreamState& stream, const Task& task) {
 }
 
 std::uint8_t RecordingEngine::resource_number(const LimitedResource& resource) {
-    const std::size_t number = number_of(recording_.resources, resource) + 1;
+    const std::size_t number = tesela::number_of(recording_.resources, resource) + 1;
     if (number > std::numeric_limits<std::uint8_t>::max()) throw Error("too many limited resources: at most 255");
     return static_cast<std::uint8_t>(number);
 }
 
-RecordedItem& RecordingEngine::add(RecordedItem::Kind kind, TileRef tile, NodeId node) {
+RecordedItem& RecordingEngine::add(RecordedItem::Kind kind, const StreamState& stream, TileRef tile, NodeId node) {
     recording_.items.push_back({.kind = kind,
                                 .access_count = 1,
                                 .node = static_cast<std::int32_t>(node.number()),
-                                .first_access = static_cast<std::uint32_t>(recording_.accesses.size())});
+                                .first_access = static_cast<std::uint32_t>(recording_.accesses.size()),
+                                .stream = number_of(stream)});
     recording_.accesses.push_back({datum_of(tile), AccessMode::read});
     return recording_.items.back();
 }
 
 /// Streams number their phases each for itself.
-PhaseId RecordingEngine::phase_number(const StreamState& stream, PhaseId phase) {
+PhaseId RecordingEngine::phase_number(StreamState& stream, PhaseId phase) {
     auto& names = recording_.phases;
     const std::string& name = stream.phases[static_cast<std::size_t>(phase)];
-    auto& known = phases_of_[&stream];
+    auto& known = static_cast<RecordedStreamState&>(stream).known_phases;
     if (known.size() < stream.phases.size()) known.resize(stream.phases.size(), 0);
     PhaseId& number = known[static_cast<std::size_t>(phase)];
-    // A new stream may stand where an old one was.
-    if (names[static_cast<std::size_t>(number)] == name) return number;
+    // What is known may be of a recording that has been taken.
+    if (std::cmp_less(number, names.size()) && names[static_cast<std::size_t>(number)] == name) return number;
     number = static_cast<PhaseId>(std::find(names.begin(), names.end(), name) - names.begin());
     if (static_cast<std::size_t>(number) == names.size()) names.push_back(name);
     return number;
 }
 
 void RecordingEngine::exchange(StreamState& stream, const Exchange& exchange) {
-    const PhaseId phase = phase_number(stream, exchange.phase);
+    const RecordedItem like{.kind = RecordedItem::Kind::exchange,
+                            .kernel = &SegmentKernels::copy,
+                            .priority = exchange.options.priority,
+                            .phase = phase_number(stream, exchange.phase),
+                            .exchange = static_cast<std::uint32_t>(recording_.exchanges.size()),
+                            .stream = number_of(stream)};
     const auto first_item = static_cast<std::uint32_t>(recording_.items.size());
     recording_.exchanges.push_back({.overlay = exchange.overlay,
                                     .from = matrix_of(*exchange.from),
@@ -277,19 +344,15 @@ void RecordingEngine::exchange(StreamState& stream, const Exchange& exchange) {
                                     .element_bytes = element_bytes(exchange.from->type()),
                                     .options = exchange.options,
                                     .first_item = first_item});
-    for_each_target(*exchange.overlay, [&](TileIndex tile) { add_target(exchange, tile, phase); });
+    for_each_target(*exchange.overlay, [&](TileIndex tile) { add_target(exchange, tile, like); });
     recording_.exchanges.back().items = static_cast<std::uint32_t>(recording_.items.size()) - first_item;
 }
 
-void RecordingEngine::add_target(const Exchange& exchange, TileIndex target, PhaseId phase) {
-    RecordedItem item{.kind = RecordedItem::Kind::exchange,
-                      .node = static_cast<std::int32_t>(exchange.to->owner(target).number()),
-                      .first_part = static_cast<std::uint32_t>(recording_.parts.size()),
-                      .kernel = &SegmentKernels::copy,
-                      .priority = exchange.options.priority,
-                      .phase = phase,
-                      .first_access = static_cast<std::uint32_t>(recording_.accesses.size()),
-                      .exchange = static_cast<std::uint32_t>(recording_.exchanges.size() - 1)};
+void RecordingEngine::add_target(const Exchange& exchange, TileIndex target, const RecordedItem& of_exchange) {
+    RecordedItem item = of_exchange;
+    item.node = static_cast<std::int32_t>(exchange.to->owner(target).number());
+    item.first_part = static_cast<std::uint32_t>(recording_.parts.size());
+    item.first_access = static_cast<std::uint32_t>(recording_.accesses.size());
     const auto element = static_cast<Index>(element_bytes(exchange.from->type()));
     exchange.overlay->for_each_in(target, [&](const Segment& segment) {
         const Index bytes = segment.shape.count() * element;
@@ -305,13 +368,13 @@ void RecordingEngine::add_target(const Exchange& exchange, TileIndex target, Pha
     recording_.items.push_back(item);
 }
 
-bool RecordingEngine::move(StreamState&, TileRef tile, NodeId to) {
-    add(RecordedItem::Kind::move, tile, to);
+bool RecordingEngine::move(StreamState& stream, TileRef tile, NodeId to) {
+    add(RecordedItem::Kind::move, stream, tile, to);
     return true;
 }
 
-void RecordingEngine::share(StreamState&, TileRef tile, const Readers& readers, std::int32_t priority) {
-    RecordedItem& item = add(RecordedItem::Kind::share, tile, tile.owner());
+void RecordingEngine::share(StreamState& stream, TileRef tile, const Readers& readers, std::int32_t priority) {
+    RecordedItem& item = add(RecordedItem::Kind::share, stream, tile, tile.owner());
     item.priority = priority;
     item.first_part = static_cast<std::uint32_t>(recording_.shares.size());
     RecordedReaders& wanted = recording_.shares.emplace_back();
@@ -320,18 +383,26 @@ void RecordingEngine::share(StreamState&, TileRef tile, const Readers& readers, 
         wanted.owners_of.push_back({matrix_of(*block.matrix), block.first, block.last});
 }
 
-void RecordingEngine::retire(StreamState&, TileRef tile) { add(RecordedItem::Kind::retire, tile, tile.owner()); }
+void RecordingEngine::retire(StreamState& stream, TileRef tile) {
+    add(RecordedItem::Kind::retire, stream, tile, tile.owner());
+}
 
-void RecordingEngine::fetch(StreamState&, TileRef tile, std::shared_ptr<Fetched> into) {
-    add(RecordedItem::Kind::fetch, tile, tile.owner());
+void RecordingEngine::fetch(StreamState& stream, TileRef tile, std::shared_ptr<Fetched> into) {
+    add(RecordedItem::Kind::fetch, stream, tile, tile.owner());
     into->arrive(false);
 }
 
-Status RecordingEngine::wait(StreamState&) { return {}; }
+Status RecordingEngine::wait(StreamState& stream) {
+    const auto items = static_cast<std::uint32_t>(recording_.items.size());
+    const std::uint32_t before = recording_.waits.empty() ? 0 : recording_.waits.back().items;
+    if (items > before) recording_.waits.push_back({items, number_of(stream)});
+    return {};
+}
 
-void RecordingEngine::set_workers(StreamState&, WorkerSet workers) {
-    recording_.items.push_back(
-        {.kind = RecordedItem::Kind::workers, .first_part = static_cast<std::uint32_t>(recording_.worker_sets.size())});
+void RecordingEngine::set_workers(StreamState& stream, WorkerSet workers) {
+    recording_.items.push_back({.kind = RecordedItem::Kind::workers,
+                                .first_part = static_cast<std::uint32_t>(recording_.worker_sets.size()),
+                                .stream = number_of(stream)});
     recording_.worker_sets.push_back(std::move(workers));
 }
 

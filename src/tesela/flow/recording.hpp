@@ -75,6 +75,8 @@ struct RecordedItem {
     PhaseId phase = 0;
     std::uint32_t first_access = 0;
     std::uint32_t exchange = 0;
+    std::uint16_t stream = 0;
+    Reductions reductions = Reductions::none;
     KernelCost cost{};
 };
 
@@ -107,13 +109,33 @@ struct Transfers {
 
 /// A matrix of a recording: its tiles are `data` from `first_datum` on, row by row.
 struct RecordedMatrix {
+    static constexpr std::uint32_t kept = 0xffffffffU;
     std::int32_t first_datum = 0;
     GridSize tiles;
+    /// The numbers of items and of waits before it was given up: items from this one on do not use it. `kept` while it
+    /// is there.
+    std::uint32_t given_up = kept;
+    std::uint32_t waits_before = 0;
+};
+
+/// A stream that was opened, by its number.
+struct RecordedStream {
+    std::string name;
+    Index max_pending = 0;
+    WorkerSet workers;
+};
+
+/// A wait of a stream, after so many items, of which some are new since the wait before.
+struct RecordedWait {
+    std::uint32_t items = 0;
+    std::uint16_t stream = 0;
 };
 
 /// A stream as a value: every task, move, exchange, share, retire and change of workers in order of submission.
 struct Recording {
     Index nodes = 1;
+    std::vector<RecordedStream> streams;
+    std::vector<RecordedWait> waits;
     std::vector<std::string> matrices;
     std::vector<RecordedMatrix> grids;    ///< of the matrices
     std::vector<std::string> phases{""};  ///< of all streams, each name once
@@ -171,13 +193,24 @@ void follow_placement(const Recording& recording, const RecordedItem& item, Dire
 [[nodiscard]] Transfers count_transfers(const Recording& recording,
                                         const std::map<std::string, Distribution>& distributions);
 
+/// Throws Error unless the distributions are of matrices that were recorded, fit their tiles, and have no more than so
+/// many nodes.
+void check_distributions(const Recording& recording, const std::map<std::string, Distribution>& distributions,
+                         Index nodes);
+/// Who owns each datum when it is attached, with other owners for the matrices named.
+[[nodiscard]] std::vector<std::int32_t> owners_at_start(const Recording& recording,
+                                                        const std::map<std::string, Distribution>& distributions);
+
 /// Records what is submitted instead of running it. Futures yield the caller's default.
 class RecordingEngine final : public Engine {
 public:
     explicit RecordingEngine(Index nodes = 1);
 
     [[nodiscard]] const Recording& recording() const { return recording_; }
-    [[nodiscard]] Recording take() { return std::move(recording_); }
+    /// Matrices that are given up later leave no trace in what is taken. A new recording begins, with the same streams.
+    [[nodiscard]] Recording take();
+    /// The number of a stream that this engine has opened.
+    [[nodiscard]] static std::uint16_t number_of(const StreamState& stream);
 
     [[nodiscard]] NodeId this_node() const override { return NodeId{0}; }
     [[nodiscard]] Index node_count() const override { return recording_.nodes; }
@@ -195,13 +228,13 @@ public:
     void set_workers(StreamState& stream, WorkerSet workers) override;
 
 private:
-    RecordedItem& add(RecordedItem::Kind kind, TileRef tile, NodeId node);
-    void add_target(const Exchange& exchange, TileIndex target, PhaseId phase);
+    RecordedItem& add(RecordedItem::Kind kind, const StreamState& stream, TileRef tile, NodeId node);
+    void add_target(const Exchange& exchange, TileIndex target, const RecordedItem& of_exchange);
     [[nodiscard]] std::uint8_t resource_number(const LimitedResource& resource);
-    [[nodiscard]] PhaseId phase_number(const StreamState& stream, PhaseId phase);
+    [[nodiscard]] PhaseId phase_number(StreamState& stream, PhaseId phase);
     Recording recording_;
-    /// Where the phases of each stream are among those of the recording, as far as they are known.
-    std::map<const StreamState*, std::vector<PhaseId>> phases_of_;
+    /// Lives as long as matrices belong to this recording.
+    std::shared_ptr<Recording*> current_ = std::make_shared<Recording*>(&recording_);
 };
 
 }  // namespace tesela

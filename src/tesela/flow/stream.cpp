@@ -73,10 +73,12 @@ void Stream::submit(Task task) {
     if (task.placement == Placement::automatic) task.node = node_of(task);
     check_node(task.kernel->name, task.node);
     for (Access& access : task.used()) {
-        if (access.mode == AccessMode::reduce)
-            lower_reduction(task, access);
-        else
+        if (access.mode != AccessMode::reduce) {
             add_partials(access, task);
+            continue;
+        }
+        lower_reduction(task, access);
+        task.reductions = Reductions::lowered;
     }
     for (const Access& access : task.used())
         if (writes(access.mode)) access.tile.matrix->set_written(access.tile.index);

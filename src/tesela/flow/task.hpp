@@ -91,6 +91,9 @@ enum class Urgency : std::uint8_t { ordinary, critical };
 /// Whether a task runs where its first written tile lives, or on a node that the algorithm named.
 enum class Placement : std::uint8_t { automatic, named };
 
+/// Whether the stream has replaced a `reduce` of a task by something that depends on who owns what.
+enum class Reductions : std::uint8_t { none, lowered };
+
 /// A phase of a stream: a label for a part of the work. Numbered per stream; names are kept by the stream.
 using PhaseId = std::int32_t;
 
@@ -109,6 +112,7 @@ struct Task {
     Index node = 0;
     Placement placement = Placement::automatic;
     Urgency urgency = Urgency::ordinary;
+    Reductions reductions = Reductions::none;  ///< set by the stream
     /// A resource of which its node has few; looked at when the task is submitted.
     const LimitedResource* resource = nullptr;
     alignas(16) std::array<std::byte, max_argument_bytes> arguments;

@@ -116,7 +116,7 @@ struct NodeType {
     Link nic;
     std::string subnet;  ///< empty on a flat network
     std::vector<WorkerGroup> workers;
-    std::map<std::string, Index> limits;  ///< resources of which a node has few, such as file readers
+    std::map<std::string, Index> limits;  ///< resources (file readers) and kernels: how many tasks at a time
     RuntimeCosts runtime{};
     friend bool operator==(const NodeType&, const NodeType&) = default;
 };

@@ -5,9 +5,10 @@
 
 namespace tesela::sim {
 
-void Copies::know(const Recording& recording, const std::vector<double>& bytes) {
+void Copies::know(const Recording& recording, const std::vector<std::int32_t>& owners,
+                  const std::vector<double>& bytes) {
     for (std::size_t d = bytes_.size(); d < recording.data.size(); ++d) {
-        directory_.add(recording.data[d].owner, recording.data[d].value);
+        directory_.add(owners[d], recording.data[d].value);
         bytes_.push_back(bytes[d]);
     }
     held_.resize(bytes_.size() * nodes_, no_copy);

@@ -1,6 +1,6 @@
 #include "tesela/sim/internal/durations.hpp"
 
-#include "tesela/kernels/segment.hpp"
+#include "tesela/sim/internal/parcel_kernels.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -33,8 +33,7 @@ std::uint32_t Durations::number_of(const Work& work) {
     for (const NodeType& type : platform_.node_types)
         for (const WorkerGroup& group : type.workers) {
             auto seconds = kernel_seconds(group, work.kernel->name, work.amount);
-            // An exchange is bound by memory; platforms need not list it.
-            if (!seconds && work.kernel == &SegmentKernels::copy && group.processor == Processor::cpu)
+            if (!seconds && only_copies(*work.kernel) && group.processor == Processor::cpu)
                 seconds = work.amount.bytes * static_cast<double>(group.count) / type.memory_bandwidth;
             table_.push_back(seconds ? *seconds * work.ratio : never);
         }

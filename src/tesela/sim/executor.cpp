@@ -10,13 +10,15 @@ namespace tesela::sim {
 
 Executor::Executor(const Cluster& cluster, const Durations& durations, Copies& copies, const SimulationOptions& options)
     : cluster_(cluster),
+      durations_(durations),
       copies_(copies),
       options_(options),
       timeline_(options.network(cluster.platform)),
       memories_(cluster, copies, *timeline_, options.observers, *this),
       channels_(cluster),
       locks_(copies),
-      has_work_(cluster.nodes(), false) {
+      has_work_(cluster.nodes(), false),
+      given_up_(cluster.nodes(), 0) {
     const SchedulerSurroundings around{cluster, durations, *timeline_, memories_, *this};
     for (std::int32_t node = 0; std::cmp_less(node, cluster.nodes()); ++node) {
         const RuntimeCosts& runtime = cluster.type(node).runtime;
@@ -34,13 +36,15 @@ void Executor::run(const Section& section, const SubmissionRules& rules) {
     // One more thing to wait for: submission on its own node.
     waits_for_ = section.waits_for;
     for (std::uint32_t& count : waits_for_) ++count;
-    for (NodeScheduler& scheduler : schedulers_) scheduler.begin(section, rules.recording.resources);
+    for (NodeScheduler& scheduler : schedulers_) scheduler.begin(section, rules.resources);
     channels_.begin(section);
     locks_.begin(section);
     memories_.begin(section);
     for (std::int32_t node = 0; node < node_count(); ++node) {
         const auto n = static_cast<std::size_t>(node);
         submissions_[n].begin(section.submissions[n], section.first_item, rules.throttle, now());
+        given_up_[n] = 0;
+        give_up(n);
         await_submission(node);
     }
     timeline_->run(*this);
@@ -116,7 +120,16 @@ void Executor::submit_next(std::int32_t node) {
         progress_[step->vertex].submitted = now();
         release(step->vertex);
     }
+    give_up(n);
     await_submission(node);
+}
+
+/// What a node holds of matrices that were given up before its next step.
+void Executor::give_up(std::size_t node) {
+    const std::vector<GivenUpCopy>& copies = section_->given_up[node];
+    for (std::size_t& next = given_up_[node];
+         next < copies.size() && copies[next].steps <= submissions_[node].submitted(); ++next)
+        memories_.forget_use(copies[next].copy);
 }
 
 void Executor::release(std::uint32_t v) {
@@ -212,7 +225,14 @@ void Executor::ended_on(std::int32_t node, std::uint16_t stream) {
     submit_next(node);
 }
 
+std::int32_t Executor::parcel_of(std::uint32_t task) const {
+    const Vertex& of = vertex(task);
+    const bool exchange = rules_->recording.items[of.item].kind == RecordedItem::Kind::exchange;
+    return exchange ? static_cast<std::int32_t>(of.version) : ScheduledTask::no_parcel;
+}
+
 void Executor::tell_task(std::uint32_t v) const {
+    if (options_.observers.empty()) return;
     const Progress& progress = progress_[v];
     tell(options_.observers, &ScheduleObserver::task,
          ScheduledTask{.item = vertex(v).item,
@@ -223,7 +243,9 @@ void Executor::tell_task(std::uint32_t v) const {
                        .start = progress.start,
                        .end = now(),
                        .work = vertex(v).work,
-                       .factor = vertex(v).noise});
+                       .factor = vertex(v).noise,
+                       .kernel = &durations_.kernel(vertex(v).work),
+                       .parcel = parcel_of(v)});
 }
 
 void Executor::tell_message(std::uint32_t v, const MessageTimes& times) const {
@@ -235,6 +257,7 @@ void Executor::tell_message(std::uint32_t v, const MessageTimes& times) const {
                           .from = message.node,
                           .to = message.to,
                           .priority = message.priority,
+                          .item = message.item,
                           .version = message.version,
                           .bytes = message.bytes,
                           .posted = progress_[v].ready,

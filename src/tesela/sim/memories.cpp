@@ -86,10 +86,12 @@ void Memories::written(std::uint32_t number, std::int32_t memory) {
 }
 
 void Memories::forget_uses(std::uint32_t v) {
-    for (const Use& use : uses_of(v)) {
-        Copy& copy = copies_[use.copy];
-        if (--copy.users == 0 && copy.dropped) free(use.copy);
-    }
+    for (const Use& use : uses_of(v)) forget_use(use.copy);
+}
+
+void Memories::forget_use(std::uint32_t number) {
+    Copy& copy = copies_[number];
+    if (--copy.users == 0 && copy.dropped) free(number);
 }
 
 bool Memories::fits(std::uint32_t task, std::int32_t memory) const {

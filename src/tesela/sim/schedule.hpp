@@ -22,6 +22,10 @@ struct ScheduledTask {
     double end = 0;
     std::uint32_t work = 0;  ///< what decides how long it takes, see SimulatedRun::durations
     double factor = 1;       ///< of that time: noise
+    const Kernel* kernel = nullptr;
+    /// Of an exchange, whose first item `item` is: the number of the parcel that it packs, unpacks or copies.
+    static constexpr std::int32_t no_parcel = -1;
+    std::int32_t parcel = no_parcel;
 };
 
 /// A message of a simulated run: asked for, let go, gone to the last byte, there.
@@ -33,6 +37,7 @@ struct ScheduledMessage {
     std::int32_t from = 0;
     std::int32_t to = 0;
     std::int32_t priority = 0;
+    std::uint32_t item = 0;     ///< in the recording: what it is sent for
     std::uint32_t version = 0;  ///< of the datum's value; of a parcel, its number
     double bytes = 0;
     double posted = 0;
@@ -64,15 +69,27 @@ struct SimulatedStream {
     std::string name;
 };
 
+/// A parcel of a simulated exchange, and the data that it takes from and goes to.
+struct SimulatedParcel {
+    Index bytes = 0;
+    std::vector<std::int32_t> sources{};
+    std::vector<std::int32_t> targets{};
+};
+struct SimulatedExchange {
+    std::int64_t parcels_before = 0;  ///< of the exchanges before it
+    std::vector<SimulatedParcel> parcels{};
+};
+
 /// What an observer may look up: the recording grows from call to call and stays where it is.
 struct SimulatedRun {
     const Platform* platform = nullptr;
     const Recording* recording = nullptr;
-    /// Stream of each item, and its position among the stream's tasks and fetches.
+    /// Stream of each item, and its position among the stream's tasks and fetches; a parcel counts as two tasks.
     const std::vector<std::uint16_t>* stream_of_item = nullptr;
     const std::vector<std::uint32_t>* position_of_item = nullptr;
     const std::vector<SimulatedStream>* streams = nullptr;
     const std::vector<Index>* rank_of_datum = nullptr;
+    const std::vector<SimulatedExchange>* exchanges = nullptr;  ///< as the recording's
     /// Seconds of a kind of work on each group of workers of a node, alone; infinite where the group cannot do it.
     std::function<std::vector<double>(std::uint32_t work, std::int32_t node)> durations{};
 };

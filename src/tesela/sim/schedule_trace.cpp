@@ -1,5 +1,6 @@
 #include "tesela/sim/schedule_trace.hpp"
 
+#include "tesela/flow/exchange.hpp"
 #include "tesela/trace/collector.hpp"
 
 #include <nlohmann/json.hpp>
@@ -7,14 +8,20 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace tesela {
 namespace {
+
+/// Parcels of exchanges are numbered beyond all tiles.
+constexpr std::uint64_t first_parcel = std::uint64_t{1} << 40U;
 
 /// How many workers share one device.
 Index streams_of(const WorkerGroup& group) { return group.processor == Processor::gpu ? group.streams : 1; }
@@ -102,6 +109,22 @@ private:
         return entry->second;
     }
     std::uint16_t matrix_number(Node& node, std::int32_t datum);
+    std::uint16_t parcels_number(Node& node, std::uint32_t exchange);
+    [[nodiscard]] std::uint64_t parcel_datum(std::uint32_t exchange, std::uint64_t parcel) const {
+        return first_parcel + static_cast<std::uint64_t>((*run_.exchanges)[exchange].parcels_before) + parcel;
+    }
+    /// A task as a trace shows it.
+    struct Shown {
+        std::vector<std::uint64_t> accesses;
+        std::uint64_t position = 0;
+        KernelCost cost;
+        std::uint16_t matrix = trace::no_matrix;  ///< of the first tile that it writes
+        TileIndex tile{};
+        Index rank = dense_rank;
+    };
+    [[nodiscard]] Shown show(Node& node, const ScheduledTask& task);
+    [[nodiscard]] Shown show_parcel(Node& node, const ScheduledTask& task);
+    void show_tile(Node& node, std::int32_t datum, Shown& shown);
     void define_work(Node& node, const ScheduledTask& task);
 
     std::vector<Node> nodes_;
@@ -130,53 +153,103 @@ std::uint16_t ScheduleTrace::Files::matrix_number(Node& node, std::int32_t datum
     return entry->second;
 }
 
+/// As a matrix of their own, one below the other.
+std::uint16_t ScheduleTrace::Files::parcels_number(Node& node, std::uint32_t exchange) {
+    const std::int32_t key = -1 - static_cast<std::int32_t>(exchange);
+    const auto [entry, is_new] = node.matrices.try_emplace(key, static_cast<std::uint16_t>(node.matrices.size()));
+    if (is_new)
+        node.collector->define({{"type", "matrix"},
+                                {"id", entry->second},
+                                {"name", "parcels"},
+                                {"first", parcel_datum(exchange, 0)},
+                                {"rows", (*run_.exchanges)[exchange].parcels.size()},
+                                {"cols", 1},
+                                {"tile", {1, 1}}});
+    return entry->second;
+}
+
+void ScheduleTrace::Files::show_tile(Node& node, std::int32_t datum, Shown& shown) {
+    shown.matrix = matrix_number(node, datum);
+    shown.tile = run_.recording->data[static_cast<std::size_t>(datum)].index;
+    shown.rank = (*run_.rank_of_datum)[static_cast<std::size_t>(datum)];
+}
+
+ScheduleTrace::Files::Shown ScheduleTrace::Files::show(Node& node, const ScheduledTask& task) {
+    const RecordedItem& item = run_.recording->items[task.item];
+    Shown shown{.position = (*run_.position_of_item)[task.item], .cost = item.cost};
+    const auto accesses = run_.recording->accesses_of(item);
+    for (const RecordedAccess& access : accesses)
+        shown.accesses.push_back(
+            trace::pack_access(static_cast<std::uint64_t>(access.datum), static_cast<trace::Use>(access.mode)));
+    const auto written = std::ranges::find_if(accesses, [](const RecordedAccess& a) { return writes(a.mode); });
+    show_tile(node, (written == accesses.end() ? accesses.front() : *written).datum, shown);
+    return shown;
+}
+
+/// As the StarPU engine shows it: the tiles that it reads and writes, and the parcel between them.
+ScheduleTrace::Files::Shown ScheduleTrace::Files::show_parcel(Node& node, const ScheduledTask& task) {
+    const std::uint32_t exchange = run_.recording->items[task.item].exchange;
+    const auto number = static_cast<std::uint64_t>(task.parcel);
+    const SimulatedParcel& parcel = (*run_.exchanges)[exchange].parcels[number];
+    const std::string_view kernel = task.kernel->name;
+    const bool packs = kernel == ParcelTaskNames::pack;
+    const bool unpacks = kernel == ParcelTaskNames::unpack;
+    Shown shown{.position = (*run_.position_of_item)[task.item] + 2 * number + (packs ? 0 : 1),
+                .cost = {.bytes = 2 * static_cast<double>(parcel.bytes)}};
+    const auto [sources, targets] = shown_tiles(unpacks ? 0 : parcel.sources.size(), packs ? 0 : parcel.targets.size());
+    const std::uint64_t in_between = parcel_datum(exchange, number);
+    if (unpacks) shown.accesses.push_back(trace::pack_access(in_between, trace::Use::read));
+    for (std::size_t k = 0; k < sources; ++k)
+        shown.accesses.push_back(trace::pack_access(static_cast<std::uint64_t>(parcel.sources[k]), trace::Use::read));
+    for (std::size_t k = 0; k < targets; ++k)
+        shown.accesses.push_back(
+            trace::pack_access(static_cast<std::uint64_t>(parcel.targets[k]), trace::Use::disjoint));
+    if (!packs) {
+        show_tile(node, parcel.targets.front(), shown);
+        return shown;
+    }
+    shown.accesses.push_back(trace::pack_access(in_between, trace::Use::write));
+    shown.matrix = parcels_number(node, exchange);
+    shown.tile = {static_cast<Index>(task.parcel), 0};
+    return shown;
+}
+
 void ScheduleTrace::Files::put(const ScheduledTask& task) {
     Node& node = nodes_[static_cast<std::size_t>(task.node)];
     const RecordedItem& item = run_.recording->items[task.item];
-    const auto accesses = run_.recording->accesses_of(item);
     const std::uint16_t stream = (*run_.stream_of_item)[task.item];
+    const Shown shown = task.parcel == ScheduledTask::no_parcel ? show(node, task) : show_parcel(node, task);
+    const std::size_t accesses = std::min<std::size_t>(shown.accesses.size(), 9);
     std::array<trace::Record, 3> records;
     std::size_t count = 1;
-    trace::TaskCreated created{.access_count = static_cast<std::uint8_t>(std::min<std::size_t>(accesses.size(), 9)),
-                               .kernel = kernel_number(node, *item.kernel),
-                               .step = item.step,
-                               .time = at(task.submitted),
-                               .id = trace::task_id(stream, (*run_.position_of_item)[task.item]),
-                               .priority = item.priority,
-                               .phase = phase_number(node, stream, item.phase)};
-    trace::TaskAccesses more{.id = created.id};
-    std::size_t written = accesses.size();
-    for (std::size_t k = 0; k < accesses.size(); ++k) {
-        if (written == accesses.size() && writes(accesses[k].mode)) written = k;
-        if (k >= created.access_count) continue;
-        const std::uint64_t access = trace::pack_access(static_cast<std::uint64_t>(accesses[k].datum),
-                                                        static_cast<trace::Use>(accesses[k].mode));
-        if (k == 0) {
-            created.first_access = access;
-            continue;
-        }
-        more.access[more.count++] = access;
-        if (more.count == more.access.size() || k + 1 == created.access_count) {
-            records[count++] = to_record(more);
-            more.count = 0;
-        }
-    }
-    const std::int32_t shown = accesses[written < accesses.size() ? written : 0].datum;
-    created.matrix = matrix_number(node, shown);
-    const RecordedDatum& tile = run_.recording->data[static_cast<std::size_t>(shown)];
-    created.i = static_cast<std::int32_t>(tile.index.i);
-    created.j = static_cast<std::int32_t>(tile.index.j);
+    const trace::TaskCreated created{.access_count = static_cast<std::uint8_t>(accesses),
+                                     .kernel = kernel_number(node, *task.kernel),
+                                     .step = item.step,
+                                     .time = at(task.submitted),
+                                     .id = trace::task_id(stream, shown.position),
+                                     .priority = item.priority,
+                                     .i = static_cast<std::int32_t>(shown.tile.i),
+                                     .j = static_cast<std::int32_t>(shown.tile.j),
+                                     .phase = phase_number(node, stream, item.phase),
+                                     .matrix = shown.matrix,
+                                     .first_access = shown.accesses.front()};
     records[0] = to_record(created);
+    trace::TaskAccesses more{.id = created.id};
+    for (std::size_t k = 1; k < accesses; ++k) {
+        more.access[more.count++] = shown.accesses[k];
+        if (more.count < more.access.size() && k + 1 < accesses) continue;
+        records[count++] = to_record(more);
+        more.count = 0;
+    }
     node.collector->put(std::span{records.data(), count});
-    node.collector->put(
-        trace::TaskRan{.worker = static_cast<std::uint16_t>(task.worker),
-                       .rank = static_cast<std::int32_t>((*run_.rank_of_datum)[static_cast<std::size_t>(shown)]),
-                       .id = created.id,
-                       .ready = at(task.ready),
-                       .start = at(task.start),
-                       .end = at(task.end),
-                       .flops = static_cast<float>(item.cost.flops),
-                       .bytes = static_cast<float>(item.cost.bytes)});
+    node.collector->put(trace::TaskRan{.worker = static_cast<std::uint16_t>(task.worker),
+                                       .rank = static_cast<std::int32_t>(shown.rank),
+                                       .id = created.id,
+                                       .ready = at(task.ready),
+                                       .start = at(task.start),
+                                       .end = at(task.end),
+                                       .flops = static_cast<float>(shown.cost.flops),
+                                       .bytes = static_cast<float>(shown.cost.bytes)});
     define_work(node, task);
     node.collector->put(trace::TaskModelled{.work = task.work, .id = created.id, .factor = task.factor});
 }
@@ -191,17 +264,22 @@ void ScheduleTrace::Files::define_work(Node& node, const ScheduledTask& task) {
 }
 
 void ScheduleTrace::Files::put(const ScheduledMessage& message) {
-    trace::Message record{
-        .kind = trace::RecordKind::send,
-        .peer = static_cast<std::uint16_t>(message.to),
-        .priority = message.priority,
-        .tag = static_cast<std::uint64_t>(message.datum) | static_cast<std::uint64_t>(message.version & 0x7fffU) << 48U,
-        .posted = at(message.posted),
-        .start = at(message.start),
-        .end = at(message.sent),
-        .bytes = static_cast<std::uint64_t>(message.bytes)};
-    for (const std::int32_t node : {message.from, message.to})
-        (void)matrix_number(nodes_[static_cast<std::size_t>(node)], message.datum);
+    const bool parcel = message.carries == ScheduledMessage::Carries::parcel;
+    const std::uint32_t exchange = run_.recording->items[message.item].exchange;
+    trace::Message record{.kind = trace::RecordKind::send,
+                          .peer = static_cast<std::uint16_t>(message.to),
+                          .priority = message.priority,
+                          .tag = parcel ? parcel_datum(exchange, message.version)
+                                        : static_cast<std::uint64_t>(message.datum) |
+                                              static_cast<std::uint64_t>(message.version & 0x7fffU) << 48U,
+                          .posted = at(message.posted),
+                          .start = at(message.start),
+                          .end = at(message.sent),
+                          .bytes = static_cast<std::uint64_t>(message.bytes)};
+    for (const std::int32_t n : {message.from, message.to}) {
+        Node& node = nodes_[static_cast<std::size_t>(n)];
+        (void)(parcel ? parcels_number(node, exchange) : matrix_number(node, message.datum));
+    }
     collector(message.from).put(record);
     record.kind = trace::RecordKind::receive;
     record.peer = static_cast<std::uint16_t>(message.from);

@@ -2,10 +2,13 @@
 
 #include "tesela/base/error.hpp"
 #include "tesela/flow/access_rules.hpp"
+#include "tesela/flow/exchange.hpp"
+#include "tesela/sim/internal/parcel_kernels.hpp"
 #include "tesela/sim/rank_model.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <map>
@@ -79,32 +82,75 @@ public:
           touch_of_slot_(copies.slots(), 0),
           shapes_(number_shapes(input)) {
         section_.submissions.resize(input.type_of_node.size());
+        section_.given_up.resize(input.type_of_node.size());
         touches_.emplace_back();  // number 0 is none
         first_need_.push_back(0);
     }
 
-    Section build(std::uint32_t first_item) {
-        section_.first_item = first_item;
-        const auto count = static_cast<std::uint32_t>(in_.recording.items.size());
-        reserve(first_item, count);
-        for (std::uint32_t item = first_item; item < count; ++item) add_item(item);
+    Section build(const SectionItems& items) {
+        section_.first_item = items.first;
+        reserve(items.first, items.end);
+        const std::vector<GivenUpMatrix> given_up = list_given_up(items.wait);
+        auto gone = given_up.begin();
+        for (std::uint32_t item = items.first; item < items.end; ++item) {
+            for (; gone != given_up.end() && gone->before_item <= item; ++gone) give_up(gone->matrix);
+            add_item(item);
+        }
+        for (; gone != given_up.end(); ++gone) give_up(gone->matrix);
         transpose();
         return std::move(section_);
     }
 
 private:
     /// Room for the tasks of the items and for some messages, so that large arrays need not be copied as they grow.
-    void reserve(std::uint32_t first_item, std::uint32_t count) {
-        if (first_item == count) return;
+    void reserve(std::uint32_t first_item, std::uint32_t end_item) {
+        if (first_item == end_item) return;
         const auto with_messages = [](std::size_t entries) { return entries + entries / 4; };
-        const std::size_t vertices = with_messages(count - first_item);
+        const auto& items = in_.recording.items;
+        const std::size_t end_access =
+            end_item < items.size() ? items[end_item].first_access : in_.recording.accesses.size();
+        const std::size_t vertices = with_messages(end_item - first_item);
+        // A change of workers has no accesses, and does not say where they begin.
         const std::size_t uses =
-            with_messages(in_.recording.accesses.size() - in_.recording.items[first_item].first_access);
+            with_messages(end_access - std::min<std::size_t>(end_access, items[first_item].first_access));
         section_.vertices.reserve(vertices);
         section_.uses.reserve(uses);
         all_needs_.reserve(uses);
         first_need_.reserve(vertices + 1);
         path_.reserve(vertices);
+    }
+
+    struct GivenUpMatrix {
+        std::uint32_t before_item = 0;
+        const RecordedMatrix* matrix = nullptr;
+    };
+    /// The matrices that were given up before a wait and after the one before it, in order.
+    [[nodiscard]] std::vector<GivenUpMatrix> list_given_up(std::uint32_t wait) const {
+        std::vector<GivenUpMatrix> result;
+        for (const RecordedMatrix& matrix : in_.recording.grids)
+            if (matrix.given_up != RecordedMatrix::kept && matrix.waits_before == wait)
+                result.push_back({matrix.given_up, &matrix});
+        std::ranges::stable_sort(result, {}, &GivenUpMatrix::before_item);
+        return result;
+    }
+
+    /// As the StarPU engine: each node gives back what it holds of a matrix when it comes to this point of the stream
+    /// and the tasks before have ended. Memory that the caller brought stays his.
+    void give_up(const RecordedMatrix* matrix) {
+        const auto nodes = static_cast<std::int32_t>(in_.type_of_node.size());
+        for (std::int32_t datum = matrix->first_datum; datum < matrix->first_datum + matrix->tiles.count(); ++datum)
+            for (std::int32_t node = 0; node < nodes; ++node) {
+                const std::uint32_t copy = copies_.find(datum, node);
+                if (copy == no_copy || is_callers(datum, node)) continue;
+                ++copies_[copy].users;
+                copies_.drop(datum, node);
+                const auto n = static_cast<std::size_t>(node);
+                section_.given_up[n].push_back({static_cast<std::uint32_t>(section_.submissions[n].size()), copy});
+            }
+    }
+    [[nodiscard]] bool is_callers(std::int32_t datum, std::int32_t node) const {
+        const auto d = static_cast<std::size_t>(datum);
+        return in_.recording.data[d].value == Directory::Value::given && in_.owners[d] == node;
     }
 
     void add_item(std::uint32_t number) {
@@ -129,78 +175,188 @@ private:
             Builder& effects;
         };
         const auto accesses = in_.recording.accesses_of(item);
+        const std::int32_t node = node_of(in_.recording, item, directory());
         follow_task(
-            accesses, item.node,
+            accesses, node,
             [&](const RecordedAccess& access) {
                 return Place{directory(), static_cast<std::size_t>(access.datum), *this};
             },
             [&] {
-                const std::uint32_t v = begin_vertex({.node = item.node,
+                const std::uint32_t v = begin_vertex({.node = node,
                                                       .priority = item.priority,
                                                       .item = number,
                                                       .work = work_number(item),
                                                       .urgency = item.urgency,
-                                                      .resource = item.resource,
-                                                      .noise = in_.noise(number)});
+                                                      .resource = in_.resources.of(in_.recording, item),
+                                                      .noise = in_.noise(number, 0)});
                 for (const RecordedAccess& access : accesses) {
-                    if (reads(access.mode)) know_initial(access.datum, item.node);
-                    use(v, access.datum, item.node, access.mode);
+                    if (reads(access.mode)) know_initial(access.datum, node);
+                    use(v, access.datum, node, access.mode);
                 }
                 end_vertex(v);
                 ++section_.tasks;
             });
     }
 
-    /// What a target tile gets: the parcels that have some of it, then the copy into the tile.
+    // --- an exchange: its items are its target tiles; its tasks and messages, at the first of them, are of its parcels
+
     void add_exchange(std::uint32_t number, const RecordedItem& item) {
         const RecordedExchange& whole = in_.recording.exchanges[item.exchange];
-        if (number == whole.first_item) send_parcels(whole);
-        const auto accesses = in_.recording.accesses_of(item);
-        const RecordedAccess& target = accesses.back();
-        const std::int32_t node = copies_.owner(target.datum);
-        const std::uint32_t v = begin_vertex({.node = node,
-                                              .priority = item.priority,
-                                              .item = number,
-                                              .work = work_number(item),
-                                              .noise = in_.noise(number)});
-        for (const Arrived& parcel : arriving_[target.datum]) {
-            use_buffer(v, parcel.buffer, AccessMode::read);
-            needs_.push_back(parcel.message);
-        }
-        for (const RecordedAccess& source : accesses.first(accesses.size() - 1)) {
-            if (copies_.owner(source.datum) != node) continue;
-            know_initial(source.datum, node);
-            use(v, source.datum, node, AccessMode::read);
-        }
-        if (reads(target.mode)) know_initial(target.datum, node);
-        use(v, target.datum, node, target.mode);
-        end_vertex(v);
-        directory().written(static_cast<std::size_t>(target.datum), *this);
+        if (number == whole.first_item) add_parcels(whole);
+        directory().written(static_cast<std::size_t>(in_.recording.accesses_of(item).back().datum), *this);
     }
 
-    /// The messages of an exchange; each fills a buffer that its target tiles are filled from.
-    void send_parcels(const RecordedExchange& whole) {
-        arriving_.clear();
+    void add_parcels(const RecordedExchange& whole) {
+        // The engine holds a target tile from its first part to its last; what else commutes on it is not among them.
+        end_commuting_on_targets(whole);
+        std::map<std::pair<Index, Index>, std::vector<Sent>> sent;
+        SimulatedExchange& listed = section_.exchanges.emplace_back();
         for (const Parcel& parcel : parcels_of(in_.recording, whole, directory()).parcels) {
-            if (parcel.from == parcel.to) continue;
-            const auto from = static_cast<std::int32_t>(parcel.from.number());
-            const auto to = static_cast<std::int32_t>(parcel.to.number());
-            const std::uint32_t v =
-                begin_vertex({.node = from, .to = to, .priority = cause_.priority, .item = cause_.item});
-            for (const TileIndex tile : parcel.sources) {
-                const auto datum = static_cast<std::int32_t>(in_.recording.datum(whole.from, tile));
-                know_initial(datum, from);
-                use(v, datum, from, AccessMode::read);
+            const ParcelOf one{whole, parcel, static_cast<std::int32_t>(parcel.from.number()),
+                               static_cast<std::int32_t>(parcel.to.number())};
+            listed.parcels.push_back(
+                {parcel.bytes, data_of(whole.from, parcel.sources), data_of(whole.to, parcel.targets)});
+            if (one.from == one.to) {
+                copy_parcel(one);
+            } else {
+                auto& before = sent[{one.from, one.to}];
+                before.push_back(send_parcel(one, before));
             }
-            const auto first = static_cast<std::int32_t>(in_.recording.datum(whole.to, parcel.targets.front()));
-            const Arrived arrived{v, copies_.add_buffer(first, to, static_cast<double>(parcel.bytes))};
-            use_buffer(v, arrived.buffer, AccessMode::write);
-            section_.vertices[v].bytes = static_cast<double>(parcel.bytes);
-            section_.vertices[v].version = static_cast<std::uint32_t>(parcel.number);
-            section_.vertices[v].datum = Vertex::parcel;
-            end_vertex(v);
-            for (const TileIndex tile : parcel.targets)
-                arriving_[static_cast<std::int32_t>(in_.recording.datum(whole.to, tile))].push_back(arrived);
+        }
+        end_commuting_on_targets(whole);
+    }
+
+    struct ParcelOf {
+        const RecordedExchange& exchange;
+        const Parcel& parcel;
+        std::int32_t from = 0;
+        std::int32_t to = 0;
+    };
+    /// The message of a parcel, and the last that is done for it: the message, or the task that unpacks it.
+    struct Sent {
+        std::uint32_t message = 0;
+        std::uint32_t last = 0;
+    };
+
+    void end_commuting_on_targets(const RecordedExchange& whole) {
+        for (std::uint32_t item = whole.first_item; item < whole.first_item + whole.items; ++item) {
+            const std::int32_t target = in_.recording.accesses_of(in_.recording.items[item]).back().datum;
+            touch_at(target, copies_.owner(target)).end_commuting();
+        }
+    }
+    [[nodiscard]] std::vector<std::int32_t> data_of(std::int32_t matrix, std::span<const TileIndex> tiles) const {
+        std::vector<std::int32_t> data;
+        data.reserve(tiles.size());
+        for (const TileIndex tile : tiles) data.push_back(static_cast<std::int32_t>(in_.recording.datum(matrix, tile)));
+        return data;
+    }
+
+    /// Copies that stay on a node fill the gaps between those that others wait for.
+    void copy_parcel(const ParcelOf& one) {
+        const std::uint32_t v = begin_parcel_task(ParcelKernels::copy, one, one.from);
+        --section_.vertices[v].priority;
+        use_sources(v, one);
+        use_targets(v, one);
+        end_vertex(v);
+    }
+
+    Sent send_parcel(const ParcelOf& one, std::span<const Sent> before) {
+        const auto room = static_cast<double>(parcel_buffer_bytes(one.parcel.bytes));
+        const bool leaves_tile = in_one_piece(one, ParcelEnd::source);
+        const bool enters_tile = in_one_piece(one, ParcelEnd::target);
+        std::uint32_t packed = no_vertex;
+        std::uint32_t buffer = no_copy;
+        if (!leaves_tile) {
+            buffer = copies_.add_buffer(section_.exchanges.back().parcels.back().sources.front(), one.from, room);
+            packed = begin_parcel_task(ParcelKernels::pack, one, one.from);
+            wait_for_earlier(before, &Sent::message, one);
+            use_sources(packed, one);
+            use_buffer(packed, buffer, AccessMode::write);
+            end_vertex(packed);
+        }
+        const std::uint32_t message = begin_vertex({.node = one.from,
+                                                    .to = one.to,
+                                                    .priority = cause_.priority,
+                                                    .item = cause_.item,
+                                                    .bytes = static_cast<double>(one.parcel.bytes),
+                                                    .datum = Vertex::parcel,
+                                                    .version = static_cast<std::uint32_t>(one.parcel.number)});
+        wait_for_earlier(before, &Sent::last, one);
+        if (leaves_tile) {
+            wait_for_earlier(before, &Sent::message, one);
+            use_sources(message, one);
+        } else {
+            needs_.push_back(packed);
+            use_buffer(message, buffer, AccessMode::read);
+        }
+        if (enters_tile) {
+            use_targets(message, one);
+            end_vertex(message);
+            return {message, message};
+        }
+        buffer = copies_.add_buffer(section_.exchanges.back().parcels.back().targets.front(), one.to, room);
+        use_buffer(message, buffer, AccessMode::write);
+        end_vertex(message);
+        const std::uint32_t unpacked = begin_parcel_task(ParcelKernels::unpack, one, one.to);
+        needs_.push_back(message);
+        use_buffer(unpacked, buffer, AccessMode::read);
+        use_targets(unpacked, one);
+        end_vertex(unpacked);
+        return {message, unpacked};
+    }
+
+    /// Memory of the caller counts as without gaps between the columns of a tile.
+    [[nodiscard]] bool in_one_piece(const ParcelOf& one, ParcelEnd end) const {
+        if (one.parcel.segments.size() != 1) return false;
+        const SimulatedParcel& listed = section_.exchanges.back().parcels.back();
+        const std::int32_t tile = (end == ParcelEnd::source ? listed.sources : listed.targets).front();
+        return stands_in_one_piece(
+            segment_arguments(one.parcel.segments.front(), one.exchange.overlay->problem().orientation,
+                              one.exchange.element_bytes),
+            end, in_.recording.data[static_cast<std::size_t>(tile)].shape.rows);
+    }
+
+    /// Between two nodes so many parcels are under way, from the oldest that is not done on
+    /// (ExchangeOptions::in_flight). The earliest of these have waited for those before them.
+    void wait_for_earlier(std::span<const Sent> before, std::uint32_t Sent::*done, const ParcelOf& one) {
+        const Index most = one.exchange.options.in_flight;
+        const auto count = static_cast<Index>(before.size());
+        if (most <= 0) return;
+        for (Index k = std::max<Index>(0, count - 2 * most + 1); k <= count - most; ++k)
+            needs_.push_back(before[static_cast<std::size_t>(k)].*done);
+    }
+
+    std::uint32_t begin_parcel_task(const Kernel& kernel, const ParcelOf& one, std::int32_t node) {
+        const auto bytes = static_cast<double>(one.parcel.bytes);
+        const double elements = bytes / static_cast<double>(one.exchange.element_bytes);
+        // As long as a square tile of so many elements would take.
+        const KernelWork amount{
+            .tile = std::max<Index>(1, std::llround(std::sqrt(elements))), .bytes = 2 * bytes, .elements = elements};
+        const auto number = static_cast<std::uint32_t>(one.parcel.number);
+        const std::uint32_t part = 2 * number + (&kernel == &ParcelKernels::pack ? 1U : 2U);
+        ++section_.tasks;
+        return begin_vertex({.node = node,
+                             .priority = cause_.priority,
+                             .item = cause_.item,
+                             .work = durations_.number_of({&kernel, amount}),
+                             .noise = in_.noise(cause_.item, part),
+                             .version = number});
+    }
+
+    void use_sources(std::uint32_t v, const ParcelOf& one) {
+        for (const std::int32_t datum : section_.exchanges.back().parcels.back().sources) {
+            know_initial(datum, one.from);
+            use(v, datum, one.from, AccessMode::read);
+        }
+    }
+    /// Parts of tiles, in any order. A tile that is not filled keeps what it has beside them.
+    void use_targets(std::uint32_t v, const ParcelOf& one) {
+        const auto& data = section_.exchanges.back().parcels.back().targets;
+        for (std::size_t k = 0; k < data.size(); ++k) {
+            const bool filled = one.exchange.overlay->covers(one.parcel.targets[k]);
+            if (!filled) know_initial(data[k], one.to);
+            add_use(v, data[k], one.to, filled ? AccessMode::write : AccessMode::read_write);
+            touch_at(data[k], one.to).touch(Touch::commute, v, needs_);
         }
     }
 
@@ -249,17 +405,25 @@ private:
     }
 
     void use(std::uint32_t v, std::int32_t datum, std::int32_t node, AccessMode mode) {
+        add_use(v, datum, node, mode);
+        touch_at(datum, node).touch(touch_of(mode), v, needs_);
+    }
+
+    void add_use(std::uint32_t v, std::int32_t datum, std::int32_t node, AccessMode mode) {
         std::uint32_t copy = copies_.find(datum, node);
         if (copy == no_copy) copy = copies_.add(datum, node);
         ++copies_[copy].users;
         section_.uses.push_back({copy, mode});
         ++section_.vertices[v].use_count;
+    }
+
+    [[nodiscard]] LastTouch& touch_at(std::int32_t datum, std::int32_t node) {
         std::uint32_t& touch = touch_of_slot_[copies_.slot(datum, node)];
         if (touch == 0) {
             touch = static_cast<std::uint32_t>(touches_.size());
             touches_.emplace_back();
         }
-        touches_[touch].touch(touch_of(mode), v, needs_);
+        return touches_[touch];
     }
 
     void end_vertex(std::uint32_t v) {
@@ -328,18 +492,12 @@ private:
         std::uint32_t item = 0;
         std::int32_t priority = 0;
     };
-    /// A message of an exchange, and the buffer that it fills.
-    struct Arrived {
-        std::uint32_t message = 0;
-        std::uint32_t buffer = 0;
-    };
     static constexpr std::uint32_t no_vertex = ~std::uint32_t{0};
     /// Of an exchange, which may have any number.
     static constexpr std::size_t most_tiles = 32;
 
     const SectionInput& in_;
     Cause cause_;
-    std::map<std::int32_t, std::vector<Arrived>> arriving_;  // by target tile
     Copies& copies_;
     Durations& durations_;
     Section section_;
@@ -356,8 +514,8 @@ private:
 
 }  // namespace
 
-Section build_section(const SectionInput& input, std::uint32_t first_item, Copies& copies, Durations& durations) {
-    return Builder(input, copies, durations).build(first_item);
+Section build_section(const SectionInput& input, const SectionItems& items, Copies& copies, Durations& durations) {
+    return Builder(input, copies, durations).build(items);
 }
 
 }  // namespace tesela::sim

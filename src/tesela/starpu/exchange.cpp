@@ -7,7 +7,6 @@
 #include "tesela/starpu/internal/tracing.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -24,9 +23,6 @@ KernelCost shipment_cost(std::span<const TileShape>, const void* arguments) noex
     return {0, 2 * static_cast<const ShipmentArguments*>(arguments)->bytes};
 }
 
-/// Few different sizes, so that the pool's memory is used again.
-std::size_t buffer_bytes(Index bytes) { return std::bit_ceil(static_cast<std::size_t>(std::max<Index>(bytes, 4096))); }
-
 MatrixSpec parcels_for_traces(Index count, Index nodes) {
     std::vector<Index> cuts(static_cast<std::size_t>(count) + 1);
     std::iota(cuts.begin(), cuts.end(), Index{0});
@@ -38,9 +34,9 @@ MatrixSpec parcels_for_traces(Index count, Index nodes) {
 
 }  // namespace
 
-const Kernel ExchangeRun::pack_kernel{"pack", shipment_cost, run_pack};
-const Kernel ExchangeRun::unpack_kernel{"unpack", shipment_cost, run_unpack};
-const Kernel ExchangeRun::copy_kernel{"copy", shipment_cost, run_copy};
+const Kernel ExchangeRun::pack_kernel{ParcelTaskNames::pack, shipment_cost, run_pack};
+const Kernel ExchangeRun::unpack_kernel{ParcelTaskNames::unpack, shipment_cost, run_unpack};
+const Kernel ExchangeRun::copy_kernel{ParcelTaskNames::copy, shipment_cost, run_copy};
 
 /// The message of a shipment.
 class ExchangeRun::ParcelLetter final : public Letter {
@@ -48,7 +44,8 @@ public:
     ParcelLetter(Shipment& shipment, const Address& address) : Letter(address), shipment_(shipment) {}
 
     bool take_memory(Claim claim) override {
-        shipment_.buffer = static_cast<std::byte*>(tile_pool().take(buffer_bytes(shipment_.parcel.bytes), claim));
+        shipment_.buffer =
+            static_cast<std::byte*>(tile_pool().take(parcel_buffer_bytes(shipment_.parcel.bytes), claim));
         if (shipment_.buffer == nullptr) return false;
         // It is given back soon: others that are to be received wait for that rather than take more than there is.
         if (!outgoing()) stream().promises()->promise(shipment_.run->position_ - 1);
@@ -171,7 +168,7 @@ void ExchangeRun::address(Shipment& shipment, std::uint64_t position) {
                         .peer = static_cast<int>((leaves ? shipment.parcel.to : shipment.parcel.from).number()),
                         .bytes = bytes,
                         .priority = exchange_.options.priority,
-                        .memory = leaves || shipment.direct ? 0 : static_cast<Index>(buffer_bytes(bytes))});
+                        .memory = leaves || shipment.direct ? 0 : static_cast<Index>(parcel_buffer_bytes(bytes))});
     stream_.mail->add(*shipment.letter, position);
     if (!leaves && !shipment.direct) ++shipment.missing;
 }
@@ -268,12 +265,11 @@ void ExchangeRun::begin(Shipment& shipment) {
 
 bool ExchangeRun::contiguous(const Shipment& shipment) const {
     if (shipment.role == Role::local || shipment.segments.size() != 1) return false;
-    const SegmentArguments& segment = shipment.segments.front().args;
     const bool leaves = shipment.role == Role::outgoing;
-    if (segment.part != Part::all || (leaves && segment.op != Op::none)) return false;
     const HeldTile& held = *(leaves ? shipment.sources : shipment.targets).front();
     const auto& matrix = static_cast<const StarpuAttachment&>(leaves ? *exchange_.from : *exchange_.to);
-    return segment.cols == 1 || segment.rows == matrix.ld(held.index);
+    return stands_in_one_piece(shipment.segments.front().args, leaves ? ParcelEnd::source : ParcelEnd::target,
+                               matrix.ld(held.index));
 }
 
 void* ExchangeRun::in_tile(const Shipment& shipment) const {
@@ -370,9 +366,7 @@ void ExchangeRun::trace_task(Shipment& shipment) const {
     const auto add = [&](TileRef tile, AccessMode mode) {
         task.accesses[static_cast<std::size_t>(task.access_count++)] = {tile, mode};
     };
-    constexpr std::size_t most = Task::max_accesses - 1;
-    const std::size_t sources = std::min(shipment.sources.size(), shipment.role == Role::local ? most / 2 : most);
-    const std::size_t targets = std::min(shipment.targets.size(), most - sources);
+    const auto [sources, targets] = shown_tiles(shipment.sources.size(), shipment.targets.size());
     const TileRef parcel{traced_parcels_.get(), {shipment.parcel.number, 0}};
     if (&kernel == &unpack_kernel) add(parcel, AccessMode::read);
     for (std::size_t k = 0; k < sources; ++k) add({exchange_.from, shipment.sources[k]->index}, AccessMode::read);
@@ -422,7 +416,7 @@ void ExchangeRun::release(const std::vector<HeldTile*>& tiles) {
 void ExchangeRun::ended(Shipment& shipment) {
     const std::shared_ptr<ExchangeRun> alive = weak_from_this().lock();  // another thread may end the last
     if (shipment.buffer != nullptr) {
-        tile_pool().give(shipment.buffer, buffer_bytes(shipment.parcel.bytes));
+        tile_pool().give(shipment.buffer, parcel_buffer_bytes(shipment.parcel.bytes));
         if (shipment.role == Role::incoming) stream_.mail->promises()->kept(position_ - 1);
     }
     shipment.buffer = nullptr;

@@ -126,6 +126,30 @@ TEST(Recording, AMoveIsOneTransferAndChangesWhereTasksRun) {
     EXPECT_EQ(transfers.matrix[0 * 2 + 1], 4 * 4 * 8);
 }
 
+TEST(Recording, KnowsWhenAMatrixWasGivenUp) {
+    Recorded r(1);
+    const auto make = [&](const char* name) {
+        return Matrix<double>(r.s, Tiling::square(4, 4), Distribution({1, 1}, 1, {0}), {.name = name});
+    };
+    const Matrix<double> kept = make("kept");
+    {
+        const Matrix<double> temporary = make("temporary");
+        generate(r.s, temporary.view(), {one});
+    }
+    generate(r.s, kept.view(), {one});
+    EXPECT_EQ(r.engine.recording().grids[0].given_up, RecordedMatrix::kept);
+    EXPECT_EQ(r.engine.recording().grids[1].given_up, 1U);
+    {
+        const Matrix<double> later = make("later");
+        const Recording taken = r.engine.take();  // a new one begins, to which this matrix does not belong
+        const Matrix<double> first = make("first");
+        EXPECT_EQ(taken.grids.size(), 3U);
+    }
+    ASSERT_EQ(r.engine.recording().grids.size(), 1U);
+    EXPECT_EQ(r.engine.recording().grids[0].given_up, 0U);
+    EXPECT_EQ(r.engine.recording().nodes, 1);
+}
+
 TEST(Recording, AFutureYieldsTheCallersDefault) {
     Recorded r(1);
     Matrix<double> x(r.s, Tiling::square(1, 1), Distribution({1, 1}, 1, {0}));

@@ -1,6 +1,5 @@
 #include "schedule_check.hpp"
 #include "support.hpp"
-#include "tesela/algs/redistribute.hpp"
 #include "tesela/algs/solve.hpp"
 #include "tesela/algs/tasks.hpp"
 #include "tesela/base/error.hpp"
@@ -9,6 +8,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
 
 namespace tesela {
 namespace {
@@ -134,23 +136,6 @@ TEST(SimulatedEngine, MovesTilesAndFetchesValues) {
     EXPECT_EQ(simulated.result.transfers, count_transfers(simulated.recording).messages);
 }
 
-TEST(SimulatedEngine, ExchangesPartsOfTilesInOneMessagePerSourceNode) {
-    // A target tile of node 1 covers four source tiles: three of node 0, one of its own.
-    Simulated simulated{.platform = platform_of({cores("node", 2, 2, {1e9, 0})})};
-    simulate(simulated, no_submission, [](Stream& s) {
-        const auto A = given(s, 2, Distribution({2, 2}, 2, {0, 0, 0, 1}));
-        const Matrix<double> B(s, Tiling::square(2 * tile_size, 2 * tile_size), all_on(2, 1, {1, 1}), {.name = "B"});
-        redistribute(s, A.view(), B.view());
-        s.wait();
-    });
-    const double copied = 2 * 4 * tile_of_doubles * 2 / 1e11;  // read and written, by one of two cores that share 1e11
-    EXPECT_EQ(simulated.result.transfers, 1);
-    EXPECT_DOUBLE_EQ(simulated.result.bytes, 3 * tile_of_doubles);
-    EXPECT_NEAR(simulated.result.makespan, 3 * tile_of_doubles / 1e9 + copied, 1e-12);
-    // Its own tile, the message while it is there, and the target.
-    EXPECT_THAT(simulated.result.memory_peak, ElementsAre(3 * tile_of_doubles, 8 * tile_of_doubles));
-}
-
 TEST(SimulatedEngine, RunsCommutingTasksOneAtATime) {
     Simulated simulated{.platform = platform_of({cores("node", 1, 8)})};
     simulate(simulated, no_submission, [](Stream& s) {
@@ -196,6 +181,52 @@ TEST(SimulatedEngine, KeepsLimitedResources) {
     EXPECT_NEAR(ten_reads(3, std::nullopt), 4 * laset, 1e-12);  // 10 in threes
     EXPECT_NEAR(ten_reads(5, 3), 4 * laset, 1e-12);
     EXPECT_NEAR(ten_reads(2, 3), 5 * laset, 1e-12);
+}
+
+/// The makespan of ten tasks of one kernel and ten of another on a node of 64 cores, and where a node type has these
+/// limits.
+double ten_of_each(const std::map<std::string, Index>& limits) {
+    Platform platform = platform_of({cores("node", 1, 64)});
+    platform.node_types[0].limits = limits;
+    Simulated simulated{.platform = platform};
+    simulate(simulated, no_submission, [&](Stream& s) {
+        const auto A = given(s, 10, all_on(1, 0, {10, 10}));
+        for (Index j = 0; j < 10; ++j) s.submit(tasks::laset({}, A(0, j)));
+        for (Index j = 0; j < 10; ++j) s.submit(tasks::potrf(A(1, j)));
+    });
+    EXPECT_EQ(ScheduleCheck(simulated).broken(), "");
+    return simulated.result.makespan;
+}
+
+TEST(SimulatedEngine, KeepsLimitsOfKernelsThatThePlatformNames) {
+    constexpr double potrf = 0.7e-3;
+    EXPECT_NEAR(ten_of_each({}), potrf, 1e-12);
+    EXPECT_NEAR(ten_of_each({{"dlaset", 1}}), 10 * laset, 1e-12);
+    EXPECT_NEAR(ten_of_each({{"dpotrf", 4}}), 3 * potrf, 1e-12);
+    EXPECT_NEAR(ten_of_each({{"dpotrf", 4}, {"dlaset", 2}, {"reader", 1}}), 3 * potrf, 1e-12);
+}
+
+TEST(SimulatedEngine, LimitsAKernelWhereItsNodeSaysSoAndItsTasksNameNoResource) {
+    Platform platform = platform_of({cores("few", 1, 64), cores("many", 1, 64)});
+    platform.node_types[0].limits["dlaset"] = 2;
+    Simulated simulated{.platform = platform};
+    const LimitedResource readers{"reader", 5};
+    simulate(simulated, no_submission, [&](Stream& s) {
+        const auto fill = [&](std::int32_t node, const std::function<Task(Task)>& with) {
+            const Matrix<double> A(s, Tiling::uniform({tile_size, 10 * tile_size}, {tile_size, tile_size}),
+                                   all_on(2, node, {1, 10}));
+            for (Index j = 0; j < 10; ++j) s.submit(with(tasks::laset({}, A(0, j))));
+        };
+        fill(0, [](const Task& task) { return task; });
+        fill(0, [&](Task task) { return task.needs(readers); });
+        fill(1, [](const Task& task) { return task; });
+    });
+    std::map<double, int> ends_on_few;
+    for (const ScheduledTask& task : simulated.schedule->tasks) {
+        if (task.node == 0) ++ends_on_few[std::round(task.end / laset)];
+        if (task.node == 1) EXPECT_NEAR(task.end, laset, 1e-12);
+    }
+    EXPECT_EQ(ends_on_few, (std::map<double, int>{{1, 7}, {2, 7}, {3, 2}, {4, 2}, {5, 2}}));
 }
 
 TEST(SimulatedEngine, GivesCriticalTasksAWorkerOfTheirOwn) {
@@ -385,6 +416,84 @@ TEST(SimulatedEngine, WarnsWhenTilesDoNotFit) {
     EXPECT_THAT(simulated.result.memory_peak, ElementsAre(4 * tile_of_doubles, 0));
     ASSERT_EQ(simulated.result.warnings.size(), 1U);
     EXPECT_THAT(simulated.result.warnings[0], HasSubstr("node 0 (small)"));
+}
+
+/// Tiles in a row on one node, which the engine allocates.
+Matrix<double> row_of(Stream& s, Index tiles, std::int32_t node = 0) {
+    return {s, Tiling::uniform({tile_size, tiles * tile_size}, {tile_size, tile_size}),
+            all_on(s.engine().node_count(), node, {1, tiles})};
+}
+void fill(Stream& s, const Matrix<double>& A) {
+    for (Index j = 0; j < A.tiling().grid().cols; ++j) s.submit(tasks::laset({}, A(0, j)));
+}
+
+TEST(SimulatedEngine, GivesBackWhatAllNodesHoldOfMatricesThatAreGone) {
+    Simulated simulated{.platform = platform_of({cores("node", 2, 2)})};
+    simulate(simulated, {}, [](Stream& s) {
+        const Matrix<double> sum = row_of(s, 1, 1);
+        fill(s, sum);
+        for (int round = 0; round < 5; ++round) {
+            const Matrix<double> part = row_of(s, 3);
+            fill(s, part);
+            s.submit(tasks::gemm(1.0, part(0, 0), part(0, 1), 1.0, sum(0, 0)));
+            s.wait();
+        }
+    });
+    // Node 0 has the parts of one round at a time; node 1 the sum and copies of two of them.
+    EXPECT_THAT(simulated.result.memory_peak, ElementsAre(3 * tile_of_doubles, 3 * tile_of_doubles));
+    EXPECT_EQ(ScheduleCheck(simulated).broken(), "");
+}
+
+TEST(SimulatedEngine, KeepsAMatrixThatIsGoneUntilItsTasksHaveEnded) {
+    Simulated simulated{.platform = platform_of({cores("node", 1, 4)})};
+    simulate(simulated, {}, [](Stream& s) {
+        Matrix<double> last = row_of(s, 1);
+        fill(s, last);
+        for (int k = 0; k < 6; ++k) {  // all submitted before the first product has ended
+            Matrix<double> next = row_of(s, 1);
+            s.submit(tasks::gemm(1.0, last(0, 0), last(0, 0), 0.0, next(0, 0)));
+            last = std::move(next);
+        }
+        s.wait();
+    });
+    EXPECT_THAT(simulated.result.memory_peak, ElementsAre(2 * tile_of_doubles));
+    EXPECT_GT(simulated.result.makespan, 6 * gemm_on_core);
+}
+
+TEST(SimulatedEngine, GivesAMatrixBackNoEarlierThanTheStreamHasComeThere) {
+    Simulated simulated{.platform = platform_of({cores("node", 1, 4)})};
+    simulate(simulated, {.submission_seconds = 1e-3}, [](Stream& s) {
+        const Matrix<double> other = row_of(s, 3);
+        {
+            const Matrix<double> gone = row_of(s, 3);
+            fill(s, gone);
+            s.wait();
+            s.submit(tasks::laset({}, other(0, 0)));
+            s.submit(tasks::laset({}, other(0, 1)));
+        }
+        s.submit(tasks::laset({}, other(0, 2)));
+        s.wait();
+    });
+    EXPECT_THAT(simulated.result.memory_peak, ElementsAre(4 * tile_of_doubles));
+}
+
+TEST(SimulatedEngine, LeavesTheCallersMemoryWithTheCaller) {
+    Simulated simulated{.platform = platform_of({cores("node", 2, 2)})};
+    simulate(simulated, no_submission, [](Stream& s) {
+        const Matrix<double> other = row_of(s, 2, 1);
+        {
+            const auto A = given(s, 1, all_on(2, 0, {1, 1}));
+            s.submit(tasks::gemm(1.0, A(0, 0), A(0, 0), 0.0, other(0, 0)));
+            s.wait();
+        }
+        s.submit(tasks::laset({}, other(0, 1)));
+        s.wait();
+    });
+    double left = 0;
+    for (const ScheduledMemory& change : simulated.schedule->memory_changes)
+        if (change.node == 0) left += change.bytes;
+    EXPECT_DOUBLE_EQ(left, tile_of_doubles);
+    EXPECT_THAT(simulated.result.memory_peak, ElementsAre(tile_of_doubles, 2 * tile_of_doubles));
 }
 
 TEST(SimulatedEngine, NamesAKernelThatNoWorkerHas) {

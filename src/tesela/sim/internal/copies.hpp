@@ -36,7 +36,7 @@ public:
           of_node_(nodes_) {}
 
     /// Takes in the data that were attached since.
-    void know(const Recording& recording, const std::vector<double>& bytes);
+    void know(const Recording& recording, const std::vector<std::int32_t>& owners, const std::vector<double>& bytes);
 
     [[nodiscard]] Directory& directory() { return directory_; }
     [[nodiscard]] const Directory& directory() const { return directory_; }

@@ -19,6 +19,7 @@ namespace tesela::sim {
 /// How streams submit a section.
 struct SubmissionRules {
     const Recording& recording;
+    std::span<const ResourceLimit> resources;
     Throttle throttle;
     std::uint16_t waiting = 0;  ///< the stream that waits for the section
 };
@@ -62,6 +63,7 @@ private:
 
     void await_submission(std::int32_t node);
     void submit_next(std::int32_t node);
+    void give_up(std::size_t node);
     void release(std::uint32_t v);
     void become_ready(std::uint32_t v);
     void send(std::span<const std::uint32_t> messages);
@@ -75,10 +77,12 @@ private:
         return schedulers_[static_cast<std::size_t>(vertex(v).node)];
     }
     [[nodiscard]] std::int32_t node_count() const { return static_cast<std::int32_t>(schedulers_.size()); }
+    [[nodiscard]] std::int32_t parcel_of(std::uint32_t task) const;
     void tell_task(std::uint32_t v) const;
     void tell_message(std::uint32_t v, const MessageTimes& times) const;
 
     const Cluster& cluster_;
+    const Durations& durations_;
     Copies& copies_;
     const SimulationOptions& options_;
     std::unique_ptr<Timeline> timeline_;
@@ -89,6 +93,7 @@ private:
     CommutingLocks locks_;
     std::vector<bool> has_work_;             // per node
     std::vector<std::int32_t> to_dispatch_;  // nodes that have, the latest first
+    std::vector<std::size_t> given_up_;      // per node, how much of the section's list
 
     const Section* section_ = nullptr;
     const SubmissionRules* rules_ = nullptr;

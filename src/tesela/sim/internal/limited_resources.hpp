@@ -11,7 +11,7 @@
 namespace tesela::sim {
 
 /// What a node has of the resources that tasks need one of while they run, and who waits. They are numbered from 1 as
-/// in RecordedItem::resource; 0 is none, of which there is always enough.
+/// ResourceNumbers has it; 0 is none, of which there is always enough.
 class LimitedResources {
 public:
     [[nodiscard]] std::size_t known() const { return resources_.size(); }

@@ -42,6 +42,8 @@ public:
     void written(std::uint32_t copy, std::int32_t memory);
     /// A task or message has ended: copies that were kept for it alone go.
     void forget_uses(std::uint32_t v);
+    /// One that used a copy does so no longer.
+    void forget_use(std::uint32_t copy);
 
     [[nodiscard]] bool fits(std::uint32_t task, std::int32_t memory) const override;
     [[nodiscard]] double seconds_to_bring(std::uint32_t task, std::int32_t memory) const override;

@@ -4,6 +4,8 @@
 #include "tesela/base/large_array.hpp"
 #include "tesela/sim/internal/copies.hpp"
 #include "tesela/sim/internal/durations.hpp"
+#include "tesela/sim/internal/resource_numbers.hpp"
+#include "tesela/sim/schedule.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -30,11 +32,12 @@ struct alignas(64) Vertex {
     std::uint32_t first_use = 0;
     std::uint32_t use_count = 0;
     Urgency urgency = Urgency::ordinary;
-    std::uint8_t resource = 0;  ///< as RecordedItem::resource
+    std::uint8_t resource = 0;  ///< as ResourceNumbers has it
     std::uint16_t stream = 0;   ///< that its item belongs to
     double noise = 1;           ///< factor of its duration
     double bytes = 0;           ///< of a message
-    /// What a message carries: a datum and its version, or a parcel of an exchange and its number.
+    /// What a message carries: a datum and its version, or a parcel of an exchange and its number. Of a task of an
+    /// exchange `version` is the number of its parcel.
     static constexpr std::int32_t parcel = -1;
     std::int32_t datum = parcel;
     std::uint32_t version = 0;
@@ -49,6 +52,12 @@ struct SubmissionStep {
     std::uint32_t vertex = 0;
 };
 
+/// A copy of a matrix that was given up: it goes when its node has submitted so many steps, and its users have ended.
+struct GivenUpCopy {
+    std::uint32_t steps = 0;
+    std::uint32_t copy = 0;
+};
+
 /// The part of a stream between two waits as a graph of tasks and messages; vertices are in an order of the stream.
 struct Section {
     std::uint32_t first_item = 0;
@@ -60,8 +69,12 @@ struct Section {
     LargeArray<std::uint32_t> successors;
     /// What each node submits, in order.
     std::vector<std::vector<SubmissionStep>> submissions;
+    /// What each node gives up meanwhile, in order.
+    std::vector<std::vector<GivenUpCopy>> given_up;
     /// Copies that are there from the beginning, because the caller brought them.
     std::vector<std::uint32_t> initial;
+    /// The exchanges of the items, in order.
+    std::vector<SimulatedExchange> exchanges;
     /// Longest chain of least durations.
     double critical_path = 0;
     Index tasks = 0;
@@ -74,18 +87,28 @@ struct Section {
 /// What a section is made of.
 struct SectionInput {
     const Recording& recording;
+    /// Owners at the beginning, by datum: those of the recording, or others.
+    const std::vector<std::int32_t>& owners;
     const Platform& platform;
     const std::vector<std::size_t>& type_of_node;
     const std::vector<std::uint16_t>& stream_of_item;
+    ResourceNumbers& resources;
     const std::vector<Index>& ranks;
-    /// Factor of the duration of an item's task.
     bool ranks_change_durations = true;
-    std::function<double(std::uint32_t item)> noise;
+    /// Factor of the duration of an item's task; of an exchange, of one of its tasks.
+    std::function<double(std::uint32_t item, std::uint32_t part)> noise;
 };
 
-/// The graph of the items from `first_item` on. Advances owners and copies to the end of them. Throws Error naming a
-/// kernel that no worker of its node can run.
-[[nodiscard]] Section build_section(const SectionInput& input, std::uint32_t first_item, Copies& copies,
+/// Which items are a section: those between two waits, and which of the recording's waits ends it.
+struct SectionItems {
+    std::uint32_t first = 0;
+    std::uint32_t end = 0;
+    std::uint32_t wait = 0;
+};
+
+/// The graph of some items. Advances owners and copies to the end of them. Throws Error naming a kernel that no worker
+/// of its node can run.
+[[nodiscard]] Section build_section(const SectionInput& input, const SectionItems& items, Copies& copies,
                                     Durations& durations);
 
 }  // namespace tesela::sim

@@ -35,6 +35,8 @@ public:
     [[nodiscard]] std::optional<SubmissionStep> submit(double now);
     /// A task or message of a stream has ended. Where submission goes on because of it: since when it was held back.
     [[nodiscard]] std::optional<double> ended(std::uint16_t stream);
+    /// How many steps have been submitted.
+    [[nodiscard]] std::size_t submitted() const { return next_; }
     /// When the last step was submitted.
     [[nodiscard]] double last() const { return last_; }
 
