@@ -132,6 +132,9 @@ Nodes::Communicator::Communicator(const Communicator& of, OnThisMachine) {
 Nodes::Communicator::~Communicator() { check_or_end(MPI_Comm_free(&comm_), "MPI_Comm_free"); }
 
 Nodes::Nodes() {
+    // MPI and StarPU look at the machine through hwloc, whose part for displays asks for them by the name localhost:
+    // half a minute for each start where that has no address, as in a bare container.
+    setenv("HWLOC_COMPONENTS", "-gl", 0);
     if (!started_in_parallel()) return;
     start_mpi();
     check(MPI_Comm_rank(MPI_COMM_WORLD, &me_), "MPI_Comm_rank");

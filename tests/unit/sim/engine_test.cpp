@@ -224,7 +224,9 @@ TEST(SimulatedEngine, LimitsAKernelWhereItsNodeSaysSoAndItsTasksNameNoResource) 
     std::map<double, int> ends_on_few;
     for (const ScheduledTask& task : simulated.schedule->tasks) {
         if (task.node == 0) ++ends_on_few[std::round(task.end / laset)];
-        if (task.node == 1) EXPECT_NEAR(task.end, laset, 1e-12);
+        if (task.node == 1) {
+            EXPECT_NEAR(task.end, laset, 1e-12);
+        }
     }
     EXPECT_EQ(ends_on_few, (std::map<double, int>{{1, 7}, {2, 7}, {3, 2}, {4, 2}, {5, 2}}));
 }

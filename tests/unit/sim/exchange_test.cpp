@@ -230,8 +230,9 @@ TEST(SimulatedExchange, IsTracedAsThatOfARun) {
     // Whoever unpacks a parcel waits for who has packed it, and what comes after waits for all parts of its tile.
     const trace::Graph graph = trace::dependency_graph(read);
     for (std::uint32_t v = 0; v < read.tasks.size(); ++v) {
-        if (read.kernels[static_cast<std::size_t>(read.tasks[v].kernel)] == "unpack")
+        if (read.kernels[static_cast<std::size_t>(read.tasks[v].kernel)] == "unpack") {
             EXPECT_GE(graph.predecessors_of(v).size(), 1U);
+        }
         for (const std::uint32_t u : graph.predecessors_of(v)) EXPECT_LE(read.tasks[u].end, read.tasks[v].start);
     }
     const trace::Summary summary = trace::summarise(read, graph);
