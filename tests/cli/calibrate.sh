@@ -77,12 +77,12 @@ for t in d['node_types']:
             if k['kernel'] == 'dcmg': k.clear(); k.update(kernel='dcmg', unavailable=True)"
 
 # What was measured predicts runs, on several nodes too; a table holds one run of each number of nodes.
-prediction=("$tesela" bench prediction --n 400 --geo 300 --workers 1 --repetitions 1 --seconds 0.001 --table predictions.csv --json)
+prediction=("$tesela" bench prediction --n 400 --geo 300 --redistribution 200 --workers 1 --repetitions 1 --seconds 0.001 --table predictions.csv --json)
 expect 0 "predictions on two nodes" "${mpirun[@]}" -n 2 "${prediction[@]}"
-json "predictions on two nodes" "[r['nodes'] for r in d['rows']] == [2, 2] and all(r['predicted'] > 0 and r['measured'] > 0 and r['network_gbytes_per_second'] > 0 for r in d['rows'])"
+json "predictions on two nodes" "[r['nodes'] for r in d['rows']] == [2, 2, 2] and all(r['predicted'] > 0 and r['measured'] > 0 and r['network_gbytes_per_second'] > 0 for r in d['rows'])"
 expect 0 "predictions on one" "${prediction[@]}"
-json "predictions on one" "[r['operation'] for r in d['rows']] == ['cholesky', 'geo'] and d['worst_error'] >= d['median_error']"
-check "predictions of both" [ "$(grep -v '^#' predictions.csv | cut -d, -f1 | sort | uniq -c | tr -s ' \n' ' ')" = " 2 1 2 2 1 nodes " ]
+json "predictions on one" "[r['operation'] for r in d['rows']] == ['cholesky', 'geo', 'redistribution'] and d['worst_error'] >= d['median_error']"
+check "predictions of both" [ "$(grep -v '^#' predictions.csv | cut -d, -f1 | sort | uniq -c | tr -s ' \n' ' ')" = " 3 1 3 2 1 nodes " ]
 expect 2 "several numbers of workers under mpirun" "${mpirun[@]}" -n 2 "$tesela" bench prediction --workers 1,2
 holds "several numbers of workers under mpirun" err "under mpirun give one number of workers, not 2"
 

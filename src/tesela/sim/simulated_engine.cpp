@@ -94,7 +94,7 @@ Status SimulatedEngine::wait(StreamState& stream) {
         return {};
     }
     const auto wait = static_cast<std::uint32_t>(recording().waits.size());
-    const Status status = self.recorder.wait(stream);
+    Status status = self.recorder.wait(stream);
     if (recording().waits.size() > wait) self.simulation.run_to(wait);
     return status;
 }
