@@ -52,17 +52,25 @@ TileSupply::TileSupply(const Size& size)
       tile_bytes_(static_cast<std::size_t>(size.tile) * static_cast<std::size_t>(std::max<Index>(size.tile, 24)) *
                   element_bytes(size.type)),
       walked_(std::max(fewest_walked, size.bytes / tile_bytes_)),
+      at_(walked_),  // as if all were used
       memory_(std::make_unique<std::byte[]>((walked_ + panel_tiles + 2) * tile_bytes_)) {
     reset();
 }
 
+/// All at first, then those that were used since: caches can be large, and most measurements use little of twice that.
 void TileSupply::reset() {
-    const std::size_t tiles = walked_ + panel_tiles + 2;
     if (type_ == ElementType::f64)
         fill_near_identity(reinterpret_cast<double*>(memory_.get()), tile_);
     else
         fill_near_identity(reinterpret_cast<float*>(memory_.get()), tile_);
-    for (std::size_t n = 1; n < tiles; ++n) std::memcpy(tile_at(n), memory_.get(), tile_bytes_);
+    const std::size_t used = std::min(at_ - reset_at_, walked_);
+    for (std::size_t n = 0; n < used; ++n) copy_first_to((reset_at_ + n) % walked_);
+    for (std::size_t n = walked_; n < walked_ + panel_tiles + 2; ++n) copy_first_to(n);
+    reset_at_ = at_;
+}
+
+void TileSupply::copy_first_to(std::size_t number) {
+    if (number > 0) std::memcpy(tile_at(number), memory_.get(), tile_bytes_);
 }
 
 std::byte* TileSupply::next_of(Origin origin) {
@@ -77,10 +85,7 @@ std::byte* TileSupply::next_of(Origin origin) {
 }
 
 std::span<const Tile> TileSupply::next(const std::vector<Operand>& operands) {
-    if (at_ >= uses_between_resets * walked_) {
-        reset();
-        at_ = 0;
-    }
+    if (at_ - reset_at_ >= uses_between_resets * walked_) reset();
     vector_at_ = 0;
     for (std::size_t n = 0; n < operands.size(); ++n) {
         const TileShape& shape = operands[n].shape;

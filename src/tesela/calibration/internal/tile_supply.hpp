@@ -32,12 +32,14 @@ public:
 private:
     [[nodiscard]] std::byte* tile_at(std::size_t number) const { return memory_.get() + number * tile_bytes_; }
     [[nodiscard]] std::byte* next_of(Origin origin);
+    void copy_first_to(std::size_t number);
 
     Index tile_;
     ElementType type_;
     std::size_t tile_bytes_;
-    std::size_t walked_;  ///< tiles from memory; after them those of the panel, the pivot and one with vectors
-    std::size_t at_ = 0;
+    std::size_t walked_;        ///< tiles from memory; after them those of the panel, the pivot and one with vectors
+    std::size_t at_;            ///< walked so far
+    std::size_t reset_at_ = 0;  ///< of those, when all were new
     std::size_t panel_at_ = 0;
     std::size_t vector_at_ = 0;
     std::unique_ptr<std::byte[]> memory_;
