@@ -21,6 +21,8 @@ constexpr double placeholder_latency = 1e-6;
 NodeMeasurement measure_node(StarpuEngine& engine, CalibrationOptions timing) {
     timing.workers = engine.worker_count();
     timing.cores = engine.worker_cores();
+    // The same rounds on all nodes: those that share a machine would be faster while another has ended its own.
+    if (engine.node_count() > 1) timing.most_rounds = std::min(timing.most_rounds, 2);
     engine.barrier();  // nodes that share a machine begin together, so that they disturb each other
     engine.pause();
     NodeMeasurement measured{.samples = time_kernels(timing),
