@@ -191,16 +191,20 @@ Makespans simulate(const DistributionRequest& request, const Distribution& distr
             communication_makespan(request.workload, request.nodes, network, submit) / ideal};
 }
 
-/// How long the nodes take for the operation's kernels.
+/// What all families are compared by: how long the nodes take for the operation's kernels, and all of them at best.
+struct Yardstick {
+    std::vector<NodeTimes> times;
+    double ideal = 0;
+};
+
 std::vector<NodeTimes> times_of(const ProblemOptions& problem, const DistributionRequest& request) {
     if (problem.platform.empty()) return times_by_power(request.workload.costs, request.nodes, request.powers);
     return platform_times(read_platform(problem.platform, problem.nodes), problem.operation, problem.tile);
 }
 
 ComparedFamily measure(const std::string& family, const DistributionRequest& request, const CompareOptions& options,
-                       const std::optional<RecordedOperation>& recorded) {
-    const std::vector<NodeTimes> times = times_of(options.problem, request);
-    const double ideal = ideal_time(request.workload, times);
+                       const Yardstick& by, const std::optional<RecordedOperation>& recorded) {
+    const auto& [times, ideal] = by;
     const auto start = std::chrono::steady_clock::now();
     const Distribution distribution = make_family(family, request);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
@@ -233,9 +237,11 @@ std::vector<ComparedFamily> compare(const CompareOptions& options) {
                           .tile = options.problem.tile,
                           .rank = [ranks = ranks_from_density(request.workload.density, options.problem.tile)](
                                       TileIndex tile) { return ranks.rank("", tile); }});
+    Yardstick by{.times = times_of(options.problem, request)};
+    by.ideal = ideal_time(request.workload, by.times);
     std::vector<ComparedFamily> rows;
     for (const auto& name : options.families.empty() ? families_for(request) : options.families)
-        rows.push_back(measure(name, request, options, recorded));
+        rows.push_back(measure(name, request, options, by, recorded));
     return rows;
 }
 
