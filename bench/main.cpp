@@ -488,8 +488,8 @@ void add_prediction(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<bench::PredictionOptions>();
     auto run = std::make_shared<cli::RunOptions>();
     CLI::App* command = app.add_subcommand("prediction",
-                                           "Calibrates the nodes at hand, then predicts and measures Cholesky and "
-                                           "likelihood evaluations; exit code 1 if the "
+                                           "Calibrates the nodes at hand, then predicts and measures Cholesky, "
+                                           "likelihood evaluations and redistributions; exit code 1 if the "
                                            "median error of those from n = 2000 is above 5 %, the worst above 10 % "
                                            "from n = 4000 or above 15 % below that");
     cli::fit_blas_before(*command);
@@ -511,7 +511,14 @@ void add_prediction(CLI::App& app, int& exit_code) {
                      "machine, divided among the nodes on it)")
         ->delimiter(',')
         ->allow_extra_args(false);
-    command->add_option("--repetitions", options->repetitions, "Best of so many")->capture_default_str();
+    command
+        ->add_option("--passes", options->passes,
+                     "Calibrate, predict and measure each row so many times; the medians count")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    command->add_option("--repetitions", options->repetitions, "Runs in each pass, of which the best counts")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
     command->add_option("--seconds", options->seconds, "Seconds to calibrate each kernel and tile size")
         ->capture_default_str();
     command->add_option("--table", options->table,

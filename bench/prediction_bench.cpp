@@ -21,7 +21,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <set>
 #include <type_traits>
 
 namespace tesela::bench {
@@ -47,6 +46,7 @@ public:
         cholesky(stream_, A_);
         stream_.wait();
     }
+    static std::vector<std::string> kernels() { return {"dgenerate", "dpotrf", "dtrsm", "dsyrk", "dgemm"}; }
     const Index tile;
 
 private:
@@ -63,6 +63,7 @@ public:
           likelihood_(stream_, observations(n), {}, {.tile = tile, .overlap = geo::Overlap::order}) {}
     void prepare() {}
     void run() { (void)likelihood_.evaluate({.sigma2 = 1, .range = 0.1, .smoothness = 1.23, .nugget = 0.1}); }
+    static std::vector<std::string> kernels() { return calibration::kernel_names(ElementType::f64); }
     const Index tile;
 
 private:
@@ -91,6 +92,7 @@ public:
         redistribute(stream_, from_.view(), to_.view());
         stream_.wait();
     }
+    static std::vector<std::string> kernels() { return {"dgenerate", "pack", "unpack", "copy"}; }
     static constexpr Index tile = 480;
 
 private:
@@ -101,24 +103,18 @@ private:
     Matrix<double> to_;
 };
 
-/// The best of several runs, and how much longer, as a share, the middle one took.
-struct Measured {
-    double best = 0;
-    double noise = 0;
-};
-
+/// Seconds of a run: the best of several, all of them begun together on all nodes.
 template <class Run>
-Measured measure(StarpuEngine& engine, Index n, int repetitions) {
+double measure(StarpuEngine& engine, Index n, int repetitions) {
     Run run(engine, n);
-    std::vector<double> all;
+    double best = std::numeric_limits<double>::infinity();
     for (int k = 0; k <= repetitions; ++k) {
         run.prepare();
         engine.barrier();
         const double seconds = engine.max(seconds_of([&] { run.run(); }));
-        if (k > 0) all.push_back(seconds);  // the first touches the memory
+        if (k > 0) best = std::min(best, seconds);  // the first touches the memory
     }
-    const double best = std::ranges::min(all);
-    return {best, median(std::move(all)) / best - 1};
+    return best;
 }
 
 template <class Run>
@@ -131,22 +127,6 @@ double predict(const Platform& platform, Index n) {
     return engine.result().makespan - prepared;
 }
 
-/// Isolated kernels at the tile sizes of the runs, all workers of all nodes busy.
-calibration::MeasuredPlatform calibrate(StarpuEngine& engine, const PredictionOptions& options) {
-    std::set<Index> tiles;
-    for (const auto* list : {&options.sizes, &options.geo_sizes})
-        for (const Index n : *list) {
-            const Index tile = automatic_tile_size(n, engine.total_workers());
-            tiles.insert(tile);
-            if (n % tile != 0) tiles.insert(std::max<Index>(16, n % tile));
-        }
-    return calibration::measure_platform(engine,
-                                         {.kernels = calibration::kernel_names(ElementType::f64),
-                                          .tiles = {tiles.begin(), tiles.end()},
-                                          .seconds = options.seconds},
-                                         calibration::Load::busy);
-}
-
 template <class Run>
 Index tile_of(const StarpuEngine& engine, Index n) {
     if constexpr (std::is_same_v<Run, RedistributionRun>)
@@ -155,30 +135,59 @@ Index tile_of(const StarpuEngine& engine, Index n) {
         return automatic_tile_size(n, engine.total_workers());
 }
 
+/// Isolated kernels at the tile size of a run and that of its last tiles, all workers of all nodes busy.
 template <class Run>
-Row compare(StarpuEngine& engine, const calibration::MeasuredPlatform& nodes, const PredictionOptions& options,
-            const char* operation, Index n) {
-    const double predicted = predict<Run>(nodes.platform, n);
-    const Measured measured = measure<Run>(engine, n, options.repetitions);
+calibration::MeasuredPlatform calibrate(StarpuEngine& engine, Index n, double seconds) {
+    const Index tile = tile_of<Run>(engine, n);
+    std::vector<Index> tiles{tile};
+    if (n % tile != 0) tiles.push_back(std::max<Index>(16, n % tile));
+    return calibration::measure_platform(engine, {.kernels = Run::kernels(), .tiles = tiles, .seconds = seconds},
+                                         calibration::Load::busy);
+}
+
+/// What the passes of one row gave.
+struct Passes {
+    std::vector<double> predicted{};
+    std::vector<double> measured{};
+    std::vector<double> errors{};
+    std::vector<double> bandwidths{};  ///< none on one node
+};
+
+template <class Run>
+Passes passes_of(StarpuEngine& engine, const PredictionOptions& options, Index n) {
+    Passes all;
+    for (int pass = 0; pass < options.passes; ++pass) {
+        const auto nodes = calibrate<Run>(engine, n, options.seconds);
+        all.predicted.push_back(predict<Run>(nodes.platform, n));
+        all.measured.push_back(measure<Run>(engine, n, options.repetitions));
+        all.errors.push_back(all.predicted.back() / all.measured.back() - 1);
+        if (nodes.network) all.bandwidths.push_back(nodes.network->bandwidth);
+    }
+    return all;
+}
+
+/// `noise` is how much more than in the fastest pass the middle one measured: what nobody could predict.
+template <class Run>
+Row compare(StarpuEngine& engine, const PredictionOptions& options, const char* operation, Index n) {
+    const Passes all = passes_of<Run>(engine, options, n);
     return {{"nodes", engine.node_count()},
-            {"network_gbytes_per_second", nodes.network ? Row(1e-9 * nodes.network->bandwidth) : Row()},
+            {"network_gbytes_per_second", all.bandwidths.empty() ? Row() : Row(1e-9 * median(all.bandwidths))},
             {"operation", operation},
             {"n", n},
             {"tile", tile_of<Run>(engine, n)},
             {"workers", engine.worker_count()},
-            {"predicted", predicted},
-            {"measured", measured.best},
-            {"noise", measured.noise},
-            {"error", predicted / measured.best - 1}};
+            {"predicted", median(all.predicted)},
+            {"measured", median(all.measured)},
+            {"noise", median(all.measured) / std::ranges::min(all.measured) - 1},
+            {"error", median(all.errors)}};
 }
 
 std::vector<Row> compare_all(StarpuEngine& engine, const PredictionOptions& options) {
-    const auto nodes = calibrate(engine, options);
     std::vector<Row> rows;
-    for (const Index n : options.sizes) rows.push_back(compare<CholeskyRun>(engine, nodes, options, "cholesky", n));
-    for (const Index n : options.geo_sizes) rows.push_back(compare<GeoRun>(engine, nodes, options, "geo", n));
+    for (const Index n : options.sizes) rows.push_back(compare<CholeskyRun>(engine, options, "cholesky", n));
+    for (const Index n : options.geo_sizes) rows.push_back(compare<GeoRun>(engine, options, "geo", n));
     for (const Index n : options.redistribution_sizes)
-        rows.push_back(compare<RedistributionRun>(engine, nodes, options, "redistribution", n));
+        rows.push_back(compare<RedistributionRun>(engine, options, "redistribution", n));
     return rows;
 }
 

@@ -13,14 +13,15 @@ struct PredictionOptions {
     std::vector<Index> redistribution_sizes{8000};
     /// Numbers of workers of a node, one after the other; under mpirun one number, or none for the cores at hand.
     std::vector<int> workers{};
-    int repetitions = 5;
+    int passes = 3;        ///< each calibrates, predicts and measures; medians count
+    int repetitions = 3;   ///< of a run in each pass; the best counts
     double seconds = 0.1;  ///< of calibration for each kernel and tile size
     std::string table;     ///< a CSV file for the rows; those of runs on other numbers of nodes are kept
 };
 
-/// Calibrates the nodes at hand from isolated kernels and messages, then predicts and measures Cholesky
-/// factorisations, likelihood evaluations and redistributions: relative errors, and their median. Every node calls it;
-/// the first writes the table.
+/// Calibrates the nodes at hand from isolated kernels and messages, predicts and measures, for every Cholesky
+/// factorisation, likelihood evaluation and redistribution anew, several times: the speed of many machines changes from
+/// minute to minute. Relative errors, and their median. Every node calls it; the first writes the table.
 [[nodiscard]] cli::Json prediction_benchmark(const PredictionOptions& options);
 
 }  // namespace tesela::bench

@@ -77,7 +77,7 @@ for t in d['node_types']:
             if k['kernel'] == 'dcmg': k.clear(); k.update(kernel='dcmg', unavailable=True)"
 
 # What was measured predicts runs, on several nodes too; a table holds one run of each number of nodes.
-prediction=("$tesela" bench prediction --n 400 --geo 300 --redistribution 200 --workers 1 --repetitions 1 --seconds 0.001 --table predictions.csv --json)
+prediction=("$tesela" bench prediction --n 400 --geo 300 --redistribution 200 --workers 1 --passes 1 --repetitions 1 --seconds 0.001 --table predictions.csv --json)
 expect 0 "predictions on two nodes" "${mpirun[@]}" -n 2 "${prediction[@]}"
 json "predictions on two nodes" "[r['nodes'] for r in d['rows']] == [2, 2, 2] and all(r['predicted'] > 0 and r['measured'] > 0 and r['network_gbytes_per_second'] > 0 for r in d['rows'])"
 expect 0 "predictions on one" "${prediction[@]}"

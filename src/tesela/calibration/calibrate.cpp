@@ -4,6 +4,7 @@
 #include "tesela/base/median.hpp"
 #include "tesela/calibration/internal/crew.hpp"
 #include "tesela/calibration/internal/tile_supply.hpp"
+#include "tesela/calibration/memory_bandwidth.hpp"
 #include "tesela/kernels/dense.hpp"
 
 #include <algorithm>
@@ -253,7 +254,7 @@ std::vector<KernelSample> time_kernels(const CalibrationOptions& options) {
     auto tiles = options.tiles;
     std::ranges::sort(tiles);
     tiles.erase(std::unique(tiles.begin(), tiles.end()), tiles.end());
-    const Index walked = options.walked_bytes > 0 ? options.walked_bytes : static_cast<Index>(2 * last_cache_bytes());
+    const Index walked = options.walked_bytes > 0 ? options.walked_bytes : bytes_beyond_caches();
     const Index loads = options.workers > 1 ? 2 : 1;
     Index total = 0;
     for (const Index tile : tiles)

@@ -56,8 +56,8 @@ struct CalibrationOptions {
     /// What the threads that stand for the workers are bound to, as the system numbers processors; where there are too
     /// few, as many threads as usable cores are bound to one each, and fewer to none.
     std::vector<int> cores{};
-    /// Bytes that the tiles of all workers take together; 0: twice the last cache, so that what a call needs was driven
-    /// out of it since its last use.
+    /// Bytes that the tiles of all workers take together; 0: bytes_beyond_caches(), so that what a call needs was
+    /// driven out of the caches since its last use.
     Index walked_bytes = 0;
     /// Told before each measurement: how many of them are done, of how many, and what comes next.
     std::function<void(Index done, Index of, const std::string& next)> progress{};

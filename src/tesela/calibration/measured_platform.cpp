@@ -81,7 +81,7 @@ std::optional<NetworkTimes> measure_networks(StarpuEngine& engine, NodeTypes& no
 /// What the runtime system takes: of each type the median of its nodes.
 void measure_runtimes(StarpuEngine& engine, NodeTypes& nodes, const std::optional<NetworkTimes>& network) {
     constexpr std::array fields{&RuntimeCosts::submission, &RuntimeCosts::passing, &RuntimeCosts::task,
-                                &RuntimeCosts::message, &RuntimeCosts::message_bandwidth};
+                                &RuntimeCosts::turn,       &RuntimeCosts::message, &RuntimeCosts::message_bandwidth};
     const RuntimeCosts mine = measure_runtime_costs(engine, network);
     auto text = nlohmann::json::array();
     for (const auto field : fields) text.push_back(mine.*field);

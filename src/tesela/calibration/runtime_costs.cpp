@@ -24,6 +24,7 @@ constexpr Index small_tile = 32;       // 8 kB
 constexpr Index large_tile = 512;      // 2 MB
 constexpr int submitted_tasks = 4000;
 constexpr Index token_columns = 64;
+constexpr Index tokens_per_worker = 16;
 
 double seconds_between(Clock::time_point start, Clock::time_point end) {
     return std::chrono::duration<double>(end - start).count();
@@ -199,11 +200,33 @@ private:
     Matrix<double> tokens_;
 };
 
+/// Seconds from one task to the next where all workers of a node take tasks without work that do not wait for each
+/// other.
+double seconds_between_tasks(StarpuEngine& engine) {
+    const auto columns = tokens_per_worker * static_cast<Index>(engine.max(engine.worker_count()));
+    Stream stream(engine, {.name = "short tasks", .max_pending = std::numeric_limits<Index>::max()});
+    const auto tokens = row_per_node(stream, engine.node_count(), columns, 1);
+    double best = std::numeric_limits<double>::infinity();
+    for (int r = 0; r < repetitions; ++r) {
+        stream.wait();
+        engine.pause();
+        for (Index k = 0; k < submitted_tasks; ++k)
+            for (Index node = 0; node < engine.node_count(); ++node)
+                stream.submit(Task(touch_kernel, read_write(tokens(node, k % columns))));
+        const auto start = Clock::now();
+        engine.resume();
+        stream.wait();
+        best = std::min(best, seconds_between(start, Clock::now()) / submitted_tasks);
+    }
+    return best;
+}
+
 }  // namespace
 
 RuntimeCosts measure_runtime_costs(StarpuEngine& engine, const std::optional<NetworkTimes>& network) {
     const TaskTimes empty = EmptyTasks(engine).measure();
     RuntimeCosts costs{.submission = empty.submission, .task = empty.task, .source = Source::measured};
+    if (engine.max(engine.worker_count()) > 1) costs.turn = seconds_between_tasks(engine);
     if (!network) return costs;
     costs.passing = empty.passing;
     const double small = lost_to_message(engine, *network, small_tile);

@@ -1,7 +1,10 @@
 #include "tesela/calibration/internal/specimens.hpp"
+#include "tesela/flow/exchange.hpp"
 #include "tesela/kernels/covariance_kernel.hpp"
 #include "tesela/kernels/dense.hpp"
+#include "tesela/kernels/segment.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <type_traits>
@@ -110,6 +113,39 @@ void add_covariance(std::vector<Specimen>& list) {
     list.push_back({&column_squares_kernel, ElementType::f64, CallShape::square, matrix_and_columns({1}), {}});
 }
 
+/// All columns of a tile but for its last row: parcels of an exchange are of such pieces, with gaps between columns.
+SegmentArguments most_of(const TileShape& tile) {
+    return {.rows = static_cast<std::int32_t>(std::max<Index>(1, tile.rows - 1)),
+            .cols = static_cast<std::int32_t>(tile.cols)};
+}
+KernelCost parcel_cost(std::span<const TileShape> tiles, const void*) noexcept {
+    const SegmentArguments args = most_of(tiles[0]);
+    return {0, 2.0 * args.element_bytes * static_cast<double>(args.shape().count())};
+}
+KernelResult pack_parcel(const KernelCall& call) noexcept {
+    pack_segment(call.tiles[0], static_cast<std::byte*>(call.tiles[1].data), most_of(call.tiles[0].shape));
+    return {};
+}
+KernelResult unpack_parcel(const KernelCall& call) noexcept {
+    unpack_segment(static_cast<const std::byte*>(call.tiles[0].data), call.tiles[1], most_of(call.tiles[0].shape));
+    return {};
+}
+KernelResult copy_parcel(const KernelCall& call) noexcept {
+    copy_segment(call.tiles[0], call.tiles[1], most_of(call.tiles[0].shape));
+    return {};
+}
+
+/// Buffers are few and used again soon; tiles of both matrices are used once.
+void add_parcels(std::vector<Specimen>& list) {
+    using enum Origin;
+    static const Kernel pack{ParcelTaskNames::pack, parcel_cost, pack_parcel};
+    static const Kernel unpack{ParcelTaskNames::unpack, parcel_cost, unpack_parcel};
+    static const Kernel copy{ParcelTaskNames::copy, parcel_cost, copy_parcel};
+    list.push_back({&pack, ElementType::f64, CallShape::square, square({memory, panel}), {}});
+    list.push_back({&unpack, ElementType::f64, CallShape::square, square({panel, memory}), {}});
+    list.push_back({&copy, ElementType::f64, CallShape::square, square({memory, memory}), {}});
+}
+
 }  // namespace
 
 const std::vector<Specimen>& specimens() {
@@ -117,6 +153,7 @@ const std::vector<Specimen>& specimens() {
         std::vector<Specimen> all;
         add_dense<double>(all);
         add_covariance(all);
+        add_parcels(all);
         add_dense<float>(all);
         return all;
     }();

@@ -6,10 +6,12 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <new>
 
 namespace tesela::calibration {
 namespace {
 
+constexpr std::size_t alignment = 64;
 constexpr std::size_t panel_tiles = 8;
 constexpr std::size_t fewest_walked = 4;
 /// Vectors of a call are this many columns apart.
@@ -52,17 +54,22 @@ TileSupply::TileSupply(const Size& size)
       tile_bytes_(static_cast<std::size_t>(size.tile) * static_cast<std::size_t>(std::max<Index>(size.tile, 24)) *
                   element_bytes(size.type)),
       walked_(std::max(fewest_walked, size.bytes / tile_bytes_)),
-      at_(walked_),  // as if all were used
-      memory_(std::make_unique<std::byte[]>((walked_ + panel_tiles + 2) * tile_bytes_)) {
+      at_(walked_) {  // as if all were used
+    for (std::size_t n = 0; n < walked_ + panel_tiles + 2; ++n) {
+        memory_.emplace_back(static_cast<std::byte*>(
+            std::aligned_alloc(alignment, (tile_bytes_ + alignment - 1) / alignment * alignment)));
+        if (!memory_.back()) throw std::bad_alloc();
+    }
+    std::memset(tile_at(0), 0, tile_bytes_);
     reset();
 }
 
 /// All at first, then those that were used since: caches can be large, and most measurements use little of twice that.
 void TileSupply::reset() {
     if (type_ == ElementType::f64)
-        fill_near_identity(reinterpret_cast<double*>(memory_.get()), tile_);
+        fill_near_identity(reinterpret_cast<double*>(tile_at(0)), tile_);
     else
-        fill_near_identity(reinterpret_cast<float*>(memory_.get()), tile_);
+        fill_near_identity(reinterpret_cast<float*>(tile_at(0)), tile_);
     const std::size_t used = std::min(at_ - reset_at_, walked_);
     for (std::size_t n = 0; n < used; ++n) copy_first_to((reset_at_ + n) % walked_);
     for (std::size_t n = walked_; n < walked_ + panel_tiles + 2; ++n) copy_first_to(n);
@@ -70,7 +77,7 @@ void TileSupply::reset() {
 }
 
 void TileSupply::copy_first_to(std::size_t number) {
-    if (number > 0) std::memcpy(tile_at(number), memory_.get(), tile_bytes_);
+    if (number > 0) std::memcpy(tile_at(number), tile_at(0), tile_bytes_);
 }
 
 std::byte* TileSupply::next_of(Origin origin) {

@@ -84,8 +84,8 @@ Index count_unsteady(const std::vector<KernelSample>& samples, Load load) {
 }
 
 void print_runtime(const RuntimeCosts& runtime) {
-    fmt::print("a task          {} to submit, {} of a worker beside its kernel\n", format_seconds(runtime.submission),
-               format_seconds(runtime.task));
+    fmt::print("a task          {} to submit, {} of a worker beside its kernel, {} after the one before it\n",
+               format_seconds(runtime.submission), format_seconds(runtime.task), format_seconds(runtime.turn));
     if (runtime.message_bandwidth == 0 && runtime.message == 0) return;
     fmt::print("a message       {} of busy workers", format_seconds(runtime.message));
     if (runtime.message_bandwidth > 0) fmt::print(", and a second for {:.2f} GB", runtime.message_bandwidth / 1e9);
@@ -122,6 +122,7 @@ Json to_json(const RuntimeCosts& runtime) {
     return {{"submission", runtime.submission},
             {"passing", runtime.passing},
             {"task", runtime.task},
+            {"turn", runtime.turn},
             {"message", runtime.message},
             {"message_bandwidth", runtime.message_bandwidth}};
 }

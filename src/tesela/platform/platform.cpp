@@ -94,6 +94,7 @@ void check_runtime(const RuntimeCosts& costs, const std::string& path) {
     require_not_negative(costs.submission, path + ".submission");
     require_not_negative(costs.passing, path + ".passing");
     require_not_negative(costs.task, path + ".task");
+    require_not_negative(costs.turn, path + ".turn");
     require_not_negative(costs.message, path + ".message");
     require_not_negative(costs.message_bandwidth, path + ".message_bandwidth");
 }

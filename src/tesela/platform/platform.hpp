@@ -96,6 +96,7 @@ struct RuntimeCosts {
     double submission = 6.2e-6;    ///< seconds of the thread that submits, for an item that concerns its node
     double passing = 0.1e-6;       ///< the same for any other item
     double task = 0;               ///< seconds that a core needs for a task beside its kernel
+    double turn = 0;               ///< seconds at least from one task that a core of the node takes to the next
     double message = 0;            ///< seconds that busy cores lose to a message which their node sends or receives
     double message_bandwidth = 0;  ///< bytes/s at which they lose time to its bytes; 0: none is lost
     Source source = Source::derived;

@@ -203,11 +203,12 @@ Link read_link(const Field& field) {
 
 /// What is left out is as without the whole.
 RuntimeCosts read_runtime(const Field& field) {
-    field.allow_only({"submission", "passing", "task", "message", "message_bandwidth", "source"});
+    field.allow_only({"submission", "passing", "task", "turn", "message", "message_bandwidth", "source"});
     RuntimeCosts costs;
     if (field.has("submission")) costs.submission = field.at("submission").quantity(Dimension::seconds);
     if (field.has("passing")) costs.passing = field.at("passing").quantity(Dimension::seconds);
     costs.task = field.quantity_or_zero("task", Dimension::seconds);
+    costs.turn = field.quantity_or_zero("turn", Dimension::seconds);
     costs.message = field.quantity_or_zero("message", Dimension::seconds);
     costs.message_bandwidth = field.quantity_or_zero("message_bandwidth", Dimension::bytes_per_second);
     if (field.has("source")) costs.source = read_named(field.at("source"), sources);
@@ -303,6 +304,7 @@ json write_runtime(const RuntimeCosts& costs) {
     json result{{"submission", format_quantity(costs.submission, Dimension::seconds)},
                 {"passing", format_quantity(costs.passing, Dimension::seconds)},
                 {"task", format_quantity(costs.task, Dimension::seconds)},
+                {"turn", format_quantity(costs.turn, Dimension::seconds)},
                 {"message", format_quantity(costs.message, Dimension::seconds)},
                 {"source", name_in(sources, costs.source)}};
     if (costs.message_bandwidth > 0)

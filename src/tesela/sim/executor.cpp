@@ -113,10 +113,10 @@ void Executor::submit_next(std::int32_t node) {
     const auto n = static_cast<std::size_t>(node);
     const auto step = submissions_[n].submit(now());
     if (!step) return;
-    if (step->vertex == SubmissionStep::none) {
+    if (step->vertex == SubmissionStep::worker_set) {
         const auto set = rules_->recording.items[step->item].first_part;
         schedulers_[n].allow(rules_->throttle.stream_of_item[step->item], rules_->recording.worker_sets[set]);
-    } else if (vertex(step->vertex).node == node) {
+    } else if (step->has_vertex() && vertex(step->vertex).node == node) {
         progress_[step->vertex].submitted = now();
         release(step->vertex);
     }
@@ -162,13 +162,11 @@ void Executor::message_started(std::uint32_t id) {
     schedulers_[static_cast<std::size_t>(vertex(id).node)].handle_message(vertex(id).bytes);
 }
 
-void Executor::task_starts(const AssignedTask& task) {
+void Executor::task_starts(const AssignedTask& task, double before_kernel) {
     for (const Use& use : section_->uses_of(vertex(task.vertex)))
         if (writes(use.mode)) memories_.allocate(use.copy);
     Progress& progress = progress_[task.vertex];
-    const std::int32_t node = vertex(task.vertex).node;
-    const bool on_gpu = cluster_.places_of(node)[task.place].is_gpu();
-    progress.start = now() + (on_gpu ? 0 : cluster_.type(node).runtime.task);  // of the kernel
+    progress.start = now() + before_kernel;
     progress.place = static_cast<std::uint8_t>(task.place);
     progress.worker = task.worker;
 }

@@ -237,7 +237,8 @@ bool NodeScheduler::start_first(VertexQueue& queue, FreeWorkers& free, std::size
 
 void NodeScheduler::start(const AssignedTask& task) {
     PlaceState& place = places_[task.place];
-    around_.handler.task_starts(task);
+    const double before_kernel = place.place->is_gpu() ? 0 : seconds_before_kernel();
+    around_.handler.task_starts(task, before_kernel);
     const double expected = seconds(task.vertex, *place.place);
     double duration = expected * vertex(task.vertex).noise;
     place.leave_stage(expected);
@@ -245,9 +246,17 @@ void NodeScheduler::start(const AssignedTask& task) {
         place.gpu.start(task.vertex, duration, now());
         return expect_kernel(task.place);
     }
-    duration += around_.cluster.type(node_).runtime.task;
+    duration += before_kernel;
     place.cores.start(duration, now());
     around_.timeline.set_timer(now() + duration, pack({.kind = TimerKind::task_end, .id = task.vertex}));
+}
+
+/// Workers take tasks from one list, one after the other, and then need some time of their own for each.
+double NodeScheduler::seconds_before_kernel() {
+    const RuntimeCosts& runtime = around_.cluster.type(node_).runtime;
+    const double turn = std::max(now(), next_turn_);
+    next_turn_ = turn + runtime.turn;
+    return turn - now() + runtime.task;
 }
 
 void NodeScheduler::handle_message(double bytes) {

@@ -12,6 +12,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace tesela::sim {
@@ -160,7 +161,7 @@ private:
             case RecordedItem::Kind::task: return add_task(number, item);
             case RecordedItem::Kind::exchange: return add_exchange(number, item);
             case RecordedItem::Kind::workers:
-                for (auto& list : section_.submissions) list.push_back({number, SubmissionStep::none});
+                for (auto& list : section_.submissions) list.push_back({number, SubmissionStep::worker_set});
                 return;
             case RecordedItem::Kind::fetch: cause_.priority = std::numeric_limits<std::int32_t>::max(); [[fallthrough]];
             default: return follow_placement(in_.recording, item, directory(), *this);
@@ -210,12 +211,15 @@ private:
         // The engine holds a target tile from its first part to its last; what else commutes on it is not among them.
         end_commuting_on_targets(whole);
         std::map<std::pair<Index, Index>, std::vector<Sent>> sent;
+        std::set<std::int32_t> asked;
         SimulatedExchange& listed = section_.exchanges.emplace_back();
         for (const Parcel& parcel : parcels_of(in_.recording, whole, directory()).parcels) {
             const ParcelOf one{whole, parcel, static_cast<std::int32_t>(parcel.from.number()),
                                static_cast<std::int32_t>(parcel.to.number())};
             listed.parcels.push_back(
                 {parcel.bytes, data_of(whole.from, parcel.sources), data_of(whole.to, parcel.targets)});
+            ask_for(listed.parcels.back().sources, one.from, asked);
+            ask_for(listed.parcels.back().targets, one.to, asked);
             if (one.from == one.to) {
                 copy_parcel(one);
             } else {
@@ -237,6 +241,13 @@ private:
         std::uint32_t message = 0;
         std::uint32_t last = 0;
     };
+
+    /// A node asks StarPU for each of its tiles once, which takes as long as a task.
+    void ask_for(std::span<const std::int32_t> tiles, std::int32_t node, std::set<std::int32_t>& asked) {
+        auto& steps = section_.submissions[static_cast<std::size_t>(node)];
+        for (const std::int32_t tile : tiles)
+            if (asked.insert(tile).second) steps.push_back({cause_.item, SubmissionStep::tile});
+    }
 
     void end_commuting_on_targets(const RecordedExchange& whole) {
         for (std::uint32_t item = whole.first_item; item < whole.first_item + whole.items; ++item) {

@@ -28,13 +28,13 @@ std::optional<double> Submission::next_time(double now) {
 
 std::optional<SubmissionStep> Submission::submit(double now) {
     const SubmissionStep step = steps_[next_];
-    if (step.vertex != SubmissionStep::none) {
+    if (step.vertex != SubmissionStep::worker_set) {
         const std::uint16_t stream = throttle_->stream_of_item[step.item];
         if (begins_item() && pending_[stream] >= throttle_->limit[stream]) {
             held_since_ = now;
             return {};
         }
-        ++pending_[stream];
+        if (step.has_vertex()) ++pending_[stream];
     }
     ++next_;
     last_ = now;

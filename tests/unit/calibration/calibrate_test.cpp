@@ -1,6 +1,7 @@
 #include "tesela/calibration/calibrate.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/flow/exchange.hpp"
 #include "tesela/kernels/covariance_kernel.hpp"
 #include "tesela/kernels/dense.hpp"
 
@@ -30,6 +31,8 @@ TEST(KernelNames, HoldEveryKernelThatAlgorithmsAndApplicationsSubmit) {
              &K::potrf, &K::getrf, &K::trtri, &K::lauum, &K::trsm, &K::trmm, &K::syrk, &K::gemm, &K::gemv, &K::geadd,
              &K::laset, &K::scale, &K::generate, &K::dot, &K::logdet, &covariance_kernel, &column_squares_kernel})
         EXPECT_THAT(names, Contains(kernel->name));
+    for (const char* name : {ParcelTaskNames::pack, ParcelTaskNames::unpack, ParcelTaskNames::copy})
+        EXPECT_THAT(names, Contains(name));
     EXPECT_THAT(kernel_names(ElementType::f32), Contains("sgemm"));
     EXPECT_THAT(kernel_names(ElementType::f32), Not(Contains("dgemm")));
 }

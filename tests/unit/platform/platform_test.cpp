@@ -86,6 +86,7 @@ TEST(Platform, SurvivesWritingAndReading) {
     platform.node_types[0].runtime = {.submission = 2e-6,
                                       .passing = 5e-8,
                                       .task = 4e-6,
+                                      .turn = 1e-6,
                                       .message = 3e-5,
                                       .message_bandwidth = 2e9,
                                       .source = Source::measured};

@@ -16,8 +16,10 @@ namespace tesela {
 namespace {
 
 using namespace testing;
+using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
 
 constexpr double gemm_on_core = 2.3e-3;
 constexpr double gemm_on_gpu = 0.23e-3;
@@ -59,6 +61,24 @@ TEST(SimulatedEngine, TakesSubmissionAndTasksAsThePlatformSays) {
     simulate(simulated, {}, [](Stream& s) { zero_tiles(s, 5); });
     EXPECT_NEAR(simulated.result.makespan, 1e-3 + 5 * (2e-3 + laset), 1e-12);
     for (const ScheduledTask& task : simulated.schedule->tasks) EXPECT_NEAR(task.end - task.start, laset, 1e-12);
+    EXPECT_EQ(ScheduleCheck(simulated).broken(), "");
+}
+
+TEST(SimulatedEngine, LetsCoresTakeTasksOneAfterTheOther) {
+    Platform platform = platform_of({cores("node", 1, 4)});
+    platform.node_types[0].runtime = {.submission = 0, .passing = 0, .task = 2e-3, .turn = 1e-3};
+    Simulated simulated{.platform = platform};
+    simulate(simulated, no_submission, [](Stream& s) {
+        const auto A = given(s, 2, all_on(1, 0, {2, 2}));
+        for (Index j = 0; j < 2; ++j)
+            for (Index i = 0; i < 2; ++i) s.submit(tasks::laset({}, A(i, j)));
+        s.wait();
+    });
+    std::vector<double> starts;
+    for (const ScheduledTask& task : simulated.schedule->tasks) starts.push_back(task.start);
+    EXPECT_THAT(starts, UnorderedElementsAre(DoubleNear(2e-3, 1e-12), DoubleNear(3e-3, 1e-12), DoubleNear(4e-3, 1e-12),
+                                             DoubleNear(5e-3, 1e-12)));
+    EXPECT_NEAR(simulated.result.makespan, 5e-3 + laset, 1e-12);
     EXPECT_EQ(ScheduleCheck(simulated).broken(), "");
 }
 

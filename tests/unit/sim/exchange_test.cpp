@@ -62,6 +62,20 @@ TEST(SimulatedExchange, PacksAParcelSendsItAndUnpacksIt) {
     EXPECT_NEAR(simulated.result.critical_path, 2 * seconds_to_copy(bytes), 1e-12);
 }
 
+TEST(SimulatedExchange, IsSubmittedTileByTileAndParcelByParcel) {
+    Simulated simulated{.platform = platform_of({cores("node", 1, 2)})};
+    simulate(simulated, {.submission_seconds = 1, .passing_seconds = 0}, [](Stream& s) {
+        const auto A = given(s, 2, all_on(1, 0, {2, 2}));
+        const auto B = target(s, Tiling::square(2 * tile_size, 2 * tile_size), all_on(1, 0, {1, 1}));
+        redistribute(s, A.view(), B.view(), {.message_bytes = 2 * static_cast<Index>(tile_of_doubles)});
+        s.wait();
+    });
+    // Two columns of A are a parcel each: the first waits for two source tiles and the target, the second for two more.
+    std::vector<double> submitted;
+    for (const ScheduledTask& task : simulated.schedule->tasks) submitted.push_back(task.submitted);
+    EXPECT_THAT(submitted, ElementsAre(4, 7));
+}
+
 TEST(SimulatedExchange, SendsWhatStandsInOnePieceFromTileToTile) {
     Simulated simulated{.platform = two_nodes()};
     simulate(simulated, no_submission, [](Stream& s) {

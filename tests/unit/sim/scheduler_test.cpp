@@ -124,7 +124,7 @@ protected:
         for (const std::uint16_t stream : {std::uint16_t{0}, std::uint16_t{1}}) scheduler->allow(stream, {});
         scheduler->begin(made.section, resources);
     }
-    void task_starts(const AssignedTask& task) override {
+    void task_starts(const AssignedTask& task, double /*before_kernel*/) override {
         started.push_back(task.vertex);
         running[task.vertex] = task;
     }

@@ -89,13 +89,13 @@ TEST(Submission, CountsEveryStreamByItself) {
 
 TEST(Submission, DoesNotCountChangesOfWorkersAndNeverHoldsThemBack) {
     std::vector<SubmissionStep> steps = one_per_item(3);
-    steps.insert(steps.begin() + 1, {.item = 1, .vertex = SubmissionStep::none});
+    steps.insert(steps.begin() + 1, {.item = 1, .vertex = SubmissionStep::worker_set});
     const std::vector<std::uint16_t> streams(4, 0);
     const Throttle throttle{{1}, streams};
     Submission submission(costs);
     submission.begin(steps, 0, throttle, 0);
     EXPECT_TRUE(submission.submit(0));
-    EXPECT_EQ(submission.submit(0)->vertex, SubmissionStep::none);
+    EXPECT_EQ(submission.submit(0)->vertex, SubmissionStep::worker_set);
     EXPECT_EQ(submission.ended(0), std::nullopt);
     EXPECT_TRUE(submission.submit(0));
     EXPECT_FALSE(submission.submit(0));

@@ -4,8 +4,10 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdlib>
 #include <memory>
 #include <span>
+#include <vector>
 
 namespace tesela::calibration {
 
@@ -13,8 +15,9 @@ namespace tesela::calibration {
 [[nodiscard]] std::size_t last_cache_bytes();
 
 /// The tiles that one worker's calls of kernels work on, each call on others, so that they come from where they would
-/// in a run. Their elements are those of I + E with a tiny E, which factorisations, inverses and solves nearly keep: a
-/// tile can be used many times, and gets its first values back before it is worn out.
+/// in a run: each has memory of its own, as an engine allocates it (one large block might have large pages). Their
+/// elements are those of I + E with a tiny E, which factorisations, inverses and solves nearly keep: a tile can be used
+/// many times, and gets its first values back before it is worn out.
 class TileSupply {
 public:
     struct Size {
@@ -30,7 +33,11 @@ public:
     [[nodiscard]] std::span<const Tile> next(const std::vector<Operand>& operands);
 
 private:
-    [[nodiscard]] std::byte* tile_at(std::size_t number) const { return memory_.get() + number * tile_bytes_; }
+    struct Free {
+        void operator()(std::byte* memory) const noexcept { std::free(memory); }
+    };
+
+    [[nodiscard]] std::byte* tile_at(std::size_t number) const { return memory_[number].get(); }
     [[nodiscard]] std::byte* next_of(Origin origin);
     void copy_first_to(std::size_t number);
 
@@ -42,7 +49,7 @@ private:
     std::size_t reset_at_ = 0;  ///< of those, when all were new
     std::size_t panel_at_ = 0;
     std::size_t vector_at_ = 0;
-    std::unique_ptr<std::byte[]> memory_;
+    std::vector<std::unique_ptr<std::byte, Free>> memory_;
     std::array<Tile, 8> call_{};
 };
 

@@ -48,7 +48,7 @@ public:
     void settle() override;
     void data_there(std::uint32_t v) override;
     void room_found(std::uint32_t v) override { has_work(vertex(v).node); }
-    void task_starts(const AssignedTask& task) override;
+    void task_starts(const AssignedTask& task, double before_kernel) override;
     void has_work(std::int32_t node) override;
 
 private:

@@ -24,8 +24,8 @@ struct AssignedTask {
 /// Who is told what a scheduler does.
 class SchedulerHandler : public Interface {
 public:
-    /// A task starts now; a timer for its end is set next.
-    virtual void task_starts(const AssignedTask& task) = 0;
+    /// A worker takes a task now, and begins with its kernel so many seconds later; a timer for its end is set next.
+    virtual void task_starts(const AssignedTask& task, double before_kernel) = 0;
     /// `dispatch` is to be called before time goes on.
     virtual void has_work(std::int32_t node) = 0;
 };
@@ -108,6 +108,7 @@ private:
     void start_staged(std::size_t place);
     [[nodiscard]] bool start_first(VertexQueue& queue, FreeWorkers& free, std::size_t place);
     void start(const AssignedTask& task);
+    [[nodiscard]] double seconds_before_kernel();
     void expect_kernel(std::size_t place);
     void lose_time();
 
@@ -116,8 +117,9 @@ private:
     std::size_t type_;
     SimulatedScheduler rule_;
     std::int32_t lookahead_ = 0;
-    double to_lose_ = 0;  // seconds of messages that came since the last dispatch
-    double lost_ = 0;     // seconds that no task has made up for yet
+    double next_turn_ = 0;  // when the list of tasks is free for the next worker
+    double to_lose_ = 0;    // seconds of messages that came since the last dispatch
+    double lost_ = 0;       // seconds that no task has made up for yet
     const Section* section_ = nullptr;
     std::vector<PlaceState> places_;
     std::vector<ReadyQueue> queues_;

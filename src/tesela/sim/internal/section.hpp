@@ -45,11 +45,15 @@ struct alignas(64) Vertex {
     [[nodiscard]] bool message() const { return to != is_task; }
 };
 
-/// A step of submission on one node: a task, a message, or a change of the stream's workers (`none`).
+/// A step of submission on one node: a task, a message, a change of the stream's workers, or the time in which an
+/// exchange asks for a tile.
 struct SubmissionStep {
-    static constexpr std::uint32_t none = ~std::uint32_t{0};
+    static constexpr std::uint32_t worker_set = ~std::uint32_t{0};
+    static constexpr std::uint32_t tile = worker_set - 1;
     std::uint32_t item = 0;
     std::uint32_t vertex = 0;
+
+    [[nodiscard]] bool has_vertex() const { return vertex < tile; }
 };
 
 /// A copy of a matrix that was given up: it goes when its node has submitted so many steps, and its users have ended.
