@@ -153,13 +153,11 @@ void Executor::data_there(std::uint32_t v) {
 }
 
 void Executor::send(std::span<const std::uint32_t> messages) {
-    for (const std::uint32_t v : messages)
-        timeline_->send({v, vertex(v).node, vertex(v).to, vertex(v).priority, vertex(v).bytes});
-}
-
-void Executor::message_started(std::uint32_t id) {
-    memories_.allocate(section_->uses_of(vertex(id)).back().copy);
-    schedulers_[static_cast<std::size_t>(vertex(id).node)].handle_message(vertex(id).bytes);
+    for (const std::uint32_t v : messages) {
+        const Vertex& message = vertex(v);
+        memories_.allocate(section_->uses_of(message).back().copy);
+        timeline_->send({v, message.node, message.to, message.bytes});
+    }
 }
 
 void Executor::task_starts(const AssignedTask& task, double before_kernel) {
@@ -194,7 +192,8 @@ void Executor::task_ended(std::uint32_t v) {
 void Executor::message_arrived(std::uint32_t id, const MessageTimes& times) {
     const Vertex& message = vertex(id);
     memories_.written(section_->uses_of(message).back().copy, 0);
-    schedulers_[static_cast<std::size_t>(message.to)].handle_message(message.bytes);
+    for (const std::int32_t node : {message.node, message.to})
+        schedulers_[static_cast<std::size_t>(node)].handle_message(message.bytes);
     ++messages_;
     bytes_ += message.bytes;
     send(channels_.arrived(id));
