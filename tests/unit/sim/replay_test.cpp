@@ -1,9 +1,8 @@
+#include "geo_stream.hpp"
 #include "support.hpp"
 #include "support/stream_messages.hpp"
 #include "tesela/algs/redistribute.hpp"
 #include "tesela/algs/solve.hpp"
-#include "tesela/apps/geo/likelihood.hpp"
-#include "tesela/apps/geo/sample.hpp"
 #include "tesela/sim/simulate_recording.hpp"
 
 #include <gmock/gmock.h>
@@ -196,21 +195,7 @@ TEST(SimulateRecording, OfARandomStreamUnderOtherDistributionsIsThatOfSubmitting
 
 void evaluate_likelihood(Engine& engine, const Distribution& owners, geo::Overlap overlap) {
     Stream s(engine);
-    const Index n = owners.grid().rows * tile_size;
-    geo::Observations observations{.coordinates = geo::random_points(n, 1)};
-    observations.values = observations.coordinates[0];
-    geo::Likelihood likelihood(s, std::move(observations), {},
-                               {.tile = tile_size, .distribution = owners, .overlap = overlap});
-    likelihood.evaluate({.sigma2 = 1, .range = 0.1, .smoothness = 0.5, .nugget = 0.1});
-    likelihood.evaluate({.sigma2 = 2, .range = 0.1, .smoothness = 0.5, .nugget = 0.1});
-}
-
-Platform for_geo() {
-    Platform platform = mixed_platform();
-    for (NodeType& type : platform.node_types)
-        for (const char* name : {"dcmg", "dlogdet", "ddot"})
-            type.workers[0].kernels.push_back(kernels({{name, 0.5e-3}}).front());
-    return platform;
+    testing::evaluate_likelihood(s, owners, overlap);
 }
 
 TEST(SimulateRecording, OfALikelihoodUnderOtherDurationsIsThatOfSubmittingItAnew) {
@@ -221,7 +206,7 @@ TEST(SimulateRecording, OfALikelihoodUnderOtherDurationsIsThatOfSubmittingItAnew
         const Recording recording = recorded(5, submit);
         for (std::uint64_t seed = 1; seed <= 5; ++seed) {
             Draw draw(seed);
-            const Platform platform = other_durations(for_geo(), draw);
+            const Platform platform = other_durations(for_geo(mixed_platform()), draw);
             const SimulationOptions options = any_options(draw);
             Outcome live, again;
             submitted(live, platform, options, submit);
@@ -236,7 +221,8 @@ TEST(SimulateRecording, RefusesOtherOwnersWherePartialSumsWouldBeOthers) {
         evaluate_likelihood(engine, random_distribution({6, 6}, 5, 3), geo::Overlap::sync);
     });
     const std::string error = error_of([&] {
-        (void)simulate_recording(recording, for_geo(), {}, {{"Sigma", random_distribution({6, 6}, 5, 4)}});
+        (void)simulate_recording(recording, for_geo(mixed_platform()), {},
+                                 {{"Sigma", random_distribution({6, 6}, 5, 4)}});
     });
     EXPECT_THAT(error, HasSubstr("reduce"));
     EXPECT_THAT(error, HasSubstr("submitted again"));

@@ -115,10 +115,12 @@ struct Simulated {
     SimulationResult result;
     Recording recording;
     Platform platform;
+    SimulationOptions options{};
 };
 
 template <class Submit>
 void simulate(Simulated& simulated, SimulationOptions options, const Submit& work) {
+    simulated.options = options;
     options.observers.push_back(simulated.schedule.get());
     SimulatedEngine engine(simulated.platform, options);
     {
