@@ -59,16 +59,25 @@ double indefinite_at(const void* pivot, ElementIndex at) {
     return at.i == *static_cast<const Index*>(pivot) ? -1 : 4;
 }
 
+/// How the factorisation of a matrix with these elements ends.
+template <class T>
+Status status_of(void (*factorise)(Stream&, const MatrixView<T>&, const FactorOptions&), const Tiling& tiling,
+                 const Elements& elements) {
+    InlineEngine engine;
+    Stream s(engine);
+    const Matrix<T> A(s, tiling, squarest_block_cyclic(tiling.grid(), 1));
+    generate(s, A.view(), elements);
+    factorise(s, A.view(), {});
+    return s.wait();
+}
+
 RC_GTEST_PROP(Cholesky, AMatrixThatIsNotPositiveDefiniteGivesItsFirstBadPivot, ()) {
     const Index n = *rc::gen::inRange<Index>(1, 80);
     const Index pivot = *rc::gen::inRange<Index>(0, n);
-    InlineEngine engine;
-    Stream s(engine);
     const Tiling tiling = Tiling::square(n, *rc::gen::inRange<Index>(1, 30));
-    Matrix<double> A(s, tiling, squarest_block_cyclic(tiling.grid(), 1));
-    generate(s, A.view(), {indefinite_at, &pivot});
-    cholesky(s, A);
-    RC_ASSERT(s.wait() == (Status{Failure::not_positive_definite, pivot}));
+    const Status expected{Failure::not_positive_definite, pivot};
+    RC_ASSERT(status_of<double>(cholesky, tiling, {indefinite_at, &pivot}) == expected);
+    RC_ASSERT(status_of<float>(cholesky, tiling, {indefinite_at, &pivot}) == expected);
 }
 
 double nan_at(const void* pivot, ElementIndex at) {
@@ -78,24 +87,16 @@ double nan_at(const void* pivot, ElementIndex at) {
 
 TEST(Cholesky, ANanOnTheDiagonalIsABadPivotAndNotAResult) {
     const Index pivot = 13;
-    InlineEngine engine;
-    Stream s(engine);
-    const Tiling tiling = Tiling::square(40, 9);
-    Matrix<double> A(s, tiling, squarest_block_cyclic(tiling.grid(), 1));
-    generate(s, A.view(), {nan_at, &pivot});
-    cholesky(s, A);
-    EXPECT_EQ(s.wait(), (Status{Failure::not_positive_definite, pivot}));
+    const Status expected{Failure::not_positive_definite, pivot};
+    EXPECT_EQ(status_of<double>(cholesky, Tiling::square(40, 9), {nan_at, &pivot}), expected);
+    EXPECT_EQ(status_of<float>(cholesky, Tiling::square(40, 9), {nan_at, &pivot}), expected);
 }
 
 TEST(Lu, AZeroPivotIsReportedWithItsIndex) {
     const auto zero_at_ten = [](const void*, ElementIndex at) { return at.i == at.j && at.i != 10 ? 1.0 : 0.0; };
-    InlineEngine engine;
-    Stream s(engine);
-    const Tiling tiling = Tiling::square(25, 4);
-    Matrix<double> A(s, tiling, squarest_block_cyclic(tiling.grid(), 1));
-    generate(s, A.view(), {zero_at_ten});
-    lu(s, A);
-    EXPECT_EQ(s.wait(), (Status{Failure::zero_pivot, 10}));
+    const Status expected{Failure::zero_pivot, 10};
+    EXPECT_EQ(status_of<double>(lu, Tiling::square(25, 4), {zero_at_ten}), expected);
+    EXPECT_EQ(status_of<float>(lu, Tiling::square(25, 4), {zero_at_ten}), expected);
 }
 
 TEST(Cholesky, AStreamCanBeUsedAgainAfterAFailure) {
@@ -132,7 +133,8 @@ TEST(Checks, ARightHandSideWithOtherCutsIsRefused) {
     EXPECT_THROW(solve_cholesky(s, A.view(), B.view()), Error);
 }
 
-RC_GTEST_PROP(Gemm, TheProductOfTransposedViewsEqualsLoops, ()) {
+template <class T>
+void check_product() {
     const Index m = *rc::gen::inRange<Index>(1, 40);
     const Index n = *rc::gen::inRange<Index>(1, 40);
     const Index k = *rc::gen::inRange<Index>(1, 40);
@@ -147,40 +149,51 @@ RC_GTEST_PROP(Gemm, TheProductOfTransposedViewsEqualsLoops, ()) {
     const auto make = [&](Index rows, Index cols, Op op) {
         const ElementIndex size = op == Op::none ? ElementIndex{rows, cols} : ElementIndex{cols, rows};
         const Tiling tiling = Tiling::uniform(size, {tile, tile});
-        return Matrix<double>(s, tiling, random_distribution(tiling.grid(), nodes, 3));
+        return Matrix<T>(s, tiling, random_distribution(tiling.grid(), nodes, 3));
     };
-    Matrix<double> A = make(m, k, op_a);
-    Matrix<double> B = make(k, n, op_b);
-    Matrix<double> C = make(m, n, Op::none);
+    Matrix<T> A = make(m, k, op_a);
+    Matrix<T> B = make(k, n, op_b);
+    Matrix<T> C = make(m, n, Op::none);
     generate(s, A.view(), {testing::random_element, &seed_a});
     generate(s, B.view(), {testing::random_element, &seed_b});
     const auto view_a = op_a == Op::none ? A.view() : A.view().transposed();
     const auto view_b = op_b == Op::none ? B.view() : B.view().transposed();
     gemm(s, view_a, view_b, C.view(), {.alpha = 1, .beta = 0});
-    const auto expected = testing::reference_product<double>({m, n}, k, gather(s, view_a), gather(s, view_b));
-    RC_ASSERT(largest_difference(gather(s, C.view()), expected) <= testing::tolerance<double>(k));
+    const auto expected = testing::reference_product<T>({m, n}, k, gather(s, view_a), gather(s, view_b));
+    RC_ASSERT(largest_difference(gather(s, C.view()), expected) <= testing::tolerance<T>(k));
 }
 
-TEST(Reductions, DotAndLogDeterminantEqualClosedForms) {
+RC_GTEST_PROP(Gemm, TheProductOfTransposedViewsEqualsLoops, ()) {
+    check_product<double>();
+    check_product<float>();
+}
+
+template <class T>
+void check_reductions() {
     InlineEngine engine(5);
     Stream s(engine);
     const Tiling tiling = Tiling::square(50, 7);
-    Matrix<double> A(s, tiling, random_distribution(tiling.grid(), 5, 1));
+    Matrix<T> A(s, tiling, random_distribution(tiling.grid(), 5, 1));
     const auto identity_times_four = [](const void*, ElementIndex at) { return at.i == at.j ? 4.0 : 0.0; };
     generate(s, A.view(), {identity_times_four});
-    Matrix<double> sum(s, Tiling::square(1, 1), Distribution({1, 1}, 5, {2}), {.name = "sum"});
+    Matrix<T> sum(s, Tiling::square(1, 1), Distribution({1, 1}, 5, {2}), {.name = "sum"});
     cholesky(s, A);
     log_determinant(s, A.lower(), sum.view());
-    const auto determinant = s.read<double>(sum(0, 0), 0);
+    const auto determinant = s.read<T>(sum(0, 0), 0);
 
     const Tiling column = tiling.with_columns(1, 1);
-    Matrix<double> z(s, column, along_diagonal(A.distribution(), 1), {.name = "z"});
+    Matrix<T> z(s, column, along_diagonal(A.distribution(), 1), {.name = "z"});
     generate(s, z.view(), {[](const void*, ElementIndex at) { return static_cast<double>(at.i); }});
     dot(s, z.view(), z.view(), sum.view());
-    const auto squares = s.read<double>(sum(0, 0), 0);
+    const auto squares = s.read<T>(sum(0, 0), 0);
     ASSERT_TRUE(s.wait().ok());
-    EXPECT_NEAR(determinant.get(), 50 * std::log(4.0), 1e-12);
-    EXPECT_EQ(squares.get(), 49.0 * 50.0 * 99.0 / 6.0);
+    EXPECT_NEAR(static_cast<double>(determinant.get()), 50 * std::log(4.0), testing::tolerance<T>(50));
+    EXPECT_EQ(static_cast<double>(squares.get()), 49.0 * 50.0 * 99.0 / 6.0);  // 40425, exact in both
+}
+
+TEST(Reductions, DotAndLogDeterminantEqualClosedForms) {
+    check_reductions<double>();
+    check_reductions<float>();
 }
 
 }  // namespace

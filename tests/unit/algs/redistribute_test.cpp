@@ -21,6 +21,7 @@ RC_GTEST_PROP(Redistribute, InlineMovesEveryElementToItsPlace, ()) {
     const Redistribution r = any_redistribution();
     RC_LOG() << r.name();
     RC_ASSERT(testing::run_redistribution<double>(engine, r) == testing::expected_target<double>(r));
+    RC_ASSERT(testing::run_redistribution<float>(engine, r) == testing::expected_target<float>(r));
 }
 
 RC_GTEST_PROP(Redistribute, RecordedHasTheTransfersOfTheSchedule, ()) {
