@@ -19,10 +19,13 @@ struct FactorisationOptions {
     bool check = false;
     /// Measure others beside it: LAPACK and gemm on one node, ScaLAPACK's Cholesky (double precision) on several.
     bool compare = true;
+    /// The longest product that is tried for the rate of gemm.
+    double product_seconds = 2;
 };
 
-/// Times Tesela's factorisation and, in turn with it, LAPACK's with all threads and a product, or on several nodes
-/// ScaLAPACK's Cholesky on two grids of processes with two block sizes; keeps the best of each.
+/// Times Tesela's factorisation and, in turn with it, LAPACK's with all threads and a product of the order at which
+/// products are fastest (see find_peak), or on several nodes ScaLAPACK's Cholesky on two grids of processes with two
+/// block sizes; keeps the best of each.
 /// Sets `correct` to whether residual and, if asked for, the comparison passed.
 [[nodiscard]] nlohmann::ordered_json factorisation_benchmark(StarpuEngine& engine, Factorisation which,
                                                              const FactorisationOptions& options);

@@ -100,6 +100,10 @@ void add_factorisation(CLI::App& app, bench::Factorisation which, int& exit_code
     command->add_flag(
         "!--no-compare", options->compare,
         is_cholesky ? "Do not measure LAPACK, the product and ScaLAPACK" : "Do not measure LAPACK and the product");
+    command
+        ->add_option("--product-seconds", options->product_seconds,
+                     "Products are tried until larger ones are no faster, or one would take longer than this")
+        ->capture_default_str();
     cli::add_tiling_options(*command, options->run);
     cli::add_engine_options(*command, options->run);
     cli::add_json_option(*command, options->run);

@@ -21,19 +21,19 @@ json "more workers than can be" "any('this StarPU was built for at most' in w an
 expect 2 "negative workers" "$tesela" info --workers -1
 expect 0 idle "$tesela" info --idle 1 --json
 json idle "d['idle_core_percent'] > 0 and d['start_latency_median_us'] > 0"
-expect 0 "bench cholesky" "$tesela" bench cholesky --n 300 --repetitions 2 --check --json
-json "bench cholesky" "all(k in d for k in ('gflops','lapack_gflops','gemm_gflops','ratio_lapack','ratio_gemm','tile','residual')) and d['residual'] < 8 and d['difference_from_lapack'] < 8"
-expect 0 "bench single" "$tesela" bench cholesky --n 257 --tile 50 --precision single --check --repetitions 1 --json
+expect 0 "bench cholesky" "$tesela" bench cholesky --n 300 --repetitions 2 --check --product-seconds 0.02 --json
+json "bench cholesky" "all(k in d for k in ('gflops','lapack_gflops','gemm_gflops','gemm_settled','ratio_lapack','ratio_gemm','tile','residual')) and d['gemm_order'] >= 512 and d['residual'] < 8 and d['difference_from_lapack'] < 8"
+expect 0 "bench single" "$tesela" bench cholesky --n 257 --tile 50 --precision single --check --repetitions 1 --product-seconds 0.02 --json
 json "bench single" "d['correct'] and d['tile'] == 50"
-expect 0 "bench lu" "$tesela" bench lu --n 300 --repetitions 2 --json
+expect 0 "bench lu" "$tesela" bench lu --n 300 --repetitions 2 --product-seconds 0.02 --json
 json "bench lu" "d['correct']"
 expect 0 "bench overhead" "$tesela" bench overhead --tasks 2000 --repetitions 1 --json
 json "bench overhead" "d['microseconds_per_task'] > 0"
 expect 2 "soak with nothing to do" "$tesela" bench soak --faults 0
 holds "soak with nothing to do" err "need mpirun with at least 2 nodes"
-expect 0 "one element" "$tesela" bench cholesky --n 1 --check --json
+expect 0 "one element" "$tesela" bench cholesky --n 1 --check --product-seconds 0.02 --json
 json "one element" "d['correct']"
-expect 0 "tile larger than the matrix" "$tesela" bench cholesky --n 20 --tile 1000 --check --json
+expect 0 "tile larger than the matrix" "$tesela" bench cholesky --n 20 --tile 1000 --check --product-seconds 0.02 --json
 expect 2 "tile that is no number" "$tesela" bench cholesky --n 20 --tile big
 holds "tile that is no number" err "--tile big is neither a size of at least 1 nor auto"
 expect 2 "tile of zero" "$tesela" bench cholesky --n 20 --tile 0
