@@ -1,7 +1,8 @@
 #pragma once
 
 // A random stream, played on any engine: all that it does is drawn from a seed, so every node and every engine gets
-// the same one. Values are whole numbers, so that sums do not depend on their order.
+// the same one. Its matrices are of floats and of doubles. Values are whole numbers, so that sums do not depend on
+// their order.
 
 #include "tesela/algs/redistribute.hpp"
 #include "tesela/base/random.hpp"
@@ -16,6 +17,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace tesela::testing {
@@ -44,16 +46,52 @@ struct StepArguments {
     enum class Effect : std::uint8_t { set, mix, add };
     std::int32_t sources = 0;
     Effect effects[3]{};  // of the tiles after the sources
+    ElementType types[Task::max_accesses]{};
     Index number = 0;
     Index first_column = 0;  // those before it, and from the last on, are left alone
     Index last_column = 1 << 20;
 };
 
 struct StepKernels {
-    static constexpr double modulus = 1048573;
+    /// A tile of floats or of doubles.
+    struct TypedTile {
+        const Tile& tile;
+        ElementType type;
 
-    static double& element(const Tile& tile, Index i, Index j) {
-        return static_cast<double*>(tile.data)[i + j * tile.ld];
+        [[nodiscard]] double get(ElementIndex at) const {
+            const Index offset = at.i + at.j * tile.ld;
+            return type == ElementType::f64 ? tile.as<double>()[offset] : static_cast<double>(tile.as<float>()[offset]);
+        }
+        void set(ElementIndex at, double value) const {
+            const Index offset = at.i + at.j * tile.ld;
+            if (type == ElementType::f64)
+                tile.as<double>()[offset] = value;
+            else
+                tile.as<float>()[offset] = static_cast<float>(value);
+        }
+        /// What a task makes of its sources is below this, so that the sum of thousands is exact in the type.
+        [[nodiscard]] double modulus() const { return type == ElementType::f64 ? 1048573 : 4093; }
+        void change(ElementIndex at, StepArguments::Effect effect, double by) const {
+            switch (effect) {
+                case StepArguments::Effect::set: return set(at, std::fmod(by, modulus()));
+                case StepArguments::Effect::mix: return set(at, std::fmod(5 * get(at) + by, modulus()));
+                case StepArguments::Effect::add: return set(at, get(at) + std::fmod(by, modulus()));
+            }
+        }
+    };
+    static TypedTile tile_of(const KernelCall& call, std::size_t number) {
+        return {call.tiles[number], call.args<StepArguments>().types[number]};
+    }
+
+    /// Of the sources, at an element of a target.
+    static double sum_at(const KernelCall& call, ElementIndex at) {
+        const auto& args = call.args<StepArguments>();
+        auto sum = static_cast<double>(args.number + 7 * at.i + 3 * at.j);
+        for (std::size_t k = 0; k < static_cast<std::size_t>(args.sources); ++k) {
+            const Tile& from = call.tiles[k];
+            sum += static_cast<double>(k + 2) * tile_of(call, k).get({at.i % from.rows(), at.j % from.cols()});
+        }
+        return sum;
     }
     static KernelResult run(const KernelCall& call) noexcept {
         const auto& args = call.args<StepArguments>();
@@ -61,19 +99,8 @@ struct StepKernels {
         for (std::size_t t = sources; t < call.tiles.size(); ++t) {
             const Tile& to = call.tiles[t];
             for (Index j = args.first_column; j < std::min(to.cols(), args.last_column); ++j)
-                for (Index i = 0; i < to.rows(); ++i) {
-                    double sum = static_cast<double>(args.number + 7 * i + 3 * j);
-                    for (std::size_t k = 0; k < sources; ++k) {
-                        const Tile& from = call.tiles[k];
-                        sum += static_cast<double>(k + 2) * element(from, i % from.rows(), j % from.cols());
-                    }
-                    double& value = element(to, i, j);
-                    switch (args.effects[t - sources]) {
-                        case StepArguments::Effect::set: value = std::fmod(sum, modulus); break;
-                        case StepArguments::Effect::mix: value = std::fmod(5 * value + sum, modulus); break;
-                        case StepArguments::Effect::add: value += std::fmod(sum, modulus); break;
-                    }
-                }
+                for (Index i = 0; i < to.rows(); ++i)
+                    tile_of(call, t).change({i, j}, args.effects[t - sources], sum_at(call, {i, j}));
         }
         return {};
     }
@@ -89,8 +116,8 @@ struct StepKernels {
 
     /// Of all tasks that a random stream has.
     static std::vector<std::string> names() {
-        return {"step",         "failure",      "nothing",   "dlaset",     "dgeadd",
-                "copy_segment", "pack_segment", "open_tile", "close_tile", "unpack_segment"};
+        return {"step",   "failure",      "nothing",      "dlaset",    "slaset",     "dgeadd",
+                "sgeadd", "copy_segment", "pack_segment", "open_tile", "close_tile", "unpack_segment"};
     }
 };
 
@@ -174,11 +201,23 @@ public:
 
 private:
     using Effect = StepArguments::Effect;
+    template <class T>
+    struct HeldOf {
+        std::vector<T> array;  // of the caller, if it is not empty
+        std::unique_ptr<Matrix<T>> matrix;
+    };
     struct Held {
-        std::vector<double> array;  // of the caller, if it is not empty
         Index ld = 0;
         Distribution home;
-        std::unique_ptr<Matrix<double>> matrix;
+        std::variant<HeldOf<double>, HeldOf<float>> of;
+
+        [[nodiscard]] Attachment& matrix() const {
+            return std::visit([](const auto& one) -> Attachment& { return one.matrix->view().matrix(); }, of);
+        }
+        [[nodiscard]] std::vector<double> elements() const {
+            return std::visit([](const auto& one) { return std::vector<double>(one.array.begin(), one.array.end()); },
+                              of);
+        }
     };
     struct Target {
         TileRef tile;
@@ -217,26 +256,32 @@ private:
         const bool lower = tiling.row_cuts() == tiling.col_cuts() && draw_.one_in(2);
         auto held = std::make_unique<Held>();
         held->home = any_distribution(tiling.grid());
-        MatrixOptions options{.name = "M", .stored = lower ? Stored::lower : Stored::full};
-        if (draw_.one_in(3)) {
-            held->ld = tiling.size().i + draw_.below(4);
-            for (Index k = 0; k < held->ld * tiling.size().j; ++k) held->array.push_back(static_cast<double>(k));
-            options = over_array(held->array.data(), held->ld, tiling, options);
-        }
-        held->matrix = std::make_unique<Matrix<double>>(stream_, tiling, held->home, options);
+        if (draw_.one_in(2)) held->of.emplace<HeldOf<float>>();
+        const MatrixOptions options{.name = "M", .stored = lower ? Stored::lower : Stored::full};
+        std::visit([&](auto& one) { attach(one, *held, tiling, options); }, held->of);
         matrices_.push_back(std::move(held));
         if (draw_.one_in(4)) return;  // its tiles are written later, or never
         for (const TileRef& tile : tiles_of(*matrices_.back()))
             if (!draw_.one_in(6)) write(tile);
     }
 
+    template <class T>
+    void attach(HeldOf<T>& one, Held& held, const Tiling& tiling, MatrixOptions options) {
+        if (draw_.one_in(3)) {
+            held.ld = tiling.size().i + draw_.below(4);
+            for (Index k = 0; k < held.ld * tiling.size().j; ++k) one.array.push_back(static_cast<T>(k));
+            options = over_array(one.array.data(), held.ld, tiling, options);
+        }
+        one.matrix = std::make_unique<Matrix<T>>(stream_, tiling, held.home, options);
+    }
+
     void remove_matrix(std::size_t at) {
         const std::unique_ptr<Held> held = std::move(matrices_[at]);
         matrices_.erase(matrices_.begin() + static_cast<std::ptrdiff_t>(at));
         std::vector<std::int32_t> owners = owners_of_elements(*held);
-        forget_changes_of(&held->matrix->view().matrix());
-        held->matrix.reset();
-        if (!owners.empty()) arrays_.push_back({held->array, std::move(owners)});
+        forget_changes_of(&held->matrix());
+        std::visit([](auto& one) { one.matrix.reset(); }, held->of);
+        if (!owners.empty()) arrays_.push_back({held->elements(), std::move(owners)});
     }
 
     void change_matrices() {
@@ -247,9 +292,9 @@ private:
 
     /// Empty where the matrix has memory of its own.
     [[nodiscard]] static std::vector<std::int32_t> owners_of_elements(const Held& held) {
-        std::vector<std::int32_t> owners(held.array.size(), -1);
+        std::vector<std::int32_t> owners(held.elements().size(), -1);
         if (owners.empty()) return owners;
-        const Tiling& tiling = held.matrix->tiling();
+        const Tiling& tiling = held.matrix().tiling();
         for (const TileRef& tile : tiles_of(held)) {
             const NodeId owner = tile.owner();
             if (owner != held.home.owner(tile.index)) continue;
@@ -266,12 +311,11 @@ private:
 
     [[nodiscard]] static std::vector<TileRef> tiles_of(const Held& held) {
         std::vector<TileRef> tiles;
-        const GridSize grid = held.matrix->tiling().grid();
+        Attachment& matrix = held.matrix();
+        const GridSize grid = matrix.tiling().grid();
         for (Index i = 0; i < grid.rows; ++i)
-            for (Index j = 0; j < grid.cols; ++j) {
-                const TileRef tile = (*held.matrix)(i, j);
-                if (tile.matrix->has(tile.index)) tiles.push_back(tile);
-            }
+            for (Index j = 0; j < grid.cols; ++j)
+                if (matrix.has({i, j})) tiles.push_back({&matrix, {i, j}});
         return tiles;
     }
     [[nodiscard]] static bool written(const TileRef& tile) { return tile.matrix->written(tile.index); }
@@ -308,6 +352,7 @@ private:
         Task result;
         result.kernel = &StepKernels::step;
         const auto add = [&](const Access& access) {
+            arguments.types[result.access_count] = access.tile.matrix->type();
             result.accesses[static_cast<std::size_t>(result.access_count++)] = access;
         };
         for (const TileRef& tile : sources) add({tile, AccessMode::read});
@@ -388,8 +433,9 @@ private:
     }
     void move_matrix() {
         const Held& held = any_matrix();
-        const Index nodes = held.matrix->distribution().nodes();
-        redistribute(stream_, held.matrix->view(), owners_below(nodes, held.matrix->tiling().grid(), nodes));
+        const Index nodes = held.matrix().distribution().nodes();
+        const Distribution to = owners_below(nodes, held.matrix().tiling().grid(), nodes);
+        std::visit([&](const auto& one) { redistribute(stream_, one.matrix->view(), to); }, held.of);
     }
 
     void share() {
@@ -399,10 +445,10 @@ private:
     }
     void share_with_owners() {
         const auto any_block = [&] {
-            const MatrixView<double> view = any_matrix().matrix->view();
-            const TileIndex first{draw_.below(view.tile_rows()), draw_.below(view.tile_cols())};
-            return view.block(first,
-                              {draw_.between(first.i, view.tile_rows()), draw_.between(first.j, view.tile_cols())});
+            const Attachment& matrix = any_matrix().matrix();
+            const GridSize grid = matrix.tiling().grid();
+            const TileIndex first{draw_.below(grid.rows), draw_.below(grid.cols)};
+            return TileBlock{&matrix, first, {draw_.between(first.i, grid.rows), draw_.between(first.j, grid.cols)}};
         };
         const TileRef tile = any_written_tile();
         const TileBlock one = any_block();
@@ -412,17 +458,27 @@ private:
             stream_.share_with_owners(tile, {one, any_block()}, any_priority());
     }
 
-    void fetch(const TileRef& tile) { fetched_.push_back(stream_.fetch(tile)); }
+    void fetch(const TileRef& tile) { fetched_.push_back({stream_.fetch(tile), tile.matrix->type()}); }
 
+    /// Between two matrices of one type.
     void exchange() {
         const Held& from = any_matrix();
         const Held& to = any_matrix();
+        if (&from == &to || from.of.index() != to.of.index()) return;
+        std::visit(
+            [&]<class T>(const HeldOf<T>& one) {
+                exchange(one.matrix->view(), std::get<HeldOf<T>>(to.of).matrix->view());
+            },
+            from.of);
+    }
+    template <class T>
+    void exchange(const MatrixView<T>& from, const MatrixView<T>& to) {
         const bool turned = draw_.one_in(4);
-        if (&from == &to || from.matrix->view().part() != Part::all || to.matrix->view().part() != Part::all) return;
-        const MatrixView<double> source = turned ? from.matrix->view().transposed() : from.matrix->view();
+        if (from.part() != Part::all || to.part() != Part::all) return;
+        const MatrixView<T> source = turned ? from.transposed() : from;
         const auto flip = [&](ElementIndex size) { return turned ? ElementIndex{size.j, size.i} : size; };
-        const ElementIndex from_size = flip(from.matrix->tiling().size());
-        const ElementIndex to_size = to.matrix->tiling().size();
+        const ElementIndex from_size = flip(from.matrix().tiling().size());
+        const ElementIndex to_size = to.matrix().tiling().size();
         RedistributeOptions options;
         options.size = {draw_.between(1, std::min(from_size.i, to_size.i)),
                         draw_.between(1, std::min(from_size.j, to_size.j))};
@@ -439,31 +495,36 @@ private:
             options.isolate_segments = draw_.one_in(2);
             options.dynamic_volume = draw_.one_in(2);
         }
-        redistribution_overlay(source, to.matrix->view(), options).for_each([&](const Segment& segment) {
+        redistribution_overlay(source, to, options).for_each([&](const Segment& segment) {
             const TileRef tile{&source.matrix(), segment.from};
             if (!written(tile)) write(tile);
-            note_change({&to.matrix->view().matrix(), segment.to});
+            note_change({&to.matrix(), segment.to});
         });
-        redistribute(stream_, source, to.matrix->view(), options);
+        redistribute(stream_, source, to, options);
     }
 
     void wait() {
         seen_.statuses[number_].push_back(stream_.wait());
-        for (const auto& fetched : fetched_) {
+        for (const auto& [fetched, type] : fetched_) {
             fetched->wait();
             std::vector<double> values;
-            if (fetched->has_value()) {
-                values.resize(fetched->bytes().size() / sizeof(double));
-                std::memcpy(values.data(), fetched->bytes().data(), fetched->bytes().size());
-            }
+            if (fetched->has_value())
+                values = type == ElementType::f64 ? values_of<double>(*fetched) : values_of<float>(*fetched);
             seen_.fetched[number_].push_back({fails_, std::move(values)});
         }
         fetched_.clear();
         for (const auto& held : matrices_)
-            if (!held->array.empty()) arrays_.push_back({held->array, owners_of_elements(*held)});
+            if (held->ld > 0) arrays_.push_back({held->elements(), owners_of_elements(*held)});
         if (!fails_) std::move(arrays_.begin(), arrays_.end(), std::back_inserter(seen_.arrays));
         arrays_.clear();
         recover();
+    }
+
+    template <class T>
+    [[nodiscard]] static std::vector<double> values_of(Fetched& fetched) {
+        std::vector<T> values(fetched.bytes().size() / sizeof(T));
+        std::memcpy(values.data(), fetched.bytes().data(), fetched.bytes().size());
+        return {values.begin(), values.end()};
     }
 
     /// What the tasks of a failed stream were to write is anything now and is written anew. All other tiles have kept
@@ -498,7 +559,11 @@ private:
     std::vector<Attachment*> known_;  // by number
     std::vector<std::unique_ptr<Held>> matrices_;
     // Since the last wait.
-    std::vector<std::shared_ptr<Fetched>> fetched_;
+    struct TypedFetch {
+        std::shared_ptr<Fetched> fetched;
+        ElementType type = ElementType::f64;
+    };
+    std::vector<TypedFetch> fetched_;
     std::vector<Seen::Array> arrays_;
 };
 
