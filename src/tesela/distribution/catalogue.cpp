@@ -4,6 +4,7 @@
 #include "tesela/distribution/band.hpp"
 #include "tesela/distribution/extended_block_cyclic.hpp"
 #include "tesela/distribution/families.hpp"
+#include "tesela/distribution/generation.hpp"
 #include "tesela/distribution/hybrid.hpp"
 #include "tesela/distribution/metrics.hpp"
 #include "tesela/distribution/powers.hpp"
@@ -127,7 +128,11 @@ Distribution make_1d(const Named& named, const DistributionRequest& request) {
 }
 
 Distribution make_1d1d(const Named& named, const DistributionRequest& request) {
-    return one_d_one_d(grid_of(request), powers_of(named, request));
+    const auto powers = powers_of(named, request);
+    const GridSize grid = grid_of(request);
+    if (stored_tiles(request.workload.operation) == Stored::lower && grid.rows == grid.cols)
+        return one_d_one_d_triangle(grid.rows, powers);
+    return one_d_one_d(grid, powers);
 }
 
 Distribution make_constrained(const Named& named, const DistributionRequest& request) {
