@@ -57,7 +57,7 @@ public:
         for (Index i = 0; i < n_; ++i) data_.values.push_back(std::sin(static_cast<double>(i)));
         plan_.tile = cli::tile_size(options.run, n_, engine);
         plan_.distribution = cli::distribution(options.run, Tiling::square(n_, plan_.tile).grid(), engine);
-        plan_.overlap = options.overlap;
+        plan_.overlap = cli::overlap_of(options.overlap, engine);
         likelihood_.emplace(stream_, data_, model(), plan_);
         sigma_.emplace(stream_, Tiling::square(n_, plan_.tile), *plan_.distribution,
                        MatrixOptions{.name = "A", .stored = Stored::lower});
@@ -177,7 +177,7 @@ nlohmann::ordered_json geo_benchmark(StarpuEngine& engine, const GeoBenchOptions
                                   {"tile", contest.tile()},
                                   {"nodes", engine.node_count()},
                                   {"workers", engine.worker_count()},
-                                  {"overlap", geo::name(options.overlap)},
+                                  {"overlap", geo::name(cli::overlap_of(options.overlap, engine))},
                                   {"repetitions", options.repetitions},
                                   {"seconds", evaluation.seconds()},
                                   {"cholesky_seconds", factorisation.seconds()},

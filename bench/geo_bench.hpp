@@ -1,7 +1,7 @@
 #pragma once
 
 #include "tesela/apps/geo/overlap.hpp"
-#include "tesela/cli/run_options.hpp"
+#include "tesela/cli/geo_options.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -12,7 +12,7 @@ struct GeoBenchOptions {
     Index n = 4000;
     double smoothness = 1.23;
     int repetitions = 5;
-    geo::Overlap overlap = geo::Overlap::order;
+    geo::OverlapChoice overlap = geo::Overlap::order;
 };
 
 /// Times in turn, and keeps the best of each: one evaluation of the likelihood of n observations, the Cholesky

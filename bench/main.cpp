@@ -350,7 +350,8 @@ void add_geo(CLI::App& app, int& exit_code) {
     cli::add_json_option(*command, options->run);
     command->callback([=, &exit_code] {
         exit_code = cli::run_guarded("tesela bench", [&] {
-            options->run.critical_worker |= options->overlap == geo::Overlap::oversubscribe;
+            if (options->run.critical_worker == CriticalWorker::none)
+                options->run.critical_worker = cli::critical_worker(options->overlap);
             const auto engine = cli::start_engine(options->run);
             cli::print_results(*engine, bench::geo_benchmark(*engine, *options), options->run.json);
             return cli::success;

@@ -56,10 +56,14 @@ expect 0 "predict on four nodes" "${mpirun[@]}" -n 4 "$tesela" predict model.jso
 check "predictions agree" python3 -c "
 a, b = ([list(map(float, line.split(','))) for line in open(f).readlines()[1:]] for f in ('predictions.csv', 'four.csv'))
 assert len(a) == len(b) == 3103 and all(abs(x - y) < 1e-9 for r, s in zip(a, b) for x, y in zip(r, s))"
-for step in sync async solve memory priorities order oversubscribe; do
+for step in auto sync async solve memory priorities order oversubscribe; do
     expect 0 "overlap $step" "$tesela" loglik "${meuse[@]}" --theta sigma2=0.6,range=200,smoothness=0.5 --center mean --overlap $step --tile 16 --json
     json "overlap $step" "abs(d['loglik'] + 117.9845698762) < 1e-9 * 117"
+    json "overlap $step is said" "d['overlap'] in (['order', 'oversubscribe'] if '$step' == 'auto' else ['$step'])"
 done
+# With two workers there is none to spare for submission.
+expect 0 "overlap auto" "$tesela" loglik "${meuse[@]}" --theta sigma2=0.6,range=200,smoothness=0.5 --center mean --workers 2 --json
+json "overlap auto" "d['overlap'] == 'order'"
 
 # Missing values, duplicates.
 printf 'lon,lat,t\n5.1,52.0,3\n5.2,52.1,4\n5.3,,4.5\n5.4,52.3,NA\n5.5,52.2,6\n' >missing.csv

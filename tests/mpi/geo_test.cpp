@@ -45,6 +45,30 @@ TEST(Geo, EveryStepOfOverlapGivesTheSameValue) {
     }
 }
 
+// Tile sizes differ, so that no memory is at hand from before.
+TEST(Geo, FromTheMemoryStepOnTilesHaveTheirMemoryBeforeTheFirstEvaluation) {
+    const auto theta = tesela::testing::meuse_log_likelihoods().back().first;
+    const auto allocations = [&](Overlap overlap, Index tile) {
+        Stream s(engine());
+        Likelihood likelihood(s, meuse(), about_the_mean(), {.tile = tile, .overlap = overlap});
+        std::vector<Index> counts;
+        for (int times = 0; times < 2; ++times) {
+            const Index before = engine().memory_use().allocations;
+            EXPECT_TRUE(likelihood.evaluate(theta).status.ok());
+            counts.push_back(engine().memory_use().allocations - before);
+        }
+        return counts;
+    };
+    const Index own_tiles = 15 * 16 / 2 / engine().node_count();
+    const std::vector<Index> before = allocations(Overlap::solve, 11);
+    const std::vector<Index> after = allocations(Overlap::memory, 10);
+    EXPECT_GE(before[0], own_tiles / 2);
+    if (engine().node_count() == 1)
+        EXPECT_EQ(after, (std::vector<Index>{0, 0}));
+    else  // what others send still has to go somewhere
+        EXPECT_LT(after[0], before[0]);
+}
+
 TEST(Geo, FitsReachTheReference) {
     for (const auto& reference : tesela::testing::meuse_fits())
         for (const Index tile : tiles) {

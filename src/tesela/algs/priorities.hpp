@@ -6,22 +6,28 @@
 
 namespace tesela {
 
-/// Whether tasks carry the priorities of the critical path, or none at all.
-enum class Priorities : std::uint8_t { critical_path, none };
+/// Whether tasks carry the priorities of the critical path, none at all, or those that Chameleon gives the tasks of
+/// Cholesky and nothing else (what paper 000 begins with).
+enum class Priorities : std::uint8_t { critical_path, none, chameleon };
 
 /// The priorities of paper 000, equation (2), for nb tile rows: the length of the path to the end with unit costs,
 /// written for a task that writes tile (i, j) in step k. All are doubled, since generation has a half; the solve's
-/// product counts i from k (the paper's −i would invert the order for k ≥ 2).
+/// product counts i from k (the paper's −i would invert the order for k ≥ 2). Chameleon's are 2nb − 2k, less i for trsm,
+/// j for syrk and i + j for gemm: 0, which generation and solve have, is in the midst of them.
 class PriorityRule {
 public:
-    PriorityRule(Priorities mode, Index nb) : scale_(mode == Priorities::none ? 0 : 1), nb_(nb) {}
+    PriorityRule(Priorities mode, Index nb) : mode_(mode), nb_(nb) {}
 
     [[nodiscard]] std::int32_t generate(TileIndex t) const { return value(6 * nb_ - (t.i + t.j)); }
-    [[nodiscard]] std::int32_t potrf(Index k) const { return value(6 * (nb_ - k)); }
-    [[nodiscard]] std::int32_t trsm(Index i, Index k) const { return value(6 * (nb_ - k) - 2 * (i - k)); }
-    [[nodiscard]] std::int32_t syrk(Index j, Index k) const { return value(6 * (nb_ - k) - 4 * (j - k)); }
+    [[nodiscard]] std::int32_t potrf(Index k) const { return value(6 * (nb_ - k), 2 * (nb_ - k)); }
+    [[nodiscard]] std::int32_t trsm(Index i, Index k) const {
+        return value(6 * (nb_ - k) - 2 * (i - k), 2 * (nb_ - k) - i);
+    }
+    [[nodiscard]] std::int32_t syrk(Index j, Index k) const {
+        return value(6 * (nb_ - k) - 4 * (j - k), 2 * (nb_ - k) - j);
+    }
     [[nodiscard]] std::int32_t gemm(TileIndex t, Index k) const {
-        return value(6 * (nb_ - k) - 2 * (t.j - k) - 2 * (t.i - k));
+        return value(6 * (nb_ - k) - 2 * (t.j - k) - 2 * (t.i - k), 2 * (nb_ - k) - t.i - t.j);
     }
     [[nodiscard]] std::int32_t solve_trsm(Index k) const { return value(4 * (nb_ - k)); }
     [[nodiscard]] std::int32_t solve_gemm(Index i, Index k) const { return value(4 * (nb_ - k) - 2 * (i - k)); }
@@ -29,8 +35,11 @@ public:
     [[nodiscard]] static std::int32_t leaf() { return 0; }
 
 private:
-    [[nodiscard]] std::int32_t value(Index priority) const { return static_cast<std::int32_t>(scale_ * priority); }
-    Index scale_;
+    [[nodiscard]] std::int32_t value(Index of_critical_path, Index of_chameleon = 0) const {
+        if (mode_ == Priorities::none) return 0;
+        return static_cast<std::int32_t>(mode_ == Priorities::chameleon ? of_chameleon : of_critical_path);
+    }
+    Priorities mode_;
     Index nb_;
 };
 

@@ -236,6 +236,7 @@ int run_loglik(const GeoOptions& options) {
                        {"center", model.center},
                        {"n", observations.size()},
                        {"tile", likelihood.options().tile},
+                       {"overlap", geo::name(likelihood.options().overlap)},
                        {"nodes", engine->node_count()},
                        {"evaluations", 1},
                        {"seconds", seconds_since(start)}};

@@ -127,10 +127,15 @@ void add_parameter_options(CLI::App& command, ModelOptions& options) {
     add_assignments(command, "--upper", options.upper, "Upper bounds (default: from the data)");
 }
 
-void add_overlap_option(CLI::App& command, geo::Overlap& overlap) {
-    add_choice(
-        command, "--overlap", overlap, geo::overlap_names,
-        "How far the phases of an evaluation overlap, from sync (not at all); each step adds to those before it");
+void add_overlap_option(CLI::App& command, geo::OverlapChoice& overlap) {
+    add_choice(command, "--overlap", overlap, geo::overlap_choice_names,
+               "How far the phases of an evaluation overlap, from sync (not at all); each step adds to those before "
+               "it; auto: oversubscribe where there are cores enough, otherwise order");
+}
+
+CriticalWorker critical_worker(geo::OverlapChoice overlap) {
+    if (!overlap) return CriticalWorker::automatic;
+    return overlap == geo::Overlap::oversubscribe ? CriticalWorker::shared_core : CriticalWorker::none;
 }
 
 void add_run_options(CLI::App& command, GeoOptions& options) {
@@ -142,12 +147,17 @@ void add_run_options(CLI::App& command, GeoOptions& options) {
 
 std::unique_ptr<StarpuEngine> start_geo_engine(const GeoOptions& options) {
     RunOptions run = options.run;
-    if (options.overlap == geo::Overlap::oversubscribe) run.critical_worker = true;
+    if (run.critical_worker == CriticalWorker::none) run.critical_worker = critical_worker(options.overlap);
     return start_engine(run);
 }
 
-geo::LikelihoodOptions likelihood_options(const GeoOptions& options, Index n, const Engine& engine) {
-    geo::LikelihoodOptions result{.tile = tile_size(options.run, n, engine), .overlap = options.overlap};
+geo::Overlap overlap_of(geo::OverlapChoice choice, const StarpuEngine& engine) {
+    return choice.value_or(engine.description().critical_worker ? geo::Overlap::oversubscribe : geo::Overlap::order);
+}
+
+geo::LikelihoodOptions likelihood_options(const GeoOptions& options, Index n, const StarpuEngine& engine) {
+    geo::LikelihoodOptions result{.tile = tile_size(options.run, n, engine),
+                                  .overlap = overlap_of(options.overlap, engine)};
     result.distribution = distribution(options.run, Tiling::square(n, result.tile).grid(), engine);
     return result;
 }
@@ -219,6 +229,7 @@ Json configuration_json(const GeoOptions& options, const geo::LikelihoodOptions&
             {"tile", resolved.tile},
             {"dist", options.run.distribution},
             {"overlap", geo::name(resolved.overlap)},
+            {"overlap_asked", name_in(geo::overlap_choice_names, options.overlap)},
             {"nodes", engine.node_count()},
             {"workers", engine.worker_count()}};
 }

@@ -40,7 +40,7 @@ struct GeoOptions {
     RunOptions run;
     DataOptions data;
     ModelOptions model;
-    geo::Overlap overlap = geo::Overlap::oversubscribe;
+    geo::OverlapChoice overlap{};
     std::string output;
 };
 
@@ -57,14 +57,18 @@ void add_theta_option(CLI::App& command, ModelOptions& options);
 /// Adds --fix, --start, --lower and --upper.
 void add_parameter_options(CLI::App& command, ModelOptions& options);
 /// Adds --overlap.
-void add_overlap_option(CLI::App& command, geo::Overlap& overlap);
+void add_overlap_option(CLI::App& command, geo::OverlapChoice& overlap);
+/// The engine's critical worker that a choice of --overlap means.
+[[nodiscard]] CriticalWorker critical_worker(geo::OverlapChoice overlap);
 /// Adds --tile, --dist, --overlap, --json and the options of the engine.
 void add_run_options(CLI::App& command, GeoOptions& options);
 
 /// The engine that the options ask for, with the critical worker that the last step of --overlap means.
 [[nodiscard]] std::unique_ptr<StarpuEngine> start_geo_engine(const GeoOptions& options);
+/// The step that was asked for, or that `auto` came to on this node when the engine started.
+[[nodiscard]] geo::Overlap overlap_of(geo::OverlapChoice choice, const StarpuEngine& engine);
 /// Tile size, distribution and overlap for n observations.
-[[nodiscard]] geo::LikelihoodOptions likelihood_options(const GeoOptions& options, Index n, const Engine& engine);
+[[nodiscard]] geo::LikelihoodOptions likelihood_options(const GeoOptions& options, Index n, const StarpuEngine& engine);
 
 /// What to tell the user on stderr when it is known which node speaks.
 using Notes = std::vector<std::string>;

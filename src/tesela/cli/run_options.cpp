@@ -18,8 +18,9 @@ void add_engine_options(CLI::App& command, RunOptions& options) {
         ->capture_default_str();
     command.add_option("--scheduler", options.scheduler,
                        "streams (by priority), or one of StarPU's such as lws or dmdas (default: streams)");
-    command.add_flag("--critical-worker", options.critical_worker,
-                     "One more worker, for critical tasks only, on a core shared with submission");
+    command.add_flag_callback(
+        "--critical-worker", [&options] { options.critical_worker = CriticalWorker::shared_core; },
+        "Leave one core to submission, with one more worker on it for critical tasks only");
     command.add_flag("--quiet", options.quiet, "Print no line per node and no progress, only warnings");
     auto* trace =
         command.add_option("--trace", options.trace, "Record the run into this file (see tesela trace --help)");
@@ -50,7 +51,7 @@ std::unique_ptr<StarpuEngine> start_engine(const RunOptions& options) {
     auto engine = std::make_unique<StarpuEngine>(
         StarpuOptions{.workers = options.workers,
                       .scheduler = options.scheduler,
-                      .critical_worker = options.critical_worker ? CriticalWorker::shared_core : CriticalWorker::none,
+                      .critical_worker = options.critical_worker,
                       .warnings = options.quiet && !options.shows_warnings ? Warnings::print : Warnings::keep});
     if (!options.trace.empty())
         engine->start_trace({.path = options.trace,

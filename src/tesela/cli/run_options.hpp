@@ -17,7 +17,7 @@ namespace tesela::cli {
 struct RunOptions {
     int workers = 0;
     std::string scheduler;
-    bool critical_worker = false;
+    CriticalWorker critical_worker = CriticalWorker::none;
     std::string tile = "auto";
     std::string distribution = "block_cyclic";
     bool json = false;

@@ -24,6 +24,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -52,7 +53,7 @@ struct SimulateOptions {
     std::string distribution;
     NetworkChoice network = NetworkChoice::ports;
     SimulatedScheduler scheduler = SimulatedScheduler::earliest_finish;
-    geo::Overlap overlap = geo::Overlap::oversubscribe;
+    geo::OverlapChoice overlap{};
     std::string density = "dense";
     std::string ranks;
     double noise = 0;
@@ -66,6 +67,18 @@ struct SimulateOptions {
 
 constexpr const char* geo_operation = "geo";
 bool is_geo(const SimulateOptions& options) { return options.operation == geo_operation; }
+
+/// `auto` as it comes out on the node with the fewest cores.
+geo::Overlap overlap_on(const Platform& platform, geo::OverlapChoice choice) {
+    Index least = std::numeric_limits<Index>::max();
+    for (const NodeType& type : platform.node_types) {
+        Index cores = 0;
+        for (const WorkerGroup& group : type.workers)
+            if (group.processor == Processor::cpu) cores += group.count;
+        least = std::min(least, cores);
+    }
+    return geo::overlap_for(choice, least);
+}
 
 /// What the tiles weigh in a distribution made for the operation; geo's matrix is factored by Cholesky.
 Operation operation_of(const SimulateOptions& options) {
@@ -115,7 +128,7 @@ void submit_geo(Stream& s, const SimulateOptions& options, const Distribution& o
     geo::Observations observations{.coordinates = geo::random_points(n, options.seed)};
     observations.values = observations.coordinates[0];  // any values: nothing is computed with them
     geo::Likelihood likelihood(s, std::move(observations), {},
-                               {.tile = options.tile, .distribution = owners, .overlap = options.overlap});
+                               {.tile = options.tile, .distribution = owners, .overlap = options.overlap.value()});
     likelihood.evaluate({.sigma2 = 1, .range = 0.1, .smoothness = 0.5, .nugget = 0.1});
 }
 
@@ -128,6 +141,7 @@ void submit(Stream& s, const SimulateOptions& options, const Distribution& owner
 struct Simulated {
     SimulationResult result;
     Platform platform;
+    geo::Overlap overlap{};
     std::string distribution;
     double wall_seconds = 0;
 };
@@ -179,10 +193,11 @@ void check_limits(const std::set<std::string>& names, const Recording& recording
             throw Error("--limit: the run has no kernel or resource \"{}\"; it has {}", name, fmt::join(known, ", "));
 }
 
-Simulated simulate(const SimulateOptions& options) {
+Simulated simulate(SimulateOptions options) {
     const Clock::time_point start = Clock::now();
     check(options);
     Simulated simulated{.platform = read_platform(options.platform, options.nodes)};
+    options.overlap = simulated.overlap = overlap_on(simulated.platform, options.overlap);
     const auto [name, distribution] = choose_distribution(options, simulated.platform);
     simulated.distribution = name;
     const std::set<std::string> limited = set_limits(options, simulated.platform);
@@ -235,6 +250,7 @@ Json to_json(const SimulateOptions& options, const Simulated& simulated) {
               {"wall_seconds", simulated.wall_seconds},
               {"warnings", r.warnings},
               {"per_node", Json::array()}};
+    if (is_geo(options)) json["overlap"] = geo::name(simulated.overlap);
     for (std::size_t node = 0; node < r.memory_peak.size(); ++node)
         json["per_node"].push_back({{"type", node_type(simulated.platform, NodeId{static_cast<Index>(node)}).name},
                                     {"utilisation", r.node_utilisation[node]},
@@ -248,6 +264,7 @@ void print_table(const SimulateOptions& options, const Simulated& simulated) {
     const Index nodes = node_count(simulated.platform);
     line("platform", fmt::format("{}, {} node{}, distribution {}", simulated.platform.name, nodes, plural(nodes),
                                  simulated.distribution));
+    if (is_geo(options)) line("overlap", std::string(geo::name(simulated.overlap)));
     line("makespan", format_seconds(r.makespan));
     line("lower bound", fmt::format("{} (area {}, critical path {})", format_seconds(r.lower_bound),
                                     format_seconds(r.area_bound), format_seconds(r.critical_path)));

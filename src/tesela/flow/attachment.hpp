@@ -20,6 +20,10 @@ struct TileMemory {
     Index ld = 0;
 };
 
+/// When tiles of the engine's own memory get it: each when a task first writes it, or all that live on a node when the
+/// matrix is attached, pages included, so that no task waits for the system.
+enum class Allocation : std::uint8_t { when_written, at_once };
+
 /// All an engine must know to hold a matrix.
 struct MatrixSpec {
     std::string name = "A";
@@ -30,6 +34,8 @@ struct MatrixSpec {
     /// Where this node's tiles live, if the caller brings the memory; otherwise the engine allocates a tile when it is
     /// first written. Asked only for tiles that this node owns at the start.
     std::function<TileMemory(TileIndex)> memory;
+    /// Of tiles for which the caller brings no memory.
+    Allocation allocation = Allocation::when_written;
 };
 
 class Attachment;
@@ -65,6 +71,7 @@ public:
     [[nodiscard]] TileShape shape(TileIndex tile) const {
         return {spec_.tiling.rows(tile.i), spec_.tiling.cols(tile.j)};
     }
+    [[nodiscard]] Allocation allocation() const { return spec_.allocation; }
     [[nodiscard]] std::size_t bytes(TileIndex tile) const;
     /// As it travels: a token, which has no bytes, as one.
     [[nodiscard]] std::size_t message_bytes(TileIndex tile) const { return std::max<std::size_t>(1, bytes(tile)); }

@@ -91,9 +91,12 @@ struct MatrixOptions {
     Stored stored = Stored::full;
     /// See MatrixSpec::memory.
     std::function<TileMemory(TileIndex)> memory{};
+    /// See MatrixSpec::allocation.
+    Allocation allocation = Allocation::when_written;
 };
 
-/// A tiled, distributed matrix of float or double. Move-only; tiles are allocated when first written, on their owner.
+/// A tiled, distributed matrix of float or double. Move-only; tiles are allocated on their owner, when first written
+/// unless the options say otherwise.
 /// It is a view of all that it stores, so algorithms take it as they take views.
 template <class T>
 class Matrix : public MatrixView<T> {
@@ -104,7 +107,8 @@ public:
                                 .distribution = distribution,
                                 .type = element_type<T>,
                                 .stored = options.stored,
-                                .memory = std::move(options.memory)})) {}
+                                .memory = std::move(options.memory),
+                                .allocation = options.allocation})) {}
 
     [[nodiscard]] const Tiling& tiling() const { return attachment_->tiling(); }
     [[nodiscard]] const Distribution& distribution() const { return attachment_->distribution(); }

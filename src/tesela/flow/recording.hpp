@@ -112,6 +112,7 @@ struct RecordedMatrix {
     static constexpr std::uint32_t kept = 0xffffffffU;
     std::int32_t first_datum = 0;
     GridSize tiles;
+    Allocation allocation = Allocation::when_written;
     /// The numbers of items and of waits before it was given up: items from this one on do not use it. `kept` while it
     /// is there.
     std::uint32_t given_up = kept;

@@ -2,6 +2,7 @@
 
 #include "tesela/starpu/internal/handle_pool.hpp"
 
+#include <map>
 #include <utility>
 
 namespace tesela::starpu {
@@ -28,6 +29,13 @@ bool StarpuAttachment::holds_back(std::size_t position) const {
 }
 
 StarpuAttachment::~StarpuAttachment() { end(); }
+
+void StarpuAttachment::prepare_memory(int threads) const {
+    std::map<std::size_t, Index> counts;
+    for (std::size_t p = 0; p < slots_.size(); ++p)
+        if (holds_back(p)) ++counts[bytes(tile_at(p))];
+    for (const auto& [size, count] : counts) tile_pool().prepare(size, count, threads);
+}
 
 void StarpuAttachment::end() {
     for (std::size_t p = 0; p < slots_.size(); ++p) {

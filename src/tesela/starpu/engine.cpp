@@ -277,6 +277,7 @@ std::unique_ptr<Attachment> StarpuEngine::attach(StreamState& stream, MatrixSpec
     if (!matrix->has_callers_memory()) {
         matrix->reserved_bytes = matrix->bytes_per_node(node_count());
         implementation_->budget.reserve(matrix->name(), matrix->reserved_bytes);
+        if (matrix->allocation() == Allocation::at_once) matrix->prepare_memory(worker_count());
     }
     handle_pool().wait_for_room();
     matrix->goes = [this, matrices = mine.matrices](StarpuAttachment& gone) {
@@ -456,7 +457,10 @@ std::vector<StarpuEngine::Sent> StarpuEngine::sent() const {
 
 StarpuEngine::MemoryUse StarpuEngine::memory_use() const {
     const TilePool::Use use = tile_pool().use();
-    return {static_cast<double>(use.in_use), static_cast<double>(use.kept), static_cast<double>(use.peak)};
+    return {.in_use = static_cast<double>(use.in_use),
+            .kept = static_cast<double>(use.kept),
+            .peak = static_cast<double>(use.peak),
+            .allocations = static_cast<Index>(use.allocations)};
 }
 
 }  // namespace tesela

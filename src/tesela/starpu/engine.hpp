@@ -13,8 +13,9 @@ namespace net {
 class Nodes;
 }
 
-/// Whether a worker that takes critical tasks only shares a core with submission (paper 000's oversubscription).
-enum class CriticalWorker : std::uint8_t { none, shared_core };
+/// Whether one core is left to submission, with a worker on it that takes critical tasks only (paper 000's
+/// oversubscription); `automatic`: where there are least_cores_to_share_one or more.
+enum class CriticalWorker : std::uint8_t { none, shared_core, automatic };
 
 /// Whether accelerators get workers. No kernel uses them yet, and a worker for each would only take a core's time.
 enum class Accelerators : std::uint8_t { none, shared };
@@ -23,7 +24,8 @@ enum class Accelerators : std::uint8_t { none, shared };
 enum class Warnings : std::uint8_t { print, keep };
 
 struct StarpuOptions {
-    /// Workers of this node; 0 means the cores at hand divided among the nodes on this machine.
+    /// Workers of this node, a critical one aside; 0 means the cores at hand divided among the nodes on this machine,
+    /// less the one that a critical worker shares.
     int workers = 0;
     /// `streams` or a scheduler of StarPU; empty means `streams` on cores, `dmdas` with accelerators. Under `streams`,
     /// a free worker takes the task of highest priority among the streams that it may work for, and the workers of a
@@ -47,6 +49,7 @@ struct NodeDescription {
     std::string host;
     int cores = 0;
     int workers = 0;
+    bool critical_worker = false;
     int accelerators = 0;
     int nodes_here = 1;
     int blas_threads = 1;
@@ -124,6 +127,7 @@ public:
         double in_use = 0;
         double kept = 0;
         double peak = 0;
+        Index allocations = 0;  ///< how often memory was asked of the system
     };
     [[nodiscard]] MemoryUse memory_use() const;
 

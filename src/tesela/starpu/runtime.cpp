@@ -207,8 +207,8 @@ void Runtime::bind(const WorkerChoice& choice, const Cores& cores, starpu_conf& 
     if (core_sharers_ > 1 || choice.cores > cores.usable) {
         set_default("STARPU_WORKERS_NOBIND", "1");
     } else if (choice.critical) {
-        // The last worker shares the last core, where submission runs too when it finds no free one. Workers of GPUs
-        // come first.
+        // The last worker shares the core that no other worker has, where submission finds it free most of the time.
+        // Workers of GPUs come first.
         conf.use_explicit_workers_bindid = 1;
         const int gpus = static_cast<int>(choice.gpus.size());
         for (int w = 0; w < gpus + choice.core_workers(); ++w)
@@ -253,6 +253,7 @@ void Runtime::describe(const Cores& cores) {
     description.host = host_name();
     description.cores = cores.usable;
     description.workers = computing;
+    description.critical_worker = workers.critical >= 0;
     description.accelerators = static_cast<int>(workers.accelerators.size());
     int major = 0;
     int minor = 0;
@@ -293,11 +294,12 @@ std::string NodeDescription::line(NodeId node, Index nodes) const {
     const std::string chosen =
         blas_core_replaced.empty() ? "" : fmt::format(" (chosen since OpenBLAS took {})", blas_core_replaced);
     std::string text = fmt::format(
-        "node {} of {}: {}, {} core{}, {} worker{}, {} accelerators, StarPU {} ({}) for up to {} cores, BLAS kernels "
+        "node {} of {}: {}, {} core{}, {} worker{}{}, {} accelerators, StarPU {} ({}) for up to {} cores, BLAS kernels "
         "for "
         "{}{}, {} BLAS thread{}, scheduler {}, {} free",
-        node.number(), nodes, host, cores, plural(cores), workers, plural(workers), accelerators, starpu, starpu_origin,
-        starpu_cores, blas_core, chosen, blas_threads, plural(blas_threads), scheduler, format_bytes(memory_bytes));
+        node.number(), nodes, host, cores, plural(cores), workers, plural(workers),
+        critical_worker ? " and one for critical tasks" : "", accelerators, starpu, starpu_origin, starpu_cores,
+        blas_core, chosen, blas_threads, plural(blas_threads), scheduler, format_bytes(memory_bytes));
     for (const std::string& warning : warnings) text += "\n  warning: " + warning;
     return text;
 }

@@ -3,13 +3,16 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <new>
+#include <thread>
 
 namespace tesela::starpu {
 namespace {
 
 constexpr std::size_t alignment = 64;
+constexpr std::size_t page_bytes = 4096;
 constexpr std::size_t reserve_bytes = std::size_t{4} << 20U;
 
 std::size_t rounded(std::size_t bytes) { return std::max(alignment, (bytes + alignment - 1) / alignment * alignment); }
@@ -44,6 +47,7 @@ void TilePool::free_reserve() noexcept {
 }
 
 void* TilePool::allocate(std::size_t size) noexcept {
+    ++use_.allocations;
     void* memory = keep_reserve() ? std::aligned_alloc(alignment, size) : nullptr;
     if (memory != nullptr) return memory;
     free_kept();
@@ -89,6 +93,36 @@ void TilePool::give(void* memory, std::size_t bytes) noexcept {
     } catch (const std::bad_alloc&) {
         std::free(memory);
     }
+}
+
+/// One piece more; false if there is no room for it.
+bool TilePool::prepare_one(std::size_t size) {
+    void* memory = nullptr;
+    {
+        const std::lock_guard lock(mutex_);
+        if (use_.in_use + use_.kept + size > use_.limit) return false;
+        memory = std::aligned_alloc(alignment, size);
+        if (memory == nullptr) return false;
+        ++use_.allocations;
+        use_.kept += size;
+    }
+    // The system finds pages when they are first touched, which is what takes the time: outside of the lock.
+    for (std::size_t at = 0; at < size; at += page_bytes) static_cast<volatile char*>(memory)[at] = 0;
+    const std::lock_guard lock(mutex_);
+    free_[size].push_back(memory);
+    return true;
+}
+
+void TilePool::prepare(std::size_t bytes, Index count, int threads) {
+    const std::size_t size = rounded(bytes);
+    std::atomic<Index> left = count;
+    const auto prepare_some = [&] {
+        while (left.fetch_sub(1) > 0)
+            if (!prepare_one(size)) return;
+    };
+    std::vector<std::jthread> others;
+    for (Index t = 1; t < std::min<Index>(threads, count); ++t) others.emplace_back(prepare_some);
+    prepare_some();
 }
 
 void TilePool::hold_back(std::size_t bytes) noexcept {

@@ -23,7 +23,6 @@ public:
     WorkerChoice choose() {
         if (options_.workers < 0)
             throw Error("{} workers cannot run; give at least 1, or 0 for all cores", options_.workers);
-        choice_.critical = options_.critical_worker == CriticalWorker::shared_core;
         choose_cores();
         choose_gpus();
         choose_scheduler();
@@ -66,6 +65,9 @@ private:
             if (wanted) warn("{}={} is overruled: tasks run on cores", wanted->name, wanted->value);
             choice_.cores = std::max(1, share - (reserved ? std::max(0, reserved->value) : 0));
         }
+        choice_.critical = wants_critical_worker();
+        const bool all_cores = options_.workers == 0 && !(wanted && wanted->value > 0);
+        if (choice_.critical && all_cores) choice_.cores = std::max(1, choice_.cores - 1);
         const int limit = machine_.most_cores - (choice_.critical ? 1 : 0);
         if (choice_.cores <= limit) return;
         warn(
@@ -74,6 +76,12 @@ private:
             "one for 64 and more.",
             choice_.cores, choice_.critical ? " and a critical one" : "", machine_.most_cores, limit);
         choice_.cores = limit;
+    }
+
+    [[nodiscard]] bool wants_critical_worker() const {
+        if (options_.critical_worker != CriticalWorker::automatic)
+            return options_.critical_worker == CriticalWorker::shared_core;
+        return choice_.cores >= least_cores_to_share_one;
     }
 
     /// GPU by GPU to the nodes of the machine in turn.

@@ -18,6 +18,17 @@ TEST(Priorities, FollowEquationTwoDoubled) {
     EXPECT_EQ(rule.solve_gemm(6, 4), 2 * (2 * 6 - 2));
 }
 
+TEST(Priorities, OfChameleonAreForCholeskyAlone) {
+    const PriorityRule rule(Priorities::chameleon, 10);
+    EXPECT_EQ(rule.potrf(4), 2 * 10 - 2 * 4);
+    EXPECT_EQ(rule.trsm(7, 4), 2 * 10 - 2 * 4 - 7);
+    EXPECT_EQ(rule.syrk(7, 4), 2 * 10 - 2 * 4 - 7);
+    EXPECT_EQ(rule.gemm({8, 7}, 4), 2 * 10 - 2 * 4 - 8 - 7);
+    EXPECT_EQ(rule.generate({3, 2}), 0);
+    EXPECT_EQ(rule.solve_trsm(4), 0);
+    EXPECT_EQ(rule.solve_gemm(6, 4), 0);
+}
+
 TEST(Priorities, FallAlongEveryChainOfDependencies) {
     const Index nb = 12;
     const PriorityRule rule(Priorities::critical_path, nb);

@@ -291,6 +291,22 @@ TEST(EvaluationCost, CountsTheLowerTriangleAndTheCube) {
     EXPECT_EQ(std::accumulate(cost.bytes_per_node.begin(), cost.bytes_per_node.end(), 0.0), 36 * 125 * 125 * 8.0);
 }
 
+TEST(LikelihoodStream, ItsTilesHaveTheirMemoryBeforeFromTheMemoryStepOn) {
+    for (const auto& [overlap, step] : overlap_names) {
+        const Watched w(1, Trend::none, overlap);
+        const auto wanted = overlap >= Overlap::memory ? Allocation::at_once : Allocation::when_written;
+        for (const RecordedMatrix& matrix : w.engine.recording().grids) EXPECT_EQ(matrix.allocation, wanted) << step;
+    }
+}
+
+TEST(Overlap, OfItselfSharesACoreOnlyWhereThereAreEnough) {
+    EXPECT_EQ(overlap_for({}, 2), Overlap::order);
+    EXPECT_EQ(overlap_for({}, least_cores_to_share_one - 1), Overlap::order);
+    EXPECT_EQ(overlap_for({}, least_cores_to_share_one), Overlap::oversubscribe);
+    EXPECT_EQ(overlap_for(Overlap::sync, 256), Overlap::sync);
+    EXPECT_EQ(overlap_for(Overlap::oversubscribe, 2), Overlap::oversubscribe);
+}
+
 TEST(Overlap, NamesAreReadBack) {
     for (const Overlap overlap : {Overlap::sync, Overlap::async, Overlap::solve, Overlap::memory, Overlap::priorities,
                                   Overlap::order, Overlap::oversubscribe})

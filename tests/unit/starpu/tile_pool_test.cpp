@@ -29,6 +29,33 @@ TEST(TilePool, GivesOutWhatWasFreedAgain) {
     pool.give(second, kib);
 }
 
+TEST(TilePool, PreparesMemoryThatLaterComesWithoutTheSystem) {
+    TilePool pool;
+    pool.set_limits(64 * kib, 0);  // of what is freed nothing is kept
+    pool.prepare(4 * kib, 7, 3);
+    EXPECT_EQ(pool.use().allocations, 7U);
+    EXPECT_EQ(pool.use().kept, 28 * kib);
+    std::vector<void*> taken;
+    for (int k = 0; k < 7; ++k) taken.push_back(pool.take(4 * kib, Claim::needed));
+    EXPECT_EQ(pool.use().allocations, 7U);
+    EXPECT_EQ(pool.use().kept, 0U);
+    taken.push_back(pool.take(4 * kib, Claim::needed));
+    EXPECT_EQ(pool.use().allocations, 8U);
+    std::ranges::sort(taken);
+    EXPECT_EQ(std::ranges::adjacent_find(taken), taken.end());
+    for (void* memory : taken) pool.give(memory, 4 * kib);
+    EXPECT_EQ(pool.use().in_use, 0U);
+}
+
+TEST(TilePool, PreparesNoMoreThanItsLimitLeaves) {
+    TilePool pool;
+    pool.set_limits(10 * kib, 10 * kib);
+    void* used = pool.take(3 * kib, Claim::needed);
+    pool.prepare(2 * kib, 100, 2);
+    EXPECT_EQ(pool.use().kept, 6 * kib);
+    pool.give(used, 3 * kib);
+}
+
 TEST(TilePool, CountsWholeLinesSoThatTokensTakeRoomToo) {
     TilePool pool;
     void* token = pool.take(1, Claim::needed);

@@ -29,7 +29,7 @@ WorkerChoice choose(const Surroundings& asked, const std::map<std::string, std::
     variables = environment;
     Surroundings machine = asked;
     machine.environment = look_up;
-    if (machine.most_cores == 1) machine.most_cores = 64;
+    if (machine.most_cores == 1) machine.most_cores = 256;
     return choose_workers(options, machine);
 }
 
@@ -48,6 +48,33 @@ TEST(WorkerChoice, SaysSoWhenStarpuCanUseFewerCores) {
         choose({.usable_cores = 16, .most_cores = 4}, {}, {.critical_worker = CriticalWorker::shared_core});
     EXPECT_EQ(critical.cores, 3);
     EXPECT_EQ(critical.core_workers(), 4);
+}
+
+TEST(WorkerChoice, LeavesACoreToSubmissionAndCriticalTasks) {
+    const StarpuOptions shared{.critical_worker = CriticalWorker::shared_core};
+    const WorkerChoice sixteen = choose({.usable_cores = 16}, {}, shared);
+    EXPECT_EQ(sixteen.cores, 15);
+    EXPECT_EQ(sixteen.core_workers(), 16);
+    EXPECT_EQ(choose({.usable_cores = 16, .nodes_here = 4}, {}, shared).cores, 3);
+    EXPECT_EQ(choose({.usable_cores = 1}, {}, shared).cores, 1);
+    // Who says how many gets as many, and the critical one besides.
+    EXPECT_EQ(choose({.usable_cores = 16}, {{"STARPU_NCPU", "5"}}, shared).cores, 5);
+    EXPECT_EQ(choose({.usable_cores = 2}, {}, {.workers = 2, .critical_worker = CriticalWorker::shared_core}).cores, 2);
+}
+
+TEST(WorkerChoice, SharesACoreByItselfOnlyWhereThereAreEnough) {
+    const StarpuOptions automatic{.critical_worker = CriticalWorker::automatic};
+    const auto on = [&](int cores, int nodes = 1) {
+        return choose({.usable_cores = cores, .nodes_here = nodes}, {}, automatic);
+    };
+    const int enough = least_cores_to_share_one;
+    EXPECT_TRUE(on(enough).critical);
+    EXPECT_EQ(on(enough).cores, enough - 1);
+    EXPECT_FALSE(on(enough - 1).critical);
+    EXPECT_EQ(on(enough - 1).cores, enough - 1);
+    EXPECT_FALSE(on(2).critical);
+    EXPECT_FALSE(on(2 * enough - 1, 2).critical);
+    EXPECT_TRUE(on(2 * enough, 2).critical);
 }
 
 TEST(WorkerChoice, RespectsTheEnvironmentWhereNoOptionIsGiven) {

@@ -107,14 +107,18 @@ Likelihood::Matrices Likelihood::make_matrices() const {
     const Distribution& distribution = *options_.distribution;
     const Distribution single({1, 1}, stream_.engine().node_count(), {0});
     const Index columns = 1 + basis_.size();
-    return {.sigma = {stream_, tiling, distribution, {.name = "Sigma", .stored = Stored::lower}},
-            .right = {stream_, tiling.with_columns(columns, columns), along_diagonal(distribution, 1), {.name = "zX"}},
-            .gram = {stream_, Tiling::square(columns, columns), single, {.name = "G"}},
-            .determinant = {stream_, Tiling::square(1, 1), single, {.name = "log det"}}};
+    const auto allocation = options_.overlap >= Overlap::memory ? Allocation::at_once : Allocation::when_written;
+    const auto named = [&](const char* name, Stored stored = Stored::full) {
+        return MatrixOptions{.name = name, .stored = stored, .allocation = allocation};
+    };
+    return {.sigma = {stream_, tiling, distribution, named("Sigma", Stored::lower)},
+            .right = {stream_, tiling.with_columns(columns, columns), along_diagonal(distribution, 1), named("zX")},
+            .gram = {stream_, Tiling::square(columns, columns), single, named("G")},
+            .determinant = {stream_, Tiling::square(1, 1), single, named("log det")}};
 }
 
 Priorities Likelihood::priorities() const {
-    return options_.overlap >= Overlap::priorities ? Priorities::critical_path : Priorities::none;
+    return options_.overlap >= Overlap::priorities ? Priorities::critical_path : Priorities::chameleon;
 }
 
 LikelihoodValue Likelihood::evaluate(const CovarianceParameters& theta) {

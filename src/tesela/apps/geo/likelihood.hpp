@@ -65,6 +65,8 @@ public:
     /// one.
     [[nodiscard]] double offset() const { return offset_; }
 
+    /// Of the last evaluation, with the jitter of the model in its nugget.
+    [[nodiscard]] const Covariance& covariance() const { return covariance_.value(); }
     /// After a good evaluation, until the next: L of Σ = L·Lᵀ, and L⁻¹·[z X].
     [[nodiscard]] MatrixView<double> factor() const { return matrices_->sigma.lower(); }
     [[nodiscard]] MatrixView<double> whitened() const { return matrices_->right.view(); }

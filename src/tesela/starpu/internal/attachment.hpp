@@ -74,6 +74,8 @@ public:
     std::function<void(StarpuAttachment&)> goes;
     /// Bytes of tiles that this node holds and does not own.
     [[nodiscard]] Index copied_bytes() const;
+    /// Gets memory for this node's tiles from the system now, by so many threads, into the pool.
+    void prepare_memory(int threads) const;
 
 private:
     struct Slot {
