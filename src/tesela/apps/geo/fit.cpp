@@ -46,6 +46,7 @@ private:
     void find_warnings();
     void warn(FitWarning::Kind kind, Parameter parameter);
     void warn_if_flat(std::size_t variable);
+    void warn_if_ill_conditioned();
     [[nodiscard]] std::vector<double> logarithms(const std::vector<double>& values) const;
     [[nodiscard]] FitResult::Bounds bounds_of(Parameter parameter) const;
     [[nodiscard]] bool is_limit(Parameter parameter) const;
@@ -251,6 +252,12 @@ void Search::warn_if_flat(std::size_t variable) {
     }
 }
 
+void Search::warn_if_ill_conditioned() {
+    result_.conditioning = estimate_condition(likelihood_);
+    if (std::string text = explain_conditioning(result_.conditioning, likelihood_); !text.empty())
+        result_.warnings.push_back({FitWarning::Kind::ill_conditioned, Parameter::nugget, std::move(text)});
+}
+
 void Search::find_warnings() {
     constexpr double near = 1e-3;
     for (std::size_t k = 0; k < space_.variables().size(); ++k) {
@@ -274,6 +281,7 @@ FitResult Search::run() {
     result_.theta = best_.theta;
     result_.trend = value.trend;
     result_.log_likelihood = value.log_likelihood;
+    warn_if_ill_conditioned();
     result_.seconds = seconds_since(start_);
     for (const Parameter p : all_parameters) result_.bounds[static_cast<std::size_t>(p)] = bounds_of(p);
     return std::move(result_);

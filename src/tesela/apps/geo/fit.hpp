@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tesela/apps/geo/conditioning.hpp"
 #include "tesela/apps/geo/likelihood.hpp"
 
 #include <functional>
@@ -16,11 +17,11 @@ inline constexpr Names<StopReason, 4> stop_reason_names{{{StopReason::converged,
                                                          {StopReason::roundoff_limited, "roundoff_limited"}}};
 [[nodiscard]] constexpr std::string_view name(StopReason reason) { return name_in(stop_reason_names, reason); }
 
-/// What a fit warns of: estimates that the data do not determine.
+/// What a fit warns of: estimates that the data do not determine, and a matrix whose factor has few digits.
 struct FitWarning {
-    enum class Kind : std::uint8_t { at_lower_bound, at_upper_bound, flat };
+    enum class Kind : std::uint8_t { at_lower_bound, at_upper_bound, flat, ill_conditioned };
     Kind kind = Kind::flat;
-    Parameter parameter = Parameter::sigma2;
+    Parameter parameter = Parameter::sigma2;  ///< that it is about; the nugget where it is ill_conditioned
     std::string text;
 };
 
@@ -49,6 +50,7 @@ struct FitResult {
     Index evaluations = 0;
     double seconds = 0;
     StopReason stop_reason = StopReason::converged;
+    Conditioning conditioning{};  ///< of the covariance matrix at the estimate
     std::vector<FitWarning> warnings;
     /// The bounds that were searched, by parameter; both are the value where it is fixed. Those of a profiled sigma2
     /// are 0 and infinity, those of a nugget searched with it are multiples of sigma2.

@@ -171,6 +171,7 @@ Ordered to_json(const FittedModel& fitted) {
         {"evaluations", result.evaluations},
         {"seconds", result.seconds},
         {"stop_reason", name(result.stop_reason)},
+        {"condition", {{"estimate", result.conditioning.estimate}, {"digits", result.conditioning.digits()}}},
         {"warnings", std::move(warnings)},
         {"columns", {{"coordinates", std::move(names)}, {"value", fitted.observations.value_name}}},
         {"source", fitted.observations.file},
