@@ -12,8 +12,8 @@ enum class Priorities : std::uint8_t { critical_path, none, chameleon };
 
 /// The priorities of paper 000, equation (2), for nb tile rows: the length of the path to the end with unit costs,
 /// written for a task that writes tile (i, j) in step k. All are doubled, since generation has a half; the solve's
-/// product counts i from k (the paper's −i would invert the order for k ≥ 2). Chameleon's are 2nb − 2k, less i for trsm,
-/// j for syrk and i + j for gemm: 0, which generation and solve have, is in the midst of them.
+/// product counts i from k (the paper's −i would invert the order for k ≥ 2). Chameleon's are 2nb − 2k, less i for
+/// trsm, j for syrk and i + j for gemm: 0, which generation and solve have, is in the midst of them.
 class PriorityRule {
 public:
     PriorityRule(Priorities mode, Index nb) : mode_(mode), nb_(nb) {}

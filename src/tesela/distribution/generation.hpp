@@ -14,8 +14,7 @@ enum class HandOver : std::uint8_t {
     paper,
     /// Ours: to the node that is furthest behind its share of the tiles so far. Where the computation distribution is
     /// itself unsteady, another moment to give (half a period earlier, or at once) can leave a steadier result; of
-    /// these
-    /// three the one with the least cyclic_disorder is returned.
+    /// the three the one with the least cyclic_disorder is returned.
     steadiest
 };
 

@@ -264,7 +264,8 @@ std::unique_ptr<Attachment> RecordingEngine::attach(StreamState&, MatrixSpec spe
     const std::int32_t matrix = attached->number();
     recording_.matrices.push_back(attached->name());
     const GridSize tiles = attached->tiling().grid();
-    recording_.grids.push_back({.first_datum = attached->datum({0, 0}), .tiles = tiles, .allocation = attached->allocation()});
+    recording_.grids.push_back(
+        {.first_datum = attached->datum({0, 0}), .tiles = tiles, .allocation = attached->allocation()});
     const auto value = attached->has_callers_memory() ? Directory::Value::given : Directory::Value::none;
     for (Index i = 0; i < tiles.rows; ++i)
         for (Index j = 0; j < tiles.cols; ++j)

@@ -11,12 +11,19 @@ void Copies::know(const Recording& recording, const std::vector<std::int32_t>& o
         directory_.add(owners[d], recording.data[d].value);
         bytes_.push_back(bytes[d]);
     }
+    is_known_.resize(bytes_.size(), false);
     held_.resize(bytes_.size() * nodes_, no_copy);
 }
 
 std::uint32_t Copies::add(std::int32_t datum, std::int32_t node) {
     return held_[slot(datum, node)] =
                append({.datum = datum, .node = node, .bytes = bytes_[static_cast<std::size_t>(datum)]});
+}
+
+bool Copies::is_new(std::int32_t datum) {
+    const auto known = is_known_.begin() + datum;
+    if (*known) return false;
+    return *known = true;
 }
 
 std::uint32_t Copies::add_buffer(std::int32_t datum, std::int32_t node, double bytes) {

@@ -15,6 +15,8 @@ Executor::Executor(const Cluster& cluster, const Durations& durations, Copies& c
       options_(options),
       timeline_(options.network(cluster.platform)),
       memories_(cluster, copies, *timeline_, options.observers, *this),
+      allocations_(cluster, options.allocation, copies, memories_),
+      submission_core_(cluster.nodes()),
       channels_(cluster),
       locks_(copies),
       has_work_(cluster.nodes(), false),
@@ -40,13 +42,15 @@ void Executor::run(const Section& section, const SubmissionRules& rules) {
     channels_.begin(section);
     locks_.begin(section);
     memories_.begin(section);
+    allocations_.begin(section);
     for (std::int32_t node = 0; node < node_count(); ++node) {
         const auto n = static_cast<std::size_t>(node);
         submissions_[n].begin(section.submissions[n], section.first_item, rules.throttle, now());
         given_up_[n] = 0;
         give_up(n);
-        await_submission(node);
     }
+    for (const std::uint32_t copy : section.at_once) memories_.allocate(copy);
+    for (std::int32_t node = 0; node < node_count(); ++node) await_submission(node);
     timeline_->run(*this);
     for (std::int32_t node = 0; node < node_count(); ++node)
         tell(options_.observers, &ScheduleObserver::wait,
@@ -82,6 +86,7 @@ void Executor::timer(std::uint64_t what) {
             return;
         case TimerKind::to_device: return memories_.transfer_ended(word.node, memory, Direction::to_device);
         case TimerKind::to_host: return memories_.transfer_ended(word.node, memory, Direction::to_host);
+        case TimerKind::memory_there: return put_on_wire(word.id);
     }
 }
 
@@ -105,8 +110,12 @@ void Executor::settle() {
 // -------------------------------------------------------------------------------------
 
 void Executor::await_submission(std::int32_t node) {
-    if (const auto time = submissions_[static_cast<std::size_t>(node)].next_time(now()))
-        timeline_->set_timer(*time, pack({.kind = TimerKind::submission, .node = node}));
+    Submission& submission = submissions_[static_cast<std::size_t>(node)];
+    const auto time = submission.next_time(now());
+    if (!time) return;
+    const double ready = *time + allocations_.seconds_to_submit(submission.next(), node);
+    timeline_->set_timer(ready + submission_core_.delay_of_submission(node, ready - now()),
+                         pack({.kind = TimerKind::submission, .node = node}));
 }
 
 void Executor::submit_next(std::int32_t node) {
@@ -154,10 +163,29 @@ void Executor::data_there(std::uint32_t v) {
 
 void Executor::send(std::span<const std::uint32_t> messages) {
     for (const std::uint32_t v : messages) {
-        const Vertex& message = vertex(v);
-        memories_.allocate(section_->uses_of(message).back().copy);
-        timeline_->send({v, message.node, message.to, message.bytes});
+        const double ready = allocations_.ready_to_receive(v, now());
+        if (ready > now())
+            timeline_->set_timer(ready, pack({.kind = TimerKind::memory_there, .id = v}));
+        else
+            put_on_wire(v);
     }
+}
+
+void Executor::put_on_wire(std::uint32_t v) {
+    const Vertex& message = vertex(v);
+    memories_.allocate(section_->uses_of(message).back().copy);
+    timeline_->send({v, message.node, message.to, message.bytes});
+}
+
+bool Executor::on_submission_core(const AssignedTask& task) const {
+    const Place& place = cluster_.places_of(vertex(task.vertex).node)[task.place];
+    return place.critical_slots > 0 && task.worker == place.first_critical;
+}
+
+double Executor::take_core(const AssignedTask& task) {
+    if (!on_submission_core(task)) return 1;
+    const std::int32_t node = vertex(task.vertex).node;
+    return submission_core_.critical_starts(node, submissions_[static_cast<std::size_t>(node)].busy());
 }
 
 void Executor::task_starts(const AssignedTask& task, double before_kernel) {
@@ -177,7 +205,9 @@ void Executor::task_ended(std::uint32_t v) {
     const std::int32_t node = vertex(v).node;
     const std::int32_t memory = cluster_.places_of(node)[progress.place].memory;
     NodeScheduler& scheduler = scheduler_of(v);
-    scheduler.give_back_worker({v, progress.place, progress.worker});
+    const AssignedTask task{v, progress.place, progress.worker};
+    if (on_submission_core(task)) submission_core_.critical_ends(node);
+    scheduler.give_back_worker(task);
     for (const Use& use : section_->uses_of(vertex(v)))
         if (writes(use.mode)) memories_.written(use.copy, memory);
     memories_.unstage(v, memory);

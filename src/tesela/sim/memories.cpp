@@ -260,9 +260,22 @@ bool Memories::reserve(std::uint32_t task, std::int32_t memory) {
         if ((copy.resident & bit(memory)) != 0) return;
         copy.resident |= bit(memory);
         here.add(copy.on_node, copy.bytes);
+        charge(gpu(node, memory), copy.bytes);
         tell_change(node, memory, copy.bytes);
     });
     return true;
+}
+
+/// A piece of memory that no tile had before costs its price.
+void Memories::charge(Gpu& device, double bytes) {
+    const double used = device.memory.size() - device.memory.free();
+    if (used <= device.most_used) return;
+    device.most_used = used;
+    device.seconds_owed += gpu_price_(bytes);
+}
+
+double Memories::seconds_owed(std::int32_t memory, std::int32_t node) {
+    return memory == main_memory ? 0 : std::exchange(gpu(node, memory).seconds_owed, 0);
 }
 
 /// Drops the tiles that were not used for longest; those whose only value is here are written back first, and the room

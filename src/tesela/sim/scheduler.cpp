@@ -237,26 +237,27 @@ bool NodeScheduler::start_first(VertexQueue& queue, FreeWorkers& free, std::size
 
 void NodeScheduler::start(const AssignedTask& task) {
     PlaceState& place = places_[task.place];
-    const double before_kernel = place.place->is_gpu() ? 0 : seconds_before_kernel();
+    const double slowdown = around_.handler.take_core(task);
+    const double before_kernel = place.place->is_gpu() ? 0 : seconds_before_kernel(slowdown);
     around_.handler.task_starts(task, before_kernel);
     const double expected = seconds(task.vertex, *place.place);
-    double duration = expected * vertex(task.vertex).noise;
+    const double kernel = expected * vertex(task.vertex).noise;
     place.leave_stage(expected);
     if (place.place->is_gpu()) {
-        place.gpu.start(task.vertex, duration, now());
+        place.gpu.start(task.vertex, kernel + around_.memory.seconds_owed(place.place->memory, node_), now());
         return expect_kernel(task.place);
     }
-    duration += before_kernel;
+    const double duration = slowdown * kernel + before_kernel;
     place.cores.start(duration, now());
     around_.timeline.set_timer(now() + duration, pack({.kind = TimerKind::task_end, .id = task.vertex}));
 }
 
 /// Workers take tasks from one list, one after the other, and then need some time of their own for each.
-double NodeScheduler::seconds_before_kernel() {
+double NodeScheduler::seconds_before_kernel(double slowdown) {
     const RuntimeCosts& runtime = around_.cluster.type(node_).runtime;
     const double turn = std::max(now(), next_turn_);
     next_turn_ = turn + runtime.turn;
-    return turn - now() + runtime.task;
+    return turn - now() + slowdown * runtime.task;
 }
 
 void NodeScheduler::handle_message(double bytes) {

@@ -379,7 +379,7 @@ private:
 
     /// What is read without having been written was there from the beginning.
     void know_initial(std::int32_t datum, std::int32_t node) {
-        if (copies_.find(datum, node) == no_copy) section_.initial.push_back(copies_.add(datum, node));
+        if (copies_.find(datum, node) == no_copy) section_.initial.push_back(add_copy(datum, node));
     }
 
 public:  // effects of the directory
@@ -422,10 +422,19 @@ private:
 
     void add_use(std::uint32_t v, std::int32_t datum, std::int32_t node, AccessMode mode) {
         std::uint32_t copy = copies_.find(datum, node);
-        if (copy == no_copy) copy = copies_.add(datum, node);
+        if (copy == no_copy) copy = add_copy(datum, node);
         ++copies_[copy].users;
         section_.uses.push_back({copy, mode});
         ++section_.vertices[v].use_count;
+    }
+
+    std::uint32_t add_copy(std::int32_t datum, std::int32_t node) {
+        const std::uint32_t copy = copies_.add(datum, node);
+        const auto d = static_cast<std::size_t>(datum);
+        const auto matrix = static_cast<std::size_t>(in_.recording.data[d].matrix);
+        const bool at_once = in_.recording.grids[matrix].allocation == Allocation::at_once;
+        if (at_once && node == in_.owners[d] && copies_.is_new(datum)) section_.at_once.push_back(copy);
+        return copy;
     }
 
     [[nodiscard]] LastTouch& touch_at(std::int32_t datum, std::int32_t node) {

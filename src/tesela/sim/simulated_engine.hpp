@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tesela/flow/engine.hpp"
+#include "tesela/sim/allocation_costs.hpp"
 #include "tesela/sim/rank_model.hpp"
 #include "tesela/sim/schedule.hpp"
 #include "tesela/sim/timeline.hpp"
@@ -33,6 +34,7 @@ struct SimulationOptions {
     /// Where given, a task takes this many times its duration on the platform, whatever the ranks of its tiles.
     std::function<double(const Recording& recording, std::uint32_t item)> duration_factor{};
     CriticalSlot critical = CriticalSlot::none;
+    AllocationCosts allocation{};
     /// Told of the run as it goes; they outlive the engine.
     std::vector<ScheduleObserver*> observers{};
     /// Told now and then how many tasks have been simulated.

@@ -95,7 +95,10 @@ Platform other_durations(Platform platform, Draw& draw) {
 SimulationOptions any_options(Draw& draw) {
     return {.scheduler = draw.one_in(2) ? SimulatedScheduler::earliest_finish : SimulatedScheduler::priority,
             .noise = draw.one_in(2) ? 0.2 : 0.0,
-            .seed = static_cast<std::uint64_t>(draw.below(100))};
+            .seed = static_cast<std::uint64_t>(draw.below(100)),
+            .allocation = {.policy = static_cast<MemoryPolicy>(draw.below(3)),
+                           .pinned = {.seconds = 0.3e-3},
+                           .on_gpu = {.seconds = 0.2e-3}}};
 }
 
 TEST(SimulateRecording, IsTheSimulationOfTheStreamThatWasRecorded) {
@@ -145,7 +148,8 @@ void any_work(Engine& engine, std::uint64_t seed, const Distribution& of_A, cons
     Stream second(engine, {.name = "second"});
     const GridSize grid = of_A.grid();
     const Matrix<double> A = given(first, grid.rows, of_A, draw.one_in(2) ? Stored::full : Stored::lower);
-    const Matrix<double> B(first, Tiling::square(grid.rows * tile_size, 60), of_B, {.name = "B"});
+    const Matrix<double> B(first, Tiling::square(grid.rows * tile_size, 60), of_B,
+                           {.name = "B", .allocation = Allocation::at_once});
     const auto tile = [&] {
         const Index i = draw.below(grid.rows);
         return A(i, draw.below(i + 1));
@@ -163,7 +167,7 @@ void any_work(Engine& engine, std::uint64_t seed, const Distribution& of_A, cons
                 break;
             case 5: (void)s.fetch(a); break;
             case 6: {
-                const Matrix<double> temporary(s, A.tiling(), of_A, {.name = "A"});
+                const Matrix<double> temporary(s, A.tiling(), of_A, {.name = "A", .allocation = Allocation::at_once});
                 s.submit(tasks::laset({}, temporary(0, 0)));
                 s.submit(tasks::gemm(1, a, b, 0, temporary(1, 0)));
                 break;

@@ -128,6 +128,7 @@ protected:
         started.push_back(task.vertex);
         running[task.vertex] = task;
     }
+    [[nodiscard]] double take_core(const AssignedTask&) override { return 1; }
     void has_work(std::int32_t) override { work = true; }
 
     std::uint32_t task(std::int32_t priority = 0, std::uint16_t stream = 0) {

@@ -46,6 +46,8 @@ public:
     /// The copy of a datum on a node, or no_copy.
     [[nodiscard]] std::uint32_t find(std::int32_t datum, std::int32_t node) const { return held_[slot(datum, node)]; }
     [[nodiscard]] std::uint32_t add(std::int32_t datum, std::int32_t node);
+    /// Whether this is asked of a datum for the first time.
+    [[nodiscard]] bool is_new(std::int32_t datum);
     /// Room for what a message brings, for who uses it and no longer.
     [[nodiscard]] std::uint32_t add_buffer(std::int32_t datum, std::int32_t node, double bytes);
     /// The node does not hold the datum any more; the copy itself goes when its users have ended.
@@ -71,6 +73,7 @@ private:
     Directory directory_;
     std::size_t nodes_;
     std::vector<double> bytes_;
+    std::vector<bool> is_known_;
     LargeArray<std::uint32_t> held_;
     LargeArray<Copy> copies_;
     std::vector<std::vector<std::uint32_t>> of_node_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tesela/sim/internal/allocations.hpp"
 #include "tesela/sim/internal/channels.hpp"
 #include "tesela/sim/internal/cluster.hpp"
 #include "tesela/sim/internal/commuting_locks.hpp"
@@ -7,6 +8,7 @@
 #include "tesela/sim/internal/scheduler.hpp"
 #include "tesela/sim/internal/section.hpp"
 #include "tesela/sim/internal/submission.hpp"
+#include "tesela/sim/internal/submission_core.hpp"
 #include "tesela/sim/simulated_engine.hpp"
 
 #include <cstdint>
@@ -47,6 +49,7 @@ public:
     void settle() override;
     void data_there(std::uint32_t v) override;
     void room_found(std::uint32_t v) override { has_work(vertex(v).node); }
+    [[nodiscard]] double take_core(const AssignedTask& task) override;
     void task_starts(const AssignedTask& task, double before_kernel) override;
     void has_work(std::int32_t node) override;
 
@@ -66,6 +69,8 @@ private:
     void release(std::uint32_t v);
     void become_ready(std::uint32_t v);
     void send(std::span<const std::uint32_t> messages);
+    void put_on_wire(std::uint32_t message);
+    [[nodiscard]] bool on_submission_core(const AssignedTask& task) const;
     void task_ended(std::uint32_t v);
     void finish(std::uint32_t v);
     void ended_on(std::int32_t node, std::uint16_t stream);
@@ -88,6 +93,8 @@ private:
     std::vector<Submission> submissions_;    // per node
     std::vector<NodeScheduler> schedulers_;  // per node
     Memories memories_;
+    Allocations allocations_;
+    SubmissionCore submission_core_;
     Channels channels_;
     CommutingLocks locks_;
     std::vector<bool> has_work_;             // per node

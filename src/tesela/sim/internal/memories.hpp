@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tesela/sim/allocation_costs.hpp"
 #include "tesela/sim/internal/cluster.hpp"
 #include "tesela/sim/internal/gpu_memory.hpp"
 #include "tesela/sim/internal/section.hpp"
@@ -50,6 +51,14 @@ public:
     /// For tasks, and with main memory for messages, which leave from there.
     [[nodiscard]] bool stage(std::uint32_t v, std::int32_t memory) override;
     void unstage(std::uint32_t task, std::int32_t memory) override;
+    [[nodiscard]] double seconds_owed(std::int32_t memory, std::int32_t node) override;
+    /// From now on workers of GPUs take this time to get memory there; what was used before is used again.
+    void charge_gpus(const MemoryPrice& price) { gpu_price_ = price; }
+    /// Whether a node has had so much more main memory in use than now.
+    [[nodiscard]] bool has_been_used(std::int32_t node, double bytes) const {
+        const Node& at = nodes_[static_cast<std::size_t>(node)];
+        return at.used + bytes <= at.peak;
+    }
     /// A timer of kind TimerKind::to_device or to_host says so.
     void transfer_ended(std::int32_t node, std::int32_t memory, Direction direction);
 
@@ -73,6 +82,8 @@ private:
         Link links[2]{};
         std::deque<std::uint32_t> without_room{};  ///< staged tasks, in order
         bool retrying = false;
+        double most_used = 0;     ///< bytes at a time
+        double seconds_owed = 0;  ///< by its worker
     };
     /// Who waits for a copy in a memory of its node, in the list of all that wait for the copy: there are few of them.
     struct Waiter {
@@ -118,6 +129,7 @@ private:
     // Room on GPUs.
     [[nodiscard]] bool reserve(std::uint32_t task, std::int32_t memory);
     [[nodiscard]] bool make_room(std::int32_t node, std::int32_t memory, double bytes);
+    void charge(Gpu& device, double bytes);
     void unpin(std::uint32_t task, GpuMemory& memory);
     void drop(std::uint32_t copy, std::int32_t memory);
     void retry(std::int32_t node, std::int32_t memory);
@@ -127,6 +139,7 @@ private:
     const std::vector<ScheduleObserver*>& observers_;
     MemoryHandler& handler_;
     std::vector<Node> nodes_;
+    MemoryPrice gpu_price_{};
     const Section* section_ = nullptr;
     std::vector<std::uint16_t> missing_;  // of each vertex, tiles on their way
     std::vector<Waiter> waiters_{1};      // number 0 is none

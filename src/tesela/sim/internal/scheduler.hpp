@@ -24,6 +24,8 @@ struct AssignedTask {
 /// Who is told what a scheduler does.
 class SchedulerHandler : public Interface {
 public:
+    /// How many times its time a task takes that a worker takes now: more than 1 where something else uses its core.
+    [[nodiscard]] virtual double take_core(const AssignedTask& task) = 0;
     /// A worker takes a task now, and begins with its kernel so many seconds later; a timer for its end is set next.
     virtual void task_starts(const AssignedTask& task, double before_kernel) = 0;
     /// `dispatch` is to be called before time goes on.
@@ -108,7 +110,7 @@ private:
     void start_staged(std::size_t place);
     [[nodiscard]] bool start_first(VertexQueue& queue, FreeWorkers& free, std::size_t place);
     void start(const AssignedTask& task);
-    [[nodiscard]] double seconds_before_kernel();
+    [[nodiscard]] double seconds_before_kernel(double slowdown);
     void expect_kernel(std::size_t place);
     void lose_time();
 

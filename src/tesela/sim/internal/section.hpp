@@ -77,6 +77,9 @@ struct Section {
     std::vector<std::vector<GivenUpCopy>> given_up;
     /// Copies that are there from the beginning, because the caller brought them.
     std::vector<std::uint32_t> initial;
+    /// Copies that have their memory from the beginning and no value yet: of tiles of Allocation::at_once on their
+    /// owners, which the section is the first to use.
+    std::vector<std::uint32_t> at_once;
     /// The exchanges of the items, in order.
     std::vector<SimulatedExchange> exchanges;
     /// Longest chain of least durations.

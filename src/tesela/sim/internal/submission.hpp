@@ -37,6 +37,10 @@ public:
     [[nodiscard]] std::optional<double> ended(std::uint16_t stream);
     /// How many steps have been submitted.
     [[nodiscard]] std::size_t submitted() const { return next_; }
+    /// The step that comes next, where next_time() says that there is one.
+    [[nodiscard]] const SubmissionStep& next() const { return steps_[next_]; }
+    /// Whether there is more to submit and nothing holds it back.
+    [[nodiscard]] bool busy() const { return next_ < steps_.size() && !held_since_; }
     /// When the last step was submitted.
     [[nodiscard]] double last() const { return last_; }
 

@@ -15,6 +15,9 @@ public:
     [[nodiscard]] virtual double seconds_to_bring(std::uint32_t task, std::int32_t memory) const = 0;
     /// Brings them, and keeps all tiles of the task there. False if the task has to wait for that.
     [[nodiscard]] virtual bool stage(std::uint32_t task, std::int32_t memory) = 0;
+    /// Seconds that the worker of a GPU has spent to get memory there since it was last asked: what it runs next is
+    /// later by that.
+    [[nodiscard]] virtual double seconds_owed(std::int32_t /*memory*/, std::int32_t /*node*/) { return 0; }
     /// They need not be kept any more.
     virtual void unstage(std::uint32_t task, std::int32_t memory) = 0;
 };

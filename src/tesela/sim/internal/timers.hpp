@@ -6,7 +6,7 @@
 namespace tesela::sim {
 
 /// What a timer says, packed into one word.
-enum class TimerKind : std::uint8_t { submission, task_end, gpu, to_device, to_host };
+enum class TimerKind : std::uint8_t { submission, task_end, gpu, to_device, to_host, memory_there };
 struct TimerWord {
     TimerKind kind = TimerKind::submission;
     std::int32_t node = 0;
