@@ -7,6 +7,7 @@
 #include "geo_recovery.hpp"
 #include "matern_bench.hpp"
 #include "overhead_bench.hpp"
+#include "paper000/paper000_bench.hpp"
 #include "paper001/paper001_bench.hpp"
 #include "paper002/paper002_bench.hpp"
 #include "prediction_bench.hpp"
@@ -467,6 +468,28 @@ void add_paper002(CLI::App& app, int& exit_code) {
     });
 }
 
+void add_paper000(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<bench::Paper000Options>();
+    auto run = std::make_shared<cli::RunOptions>();
+    CLI::App* command =
+        app.add_subcommand("paper000", "Figures 7 and 8 of paper 000: what each step of --overlap gains, simulated");
+    command->add_option("--tiles", options->tiles, "Tile rows of the matrices; the last is that of figure 8")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->capture_default_str();
+    command->add_option("--figures", options->figures, "Some of 7,8")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->capture_default_str();
+    command->add_option("--folder", options->folder, "Where the files go")->capture_default_str();
+    cli::add_json_option(*command, *run);
+    command->callback([=, &exit_code] {
+        exit_code = cli::run_guarded("tesela bench", [&] {
+            return print_checks(bench::paper000_benchmark(*options), run->json) ? cli::success : cli::failed;
+        });
+    });
+}
+
 void add_paper001(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<bench::Paper001Options>();
     auto run = std::make_shared<cli::RunOptions>();
@@ -637,6 +660,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): options
     add_redistribute(app, exit_code);
     add_paper002(app, exit_code);
     add_trace(app, exit_code);
+    add_paper000(app, exit_code);
     add_paper001(app, exit_code);
     add_prediction(app, exit_code);
     add_simulate(app, exit_code);

@@ -75,6 +75,16 @@ import json
 a, b = (json.load(open(f))['makespan'] for f in ('synchronous', 'out'))
 assert a > b"
 
+# Paper 000's steps; nothing in the table depends on the machine or on chance but where and when it was made.
+for run in one two; do
+    mkdir -p $run
+    expect 0 "paper 000" "$tesela" bench paper000 --tiles 8 --folder $run --json
+    grep -v '^#' $run/paper000_figure7.csv >$run.csv
+done
+check "the same table twice" cmp one.csv two.csv
+check "seven steps of four machines" [ "$(wc -l <one.csv)" = 29 ]
+check "pictures" test -s one/paper000_figure7.svg -a -s one/paper000_figure8.svg
+
 expect 0 "trace" "$tesela" simulate cholesky --platform p.json --tiles 12 --trace t --json
 cp out traced
 expect 0 "trace summary" "$tesela" trace summary t --json

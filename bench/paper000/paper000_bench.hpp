@@ -1,0 +1,28 @@
+#pragma once
+
+#include "computed_table.hpp"
+
+#include "tesela/base/index.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace tesela::bench {
+
+struct Paper000Options {
+    std::vector<Index> tiles{60, 101};  ///< tile rows; the paper's workloads
+    std::vector<int> figures{7, 8};
+    std::string folder = "docs/tables";
+};
+
+/// Figures 7 and 8 of paper 000: one likelihood evaluation of ExaGeoStat's size under each step of overlap, simulated
+/// on the paper's Chifflets (and on SDumont's nodes with GPUs, where the paper shows none), with the costs of memory
+/// that its second section names; as table and pictures. Nothing in it depends on the machine that runs it.
+[[nodiscard]] nlohmann::ordered_json paper000_benchmark(const Paper000Options& options);
+
+/// Its table, for check_table().
+[[nodiscard]] std::vector<ComputedTable> paper000_tables();
+
+}  // namespace tesela::bench
