@@ -3,6 +3,7 @@
 #include "tesela/base/error.hpp"
 #include "tesela/base/median.hpp"
 #include "tesela/net/internal/communicator.hpp"
+#include "tesela/net/internal/timed_rounds.hpp"
 #include "tesela/net/nodes.hpp"
 
 #include <mpi.h>
@@ -20,8 +21,6 @@ using net::check;
 constexpr Index smallest_message = 1024;
 /// Messages walk through so many bytes, so that they come from memory and not from a cache.
 constexpr Index walked_bytes = Index{64} << 20;
-constexpr int fewest_rounds = 8;
-constexpr int most_rounds = 2000;
 
 std::vector<Index> message_sizes(Index largest) {
     std::vector<Index> sizes{0};
@@ -80,8 +79,7 @@ private:
         return here;
     }
 
-    /// Both players do the round equally often. The first rounds, which fill MPI's own buffers and settle its protocol,
-    /// do not count.
+    /// Both players do the round equally often.
     template <class Round>
     double median_round(Round round) {
         const auto timed = [&] {
@@ -89,22 +87,16 @@ private:
             round();
             return MPI_Wtime() - start;
         };
-        double first_rounds = 0;
-        for (int r = 0; r < fewest_rounds; ++r) first_rounds += timed();
-        const int rounds = agree_on_rounds(first_rounds / fewest_rounds);
-        std::vector<double> times;
-        for (int r = 0; r < rounds; ++r) times.push_back(timed());
-        return median(std::move(times));
+        return median(net::timed_rounds(seconds_per_size_, timed, [this](bool on) { return agree_to_go_on(on); }));
     }
-    /// As many as fit into the time for one size, by the clock of the player that serves first.
-    [[nodiscard]] int agree_on_rounds(double round_seconds) const {
-        int rounds =
-            static_cast<int>(std::clamp(seconds_per_size_ / round_seconds, double{fewest_rounds}, double{most_rounds}));
+    /// By the clock of the player that serves first.
+    [[nodiscard]] bool agree_to_go_on(bool on) const {
+        int goes_on = on ? 1 : 0;
         if (partner_.i_serve == Serves::first)
-            check(MPI_Send(&rounds, 1, MPI_INT, partner_.node, 1, partner_.comm), "MPI_Send");
+            check(MPI_Send(&goes_on, 1, MPI_INT, partner_.node, 1, partner_.comm), "MPI_Send");
         else
-            check(MPI_Recv(&rounds, 1, MPI_INT, partner_.node, 1, partner_.comm, MPI_STATUS_IGNORE), "MPI_Recv");
-        return rounds;
+            check(MPI_Recv(&goes_on, 1, MPI_INT, partner_.node, 1, partner_.comm, MPI_STATUS_IGNORE), "MPI_Recv");
+        return goes_on != 0;
     }
 
     Partner partner_;
