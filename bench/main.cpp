@@ -416,7 +416,15 @@ void add_redistribute(CLI::App& app, int& exit_code) {
         "--transpose", [=] { options->op = Op::transpose; }, "Move the transpose");
     cli::add_choice(*command, "--path", what.path, bench::path_names, "exchange: in bulk; tasks: a task per segment");
     command->add_option("--batch", what.batch, "Messages between two nodes at a time; 0: all")->capture_default_str();
+    command
+        ->add_option("--batch-columns", what.batch_columns,
+                     "Source tile columns whose messages are under way at a time (paper 002's batch); 0: all")
+        ->capture_default_str();
     command->add_option("--message-bytes", what.message_bytes, "Size of messages that segments are put together to")
+        ->capture_default_str();
+    command
+        ->add_option("--whole-tile-bytes", what.whole_tile_bytes,
+                     "Tiles that travel as a whole do so alone from this size on")
         ->capture_default_str();
     command->add_flag("!--no-isolate-segments", what.isolate_segments, "Segments of a tile land one after another");
     command->add_flag("!--no-dynamic-volume", what.dynamic_volume, "Whole source tiles travel");

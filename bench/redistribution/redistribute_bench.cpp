@@ -22,6 +22,7 @@ void check_options(const RedistributeBenchOptions& options) {
     }
     check_at_least(1, "--repetitions", options.repetitions);
     check_at_least(0, "--batch", options.redistribute.batch);
+    check_at_least(0, "--batch-columns", options.redistribute.batch_columns);
     check_at_least(1, "--message-bytes", options.redistribute.message_bytes);
 }
 

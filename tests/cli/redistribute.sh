@@ -24,6 +24,10 @@ moves 4 "single elements" --n 9 --tile-from 1 --tile-to 2
 moves 2 "nothing" "${ragged[@]}" --rows 0 --batch 0
 moves 3 "whole tiles travel, one after another" "${ragged[@]}" --path tasks --no-dynamic-volume --no-isolate-segments
 moves 4 "nodes without a tile" --n 50 --tile-from 50 --tile-to 20
+moves 3 "one source column at a time, as in the paper" "${ragged[@]}" --batch-columns 1 --batch 0 --message-bytes 800
+moves 3 "two source columns at a time, as tasks" "${ragged[@]}" --batch-columns 2 --path tasks --transpose
+same=(--n 101 --tile-from 17 --tile-to 17 --from random:5 --to band:2)
+moves 4 "whole tiles alone" "${same[@]}" --whole-tile-bytes 1
 
 expect 0 "one node" "$tesela" bench redistribute "${ragged[@]}" --check --repetitions 1 --json
 json "one node" "d['correct'] and d['remote_bytes'] == 0 and d['bytes'] == 8 * 101 * 101 and d['scalapack_seconds'] is None"
@@ -41,6 +45,7 @@ bad "before the matrix" "not inside A" "${one[@]}" --offset-from -1
 bad "no order" "--n must be at least 1; it is 0" "$tesela" bench redistribute --n 0
 bad "no tiles" "a tile size must be at least 1; it is 0" "$tesela" bench redistribute --tile-to 20,0
 bad "negative batch" "--batch must be at least 0; it is -1" "${one[@]}" --batch -1
+bad "negative columns" "--batch-columns must be at least 0; it is -1" "${one[@]}" --batch-columns -1
 bad "empty messages" "--message-bytes must be at least 1; it is 0" "${one[@]}" --message-bytes 0
 bad "no repetitions" "--repetitions must be at least 1; it is 0" "${one[@]}" --repetitions 0
 bad "unknown distribution" "hexagonal" "${one[@]}" --from hexagonal

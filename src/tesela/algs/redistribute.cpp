@@ -1,9 +1,9 @@
 #include "tesela/algs/redistribute.hpp"
 
 #include "tesela/base/error.hpp"
-#include "tesela/distribution/redistribution.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
 #include <set>
@@ -59,6 +59,9 @@ void check_switches(const RedistributeOptions& options) {
     if (options.message_bytes < 1) throw Error("message_bytes is {}; it must be at least 1", options.message_bytes);
     if (options.batch < 0)
         throw Error("batch is {}; it must be at least 0, which means all messages at once", options.batch);
+    if (options.batch_columns < 0)
+        throw Error("batch_columns is {}; it must be at least 0, which means all columns at once",
+                    options.batch_columns);
     if (options.path == RedistributionPath::tasks || (options.isolate_segments && options.dynamic_volume)) return;
     throw Error(
         "isolate_segments and dynamic_volume can be turned off only where a redistribution is made of tasks "
@@ -135,8 +138,10 @@ public:
 
     void submit() {
         const Owners owners{exchange_.from->distribution(), exchange_.to->distribution()};
-        const Parcels parcels =
-            make_parcels(*exchange_.overlay, owners, dense_bytes(sizeof(T)), {.bytes = options_.message_bytes});
+        const Parcels parcels = make_parcels(*exchange_.overlay, owners, dense_bytes(sizeof(T)),
+                                             {.bytes = options_.message_bytes,
+                                              .whole_tile_bytes = options_.message_bytes,
+                                              .batch_columns = options_.batch_columns});
         for (const Parcel& parcel : parcels.parcels)
             for (const Segment& segment : parcel.segments) ++left_[segment.to];
         for (const Parcel& parcel : parcels.parcels) {
@@ -159,6 +164,12 @@ private:
     }
     void put(const Kernel& kernel, std::initializer_list<Access> accesses, const SegmentArguments& args = {}) {
         stream_.submit(Task::unchecked(kernel, accesses, args).at(0, options_.priority));
+    }
+    /// A datum that says that something has happened; nothing is in it.
+    Piece attach_token(const char* name, NodeId owner) {
+        Piece token = attach(name, owner, 1, ElementType::none);
+        open({token.get(), {0, 0}});
+        return token;
     }
     [[nodiscard]] SegmentArguments arguments(const Segment& segment) const {
         return segment_arguments(segment, exchange_.overlay->problem().orientation, sizeof(T));
@@ -208,25 +219,23 @@ private:
     void pack(const Parcel& parcel, const TileRef& packed) {
         open(packed);
         Index at = 0;
-        const TileRef arrived = acknowledged(parcel);
+        const std::array before{acknowledged(parcel), batch_before(parcel)};
         for (const Segment& segment : parcel.segments) {
             SegmentArguments args = arguments(segment);
             args.packed_at = std::exchange(at, at + segment.shape.count());
             const Access source{{exchange_.from, segment.from}, AccessMode::read};
-            if (arrived.matrix == nullptr)
-                put(SegmentKernels::pack, {source, {packed, AccessMode::disjoint}}, args);
-            else
-                put(SegmentKernels::pack, {source, {packed, AccessMode::disjoint}, {arrived, AccessMode::read}}, args);
+            Task task = Task::unchecked(SegmentKernels::pack, {source, {packed, AccessMode::disjoint}}, args);
+            for (const TileRef& token : before)
+                if (token.matrix != nullptr)
+                    task.accesses[static_cast<std::size_t>(task.access_count++)] = {token, AccessMode::read};
+            stream_.submit(task.at(0, options_.priority));
         }
         close(packed);
     }
 
     void unpack(const Parcel& parcel, const TileRef& packed) {
         Piece& token = acknowledgements_[{parcel.from.number(), parcel.to.number()}].emplace_back();
-        if (options_.batch > 0) {
-            token = attach("arrived", parcel.to, 1, ElementType::none);
-            open({token.get(), {0, 0}});
-        }
+        if (options_.batch > 0 || options_.batch_columns > 0) token = attach_token("arrived", parcel.to);
         Index at = 0;
         for (const Segment& segment : parcel.segments) {
             SegmentArguments args = arguments(segment);
@@ -239,7 +248,30 @@ private:
                 put(SegmentKernels::unpack, {{packed, AccessMode::read}, target}, args);
             end_target(segment);
         }
-        if (token) close({token.get(), {0, 0}});
+        if (!token) return;
+        close({token.get(), {0, 0}});
+        if (options_.batch_columns > 0) note_in_batch(parcel, {token.get(), {0, 0}});
+    }
+
+    /// The token of a node's batch gets its value when all messages of the batch have arrived, one after the other.
+    void note_in_batch(const Parcel& parcel, const TileRef& arrived) {
+        Batch& batch = batches_[parcel.from.number()];
+        if (!batch.token || batch.number != parcel.batch) {
+            batch.before = std::move(batch.token);
+            batch.token = attach_token("batch", parcel.from);
+            batch.number = parcel.batch;
+        }
+        put(SegmentKernels::close,
+            {{{batch.token.get(), {0, 0}}, AccessMode::read_write}, {arrived, AccessMode::read}});
+    }
+
+    /// What says that all messages of the sender's batch before this parcel's have arrived: 002's control dependency
+    /// between Finish and the next batch of Send.
+    TileRef batch_before(const Parcel& parcel) {
+        if (options_.batch_columns == 0) return {};
+        const Batch& batch = batches_[parcel.from.number()];
+        const Piece& token = batch.number == parcel.batch ? batch.before : batch.token;
+        return token ? TileRef{token.get(), {0, 0}} : TileRef{};
     }
 
     /// What must have arrived before a parcel is packed: the one that is `batch` before it between the same nodes.
@@ -257,6 +289,11 @@ private:
     std::map<TileIndex, Index> left_;
     std::map<TileIndex, bool> begun_;
     std::map<std::pair<Index, Index>, std::vector<Piece>> acknowledgements_;
+    struct Batch {
+        Index number = -1;
+        Piece token, before;  // of this batch, and of the one before it that had messages
+    };
+    std::map<Index, Batch> batches_;  // by the node that sends
 };
 
 }  // namespace
@@ -292,7 +329,9 @@ void redistribute(Stream& stream, const MatrixView<T>& from, const MatrixView<T>
                             .to = &to.matrix(),
                             .overlay = std::make_shared<const Overlay>(redistribution_overlay(from, to, options)),
                             .options = {.message_bytes = options.message_bytes,
+                                        .whole_tile_bytes = options.whole_tile_bytes,
                                         .in_flight = options.batch,
+                                        .batch_columns = options.batch_columns,
                                         .sending = options.multiple_send ? Sending::by_workers : Sending::by_one_thread,
                                         .priority = options.priority}};
     if (options.path == RedistributionPath::exchange) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tesela/distribution/overlay.hpp"
+#include "tesela/distribution/redistribution.hpp"
 #include "tesela/flow/matrix.hpp"
 
 #include <limits>
@@ -19,10 +20,17 @@ struct RedistributeOptions {
     ElementIndex to_offset{};
 
     RedistributionPath path = RedistributionPath::exchange;
-    /// Messages between two nodes under way at a time, at most; 0 means all (002 §6.2.1).
+    /// Messages between two nodes under way at a time, at most; 0 means all. 002's `batch` is `batch_columns`.
     Index batch = 8;
+    /// Source tile columns whose messages are under way at a time: a node sends those of the next so many columns when
+    /// all that it sent of these have arrived; 0 means all. 002's `batch` (§6.2.1), which bounds the tasks that a
+    /// runtime sees at once; memory and queues are bounded better by messages, so it is off unless asked for.
+    Index batch_columns = 0;
     /// Segments smaller than this travel together with others between the same two nodes; larger ones are split.
     Index message_bytes = Index{1} << 20U;
+    /// Tiles that travel as a whole do so alone from this many bytes on, without a copy into a buffer and out of it.
+    /// Without effect on the path `tasks`, where every message is a buffer.
+    Index whole_tile_bytes = default_whole_tile_bytes;
     /// Segments of one target tile land at the same time (002 §6.2.1). Off needs the path `tasks`.
     bool isolate_segments = true;
     /// Only the bytes of a segment travel, and not its whole source tile (002 §6.2.2). Off needs the path `tasks`.

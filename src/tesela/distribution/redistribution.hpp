@@ -49,6 +49,7 @@ struct Owners {
 struct Parcel {
     Index number = 0;    ///< among all parcels of the redistribution, the same on every node
     Index sequence = 0;  ///< among those of its pair of nodes
+    Index batch = 0;     ///< of source tile columns; never less than that of an earlier parcel
     NodeId from;
     NodeId to;
     Index bytes = 0;
@@ -63,12 +64,22 @@ struct Parcel {
     std::vector<Places> places;
 };
 
+/// From how many bytes on a tile that goes from one node to another as a whole travels alone: straight out of its place
+/// and into the other, where tiles that share a message are copied into a buffer and out of one. The size of a full
+/// message, so that nothing is sent alone that was not before: no lower one has been measured to be better yet
+/// (`tesela bench paper002 --only whole_tiles` compares them).
+inline constexpr Index default_whole_tile_bytes = Index{1} << 20U;
+
 struct ParcelOptions {
     /// Segments are put together until a parcel has this many bytes, and split by columns when they have twice as many.
     Index bytes = 1 << 20;
+    /// Tiles that travel as a whole are not put together with others from this many bytes on.
+    Index whole_tile_bytes = default_whole_tile_bytes;
+    /// Source tile columns that make a batch (002 §6.2.1): no parcel has segments of two batches. 0: all are one.
+    Index batch_columns = 0;
 };
 
-/// Parcels in the order in which the target's columns need them.
+/// Parcels in the order of their batches, and within one in that in which the target's columns need them.
 struct Parcels {
     std::vector<Parcel> parcels;
     Index count = 0;  ///< of all nodes

@@ -38,7 +38,9 @@ void check_exchange(const Exchange& exchange) {
 Parcels exchange_parcels(const Overlay& overlay, const Owners& owners, std::size_t element_bytes,
                          const ExchangeOptions& options, std::optional<NodeId> concerning) {
     constexpr Index most_bytes = Index{1} << 30U;
-    const ParcelOptions parcel{.bytes = std::clamp<Index>(options.message_bytes, 1, most_bytes)};
+    const ParcelOptions parcel{.bytes = std::clamp<Index>(options.message_bytes, 1, most_bytes),
+                               .whole_tile_bytes = options.whole_tile_bytes,
+                               .batch_columns = options.batch_columns};
     return make_parcels(overlay, owners, dense_bytes(static_cast<Index>(element_bytes)), parcel, concerning);
 }
 

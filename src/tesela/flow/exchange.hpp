@@ -17,8 +17,13 @@ enum class Sending : std::uint8_t { by_workers, by_one_thread };
 struct ExchangeOptions {
     /// Small segments between the same two nodes travel together until they have this many bytes; large ones are split.
     Index message_bytes = Index{1} << 20U;
+    /// Whole tiles of so many bytes travel alone: see default_whole_tile_bytes.
+    Index whole_tile_bytes = default_whole_tile_bytes;
     /// Messages between two nodes that are under way at a time, at most; 0 means all.
     Index in_flight = 8;
+    /// Source tile columns that make a batch: of what a node sends, and of what it receives, messages of one batch are
+    /// under way at a time. 0 means all.
+    Index batch_columns = 0;
     Sending sending = Sending::by_workers;
     std::int32_t priority = 0;
 };

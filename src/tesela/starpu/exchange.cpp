@@ -129,6 +129,7 @@ void ExchangeRun::make_shipment(Parcel parcel) {
     shipment.channel->window = first_window(shipment.role);
     shipment.channel->shipments.push_back(&shipment);
     shipment.channel->done.push_back(0);
+    batches_[shipment.role].add(shipment.parcel.batch);
 }
 
 std::vector<PlacedSegment> ExchangeRun::placed_segments(const Parcel& parcel) const {
@@ -191,6 +192,7 @@ void ExchangeRun::start() {
         if (shipment->role != Role::local) address(*shipment, position_);
         if (traced_parcels_) trace_task(*shipment);
     }
+    for (auto& [role, batches] : batches_) batches.skip_ended();
     for (auto& [nodes, channel] : channels_) begin_admitted(channel);
     // In the order of the shipments, so that the first columns of the target are complete first.
     for (const auto& shipment : shipments_) {
@@ -239,12 +241,15 @@ void ExchangeRun::begin_admitted(Channel& channel) {
     for (Shipment* shipment : startable) begin(*shipment);
 }
 
-/// Whether a shipment begins now: all its tiles are ours, or it first needs its bytes, and its channel has room.
+/// Whether a shipment begins now: all its tiles are ours, or it first needs its bytes, its channel has room, and its
+/// batch has come.
 bool ExchangeRun::may_start(Shipment& shipment) {
     const bool buffered = shipment.role == Role::incoming && !shipment.direct;
     if (shipment.started || (shipment.missing > 0 && !buffered)) return false;
     const auto sequence = static_cast<std::size_t>(shipment.parcel.sequence);
-    if (shipment.channel != nullptr && sequence >= shipment.channel->end()) return false;
+    if (shipment.channel != nullptr &&
+        (sequence >= shipment.channel->end() || !batches_.at(shipment.role).admits(shipment.parcel.batch)))
+        return false;
     if (shipment.role == Role::outgoing && !shipment.direct) {
         if (!shipment.letter->take_memory(Claim::within_limit)) {
             if (sequence != shipment.channel->first_open) return false;
@@ -413,6 +418,18 @@ void ExchangeRun::release(const std::vector<HeldTile*>& tiles) {
         if (--tile->uses == 0) starpu_data_release_on_node(tile->handle, STARPU_MAIN_RAM);
 }
 
+/// A message is not under way any more; whether that lets the next batch in.
+bool ExchangeRun::leave_channel(const Shipment& shipment) {
+    Channel& channel = *shipment.channel;
+    channel.done[static_cast<std::size_t>(shipment.parcel.sequence)] = 1;
+    while (channel.first_open < channel.done.size() && channel.done[channel.first_open] != 0) ++channel.first_open;
+    Batches& batches = batches_.at(shipment.role);
+    const std::size_t before = batches.open;
+    --batches.left[static_cast<std::size_t>(shipment.parcel.batch)];
+    batches.skip_ended();
+    return batches.open != before;
+}
+
 void ExchangeRun::ended(Shipment& shipment) {
     const std::shared_ptr<ExchangeRun> alive = weak_from_this().lock();  // another thread may end the last
     if (shipment.buffer != nullptr) {
@@ -421,17 +438,17 @@ void ExchangeRun::ended(Shipment& shipment) {
     }
     shipment.buffer = nullptr;
     std::shared_ptr<ExchangeRun> last;
+    bool next_batch = false;
     {
         const std::lock_guard lock(mutex_);
-        if (Channel* channel = shipment.channel) {
-            channel->done[static_cast<std::size_t>(shipment.parcel.sequence)] = 1;
-            while (channel->first_open < channel->done.size() && channel->done[channel->first_open] != 0)
-                ++channel->first_open;
-        }
+        if (shipment.channel != nullptr) next_batch = leave_channel(shipment);
         if (--left_ == 0) last = std::move(self_);
     }
     if (!last) {
-        if (shipment.channel != nullptr) begin_admitted(*shipment.channel);
+        if (shipment.channel != nullptr && !next_batch) begin_admitted(*shipment.channel);
+        if (next_batch)
+            for (auto& [key, channel] : channels_)
+                if (key.first == shipment.role) begin_admitted(channel);
         return;
     }
     Progress& progress = stream_.progress;

@@ -192,7 +192,8 @@ RC_GTEST_PROP(RedistributionVolume, IsConservedOverPairsAndNodes, ()) {
 RC_GTEST_PROP(Parcels, CarryEverySegmentOnceWithinTheirLimits, ()) {
     const Owned o = any_owned();
     const Overlay overlay(o.problem);
-    const ParcelOptions options{.bytes = *rc::gen::inRange<Index>(1, 3000)};
+    const ParcelOptions options{.bytes = *rc::gen::inRange<Index>(1, 3000),
+                                .batch_columns = *rc::gen::element<Index>(0, 1, 2, 3)};
     const Parcels all = make_parcels(overlay, {o.from, o.to}, dense_bytes(8), options);
     RC_ASSERT(static_cast<Index>(all.parcels.size()) == all.count);
     std::map<Place, Place> moves;
@@ -201,6 +202,7 @@ RC_GTEST_PROP(Parcels, CarryEverySegmentOnceWithinTheirLimits, ()) {
         const Parcel& parcel = all.parcels[k];
         RC_ASSERT(parcel.number == static_cast<Index>(k));
         RC_ASSERT((parcel.sequence == sequence[{parcel.from.number(), parcel.to.number()}]++));
+        RC_ASSERT(k == 0 || parcel.batch >= all.parcels[k - 1].batch);
         Index bytes = 0;
         RC_ASSERT(parcel.places.size() == parcel.segments.size());
         for (std::size_t p = 0; p < parcel.segments.size(); ++p) {
@@ -211,6 +213,8 @@ RC_GTEST_PROP(Parcels, CarryEverySegmentOnceWithinTheirLimits, ()) {
             RC_ASSERT(parcel.sources.at(static_cast<std::size_t>(parcel.places[p].source)) == s.from);
             RC_ASSERT(parcel.targets.at(static_cast<std::size_t>(parcel.places[p].target)) == s.to);
             bytes += 8 * s.shape.count();
+            const Index column = s.from.j - overlay.source_tiles().first.j;
+            RC_ASSERT(parcel.batch == (options.batch_columns == 0 ? 0 : column / options.batch_columns));
         }
         RC_ASSERT(bytes == parcel.bytes);
         RC_ASSERT(bytes > 0);
@@ -236,6 +240,7 @@ RC_GTEST_PROP(Parcels, CarryEverySegmentOnceWithinTheirLimits, ()) {
         const Parcel& same = all.parcels[static_cast<std::size_t>(parcel.number)];
         RC_ASSERT(parcel.number == same.number);
         RC_ASSERT(parcel.sequence == same.sequence);
+        RC_ASSERT(parcel.batch == same.batch);
         RC_ASSERT(parcel.from == same.from);
         RC_ASSERT(parcel.to == same.to);
         RC_ASSERT(parcel.bytes == same.bytes);
@@ -243,6 +248,33 @@ RC_GTEST_PROP(Parcels, CarryEverySegmentOnceWithinTheirLimits, ()) {
         RC_ASSERT(parcel.sources == same.sources);
         RC_ASSERT(parcel.targets == same.targets);
     }
+}
+
+TEST(Parcels, WholeTilesTravelAloneAndTheRestTogether) {
+    const Tiling tiling = Tiling::square(64, 8);  // 512 bytes a tile
+    const Distribution a = block_cyclic(tiling.grid(), {1, 2});
+    const Distribution b = block_cyclic(tiling.grid(), {2, 1});
+    // Segments of a message, and of a copy on one node.
+    const auto segments = [&](const OverlayProblem& problem, Index whole_tile_bytes) {
+        // A transposed 1 x 2 grid is the 2 x 1 grid, and nothing would travel.
+        const Distribution& to = problem.orientation == Orientation::same ? b : a;
+        std::map<bool, std::set<std::size_t>> counts;
+        const ParcelOptions options{.bytes = 4096, .whole_tile_bytes = whole_tile_bytes};
+        for (const Parcel& parcel : make_parcels(Overlay(problem), {a, to}, dense_bytes(8), options).parcels)
+            counts[parcel.from != parcel.to].insert(parcel.segments.size());
+        return counts;
+    };
+    using Counts = std::map<bool, std::set<std::size_t>>;
+    const OverlayProblem whole{.from = tiling, .to = tiling, .size = {64, 64}};
+    EXPECT_EQ(segments(whole, 512), (Counts{{false, {8}}, {true, {1}}}));
+    EXPECT_EQ(segments(whole, 513), (Counts{{false, {8}}, {true, {8}}}));
+    OverlayProblem transposed = whole;
+    transposed.orientation = Orientation::transposed;  // its elements do not stand as they come
+    EXPECT_EQ(segments(transposed, 1), (Counts{{false, {8}}, {true, {8}}}));
+    OverlayProblem shifted = whole;
+    shifted.size = {60, 60};
+    shifted.to_offset = {4, 4};
+    for (const auto& [travels, counts] : segments(shifted, 1)) EXPECT_FALSE(counts.contains(1));
 }
 
 TEST(Parcels, OfManySmallTilesAreFull) {

@@ -156,6 +156,25 @@ TEST(SimulatedExchange, KeepsSoManyMessagesUnderWay) {
     EXPECT_GT(twelve_parcels(1).result.makespan, twelve_parcels(8).result.makespan);
 }
 
+TEST(SimulatedExchange, SendsAndReceivesABatchOfSourceColumnsAtATime) {
+    // Four columns of whole tiles, of nodes 0 and 1 by turns; all go to the other node of the two or to node 2.
+    Simulated simulated{.platform = platform_of({cores("node", 3, 2, {bandwidth, 0})})};
+    simulate(simulated, no_submission, [](Stream& s) {
+        const auto A = given(s, 4, Distribution({4, 4}, 3, {0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1}));
+        const auto B = target(s, A.tiling(), Distribution({4, 4}, 3, {1, 0, 1, 0, 2, 2, 2, 2, 1, 0, 2, 2, 2, 2, 1, 0}));
+        redistribute(s, A.view(), B.view(), {.batch = 0, .batch_columns = 2, .whole_tile_bytes = 1});
+        s.wait();
+    });
+    const auto& messages = simulated.schedule->messages;
+    ASSERT_EQ(messages.size(), 16U);
+    // Parcels are numbered by their batches, and are one tile each.
+    const auto first_batch = [](const ScheduledMessage& message) { return message.version < 8; };
+    for (const ScheduledMessage& before : messages)
+        for (const ScheduledMessage& later : messages)
+            if (first_batch(before) && !first_batch(later) && (before.from == later.from || before.to == later.to))
+                EXPECT_GE(later.start, before.arrival) << before.from << " to " << before.to;
+}
+
 TEST(SimulatedExchange, ComesAfterAnotherIntoTheSameTileAndBeforeWhatCommutesOnIt) {
     // Two into the same tile, then a task that commutes with others: each waits for the one before.
     Simulated simulated{.platform = two_nodes()};

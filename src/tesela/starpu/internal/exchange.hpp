@@ -46,6 +46,21 @@ private:
 
         [[nodiscard]] std::size_t end() const { return std::min(shipments.size(), first_open + window); }
     };
+    /// The batches of source columns of what leaves this node, or of what comes: messages of one are under way at a
+    /// time.
+    struct Batches {
+        std::vector<std::size_t> left;  // messages of each that have not ended
+        std::size_t open = 0;
+
+        void add(Index batch) {
+            left.resize(std::max(left.size(), static_cast<std::size_t>(batch) + 1));
+            ++left[static_cast<std::size_t>(batch)];
+        }
+        void skip_ended() {
+            while (open < left.size() && left[open] == 0) ++open;
+        }
+        [[nodiscard]] bool admits(Index batch) const { return static_cast<std::size_t>(batch) <= open; }
+    };
     struct HeldTile {
         ExchangeRun* run = nullptr;
         starpu_data_handle_t handle = nullptr;
@@ -91,6 +106,7 @@ private:
     static void tile_ready(void* held_tile);
     void ready(HeldTile& held);
     void begin_admitted(Channel& channel);
+    [[nodiscard]] bool leave_channel(const Shipment& shipment);
     [[nodiscard]] bool may_start(Shipment& shipment);
     void begin(Shipment& shipment);
     void sent(Shipment& shipment);
@@ -123,6 +139,7 @@ private:
     HeldTiles sources_, targets_;
     std::vector<std::unique_ptr<Shipment>> shipments_;
     std::map<std::pair<Role, Index>, Channel> channels_;
+    std::map<Role, Batches> batches_;
     std::mutex mutex_;
     std::size_t left_ = 0;
     std::shared_ptr<ExchangeRun> self_;
