@@ -426,6 +426,7 @@ void add_redistribute(CLI::App& app, int& exit_code) {
         ->add_option("--whole-tile-bytes", what.whole_tile_bytes,
                      "Tiles that travel as a whole do so alone from this size on")
         ->capture_default_str();
+    command->add_flag("--in-place", options->in_place, "Give the tiles of one matrix to other owners, without a copy");
     command->add_flag("!--no-isolate-segments", what.isolate_segments, "Segments of a tile land one after another");
     command->add_flag("!--no-dynamic-volume", what.dynamic_volume, "Whole source tiles travel");
     command->add_flag("!--no-multiple-send", what.multiple_send, "One thread hands all messages to the network");

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 
@@ -73,7 +74,9 @@ MatrixView<double> Contest::source() const {
 Overlay Contest::overlay() const { return redistribution_overlay(source(), to_.view(), options_.redistribute); }
 
 RedistributionVolume Contest::volume() const {
-    return redistribution_volume(overlay(), {from_.distribution(), to_.distribution()}, dense_bytes(sizeof(double)));
+    // Tiles that were given away are not where they began.
+    const Distribution from = owners(options_.from, options_.tile_from, from_.tiling().size());
+    return redistribution_volume(overlay(), {from, to_.distribution()}, dense_bytes(sizeof(double)));
 }
 
 ElementIndex Contest::or_n(ElementIndex size) const {
@@ -85,11 +88,18 @@ Distribution Contest::owners(const std::string& family, ElementIndex tile, Eleme
 }
 
 double Contest::tesela_seconds() {
+    if (options_.in_place) give(owners(options_.from, options_.tile_from, from_.tiling().size()));
     engine_.barrier();
     return engine_.max(seconds_of([&] {
+        if (options_.in_place) return give(to_.distribution());
         redistribute(stream_, source(), to_.view(), options_.redistribute);
         check_status(stream_.wait());
     }));
+}
+
+void Contest::give(const Distribution& to) {
+    redistribute(stream_, from_.view(), to);
+    check_status(stream_.wait());
 }
 
 void Contest::prepare_scalapack() {
@@ -116,38 +126,51 @@ double Contest::scalapack_seconds() {
     return seconds;
 }
 
-Index Contest::wrong() {
-    const Overlay laid = overlay();
-    Index bad = 0;
-    const GridSize tiles = to_.tiling().grid();
-    for (Index i = 0; i < tiles.rows; ++i)
-        for (Index j = 0; j < tiles.cols; ++j) {
-            const auto fetched = stream_.fetch(to_(i, j));
-            fetched->wait();
-            if (to_(i, j).owner() == engine_.this_node()) bad += wrong_in(laid, {i, j}, fetched->bytes());
-        }
-    check_status(stream_.wait());
-    return static_cast<Index>(engine_.max(static_cast<double>(bad)));
+RedistributionDefinition Contest::definition() const {
+    ElementIndex viewed = from_.tiling().size();
+    if (options_.op != Op::none) std::swap(viewed.i, viewed.j);
+    const RedistributeOptions& what = options_.redistribute;
+    return {.size = {what.size.i < 0 ? viewed.i - what.from_offset.i : what.size.i,
+                     what.size.j < 0 ? viewed.j - what.from_offset.j : what.size.j},
+            .from_offset = what.from_offset,
+            .to_offset = what.to_offset,
+            .part = options_.part,
+            .op = options_.op};
 }
 
-Index Contest::wrong_in(const Overlay& laid, TileIndex tile, const std::vector<std::byte>& bytes) const {
-    const Index rows = to_.tiling().rows(tile.i);
-    const Index cols = to_.tiling().cols(tile.j);
-    std::vector<double> expected(static_cast<std::size_t>(rows * cols), untouched);
-    const Overlay::TileRange touched = laid.target_tiles();
-    if (tile.i >= touched.first.i && tile.i < touched.last.i && tile.j >= touched.first.j && tile.j < touched.last.j)
-        laid.for_each_in(tile, [&](const Segment& s) {
-            for (Index j = 0; j < s.shape.cols; ++j)
-                for (Index i = s.shape.begin(j); i < s.shape.end(j); ++i) {
-                    const bool same = laid.problem().orientation == Orientation::same;
-                    const ElementIndex at{from_.tiling().row_begin(s.from.i) + s.from_at.i + (same ? i : j),
-                                          from_.tiling().col_begin(s.from.j) + s.from_at.j + (same ? j : i)};
-                    expected[static_cast<std::size_t>(s.to_at.i + i + (s.to_at.j + j) * rows)] = element(nullptr, at);
-                }
-        });
+Index Contest::wrong() {
+    const RedistributionDefinition defined = definition();
+    const Matrix<double>& target = options_.in_place ? from_ : to_;
+    const Distribution owner = owners(options_.to, options_.tile_to, to_.tiling().size());
+    std::vector<Index> bad(static_cast<std::size_t>(engine_.node_count()));
+    const auto me = static_cast<std::size_t>(engine_.this_node().number());
+    const GridSize tiles = owner.grid();
+    for (Index i = 0; i < tiles.rows; ++i)
+        for (Index j = 0; j < tiles.cols; ++j) {
+            if (target(i, j).owner() != owner.owner({i, j})) throw Error("tile ({}, {}) has another owner", i, j);
+            const auto fetched = stream_.fetch(target(i, j));
+            fetched->wait();
+            if (owner.owner({i, j}) == engine_.this_node()) bad[me] += wrong_in(defined, {i, j}, fetched->bytes());
+        }
+    check_status(stream_.wait());
+    Index all = 0;
+    for (const Index on_node : bad) all += static_cast<Index>(engine_.max(static_cast<double>(on_node)));
+    return all;
+}
+
+Index Contest::wrong_in(const RedistributionDefinition& defined, TileIndex tile,
+                        const std::vector<std::byte>& bytes) const {
     const auto* values = reinterpret_cast<const double*>(bytes.data());
+    const ElementIndex first{tile.i * options_.tile_to.i, tile.j * options_.tile_to.j};
+    const ElementIndex size = to_.tiling().size();
+    const ElementIndex last{std::min(first.i + options_.tile_to.i, size.i),
+                            std::min(first.j + options_.tile_to.j, size.j)};
     Index bad = 0;
-    for (std::size_t k = 0; k < expected.size(); ++k) bad += values[k] != expected[k] ? 1 : 0;
+    for (Index j = first.j; j < last.j; ++j)
+        for (Index i = first.i; i < last.i; ++i) {
+            const auto source = defined.source_of({i, j});
+            bad += *values++ != (source ? element(nullptr, *source) : untouched) ? 1 : 0;
+        }
     return bad;
 }
 

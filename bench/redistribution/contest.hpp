@@ -1,5 +1,6 @@
 #pragma once
 
+#include "redistribution/definition.hpp"
 #include "redistribution/redistribute_bench.hpp"
 #include "redistribution/scalapack.hpp"
 
@@ -26,7 +27,7 @@ public:
     [[nodiscard]] double tesela_seconds();
     [[nodiscard]] bool has_rival() const { return scalapack_to_ != nullptr; }
     [[nodiscard]] double scalapack_seconds();
-    /// Elements of the target that are not what they should be, on the node that has most of them.
+    /// Elements of the target that are not what the definition of the redistribution says, on all nodes.
     [[nodiscard]] Index wrong();
 
 private:
@@ -35,7 +36,10 @@ private:
     [[nodiscard]] ElementIndex or_n(ElementIndex size) const;
     [[nodiscard]] Distribution owners(const std::string& family, ElementIndex tile, ElementIndex size) const;
     void prepare_scalapack();
-    [[nodiscard]] Index wrong_in(const Overlay& laid, TileIndex tile, const std::vector<std::byte>& bytes) const;
+    void give(const Distribution& to);
+    [[nodiscard]] RedistributionDefinition definition() const;
+    [[nodiscard]] Index wrong_in(const RedistributionDefinition& defined, TileIndex tile,
+                                 const std::vector<std::byte>& bytes) const;
 
     StarpuEngine& engine_;
     RedistributeBenchOptions options_;

@@ -12,6 +12,17 @@ void check_at_least(Index least, const char* name, Index value) {
     if (value < least) throw Error("{} must be at least {}; it is {}", name, least, value);
 }
 
+/// Whole tiles of one matrix change their owners.
+void check_in_place(const RedistributeBenchOptions& options) {
+    const ElementIndex zero{};
+    const RedistributeOptions& what = options.redistribute;
+    if (!options.in_place ||
+        (options.tile_from == options.tile_to && options.part == Part::all && options.op == Op::none &&
+         what.from_offset == zero && what.to_offset == zero && what.size == ElementIndex{-1, -1}))
+        return;
+    throw Error("--in-place gives whole tiles to other owners: both tile sizes must be the same, and no part chosen");
+}
+
 }  // namespace
 
 void check_options(const RedistributeBenchOptions& options) {
@@ -20,6 +31,7 @@ void check_options(const RedistributeBenchOptions& options) {
         check_at_least(1, "a tile size", tile.i);
         check_at_least(1, "a tile size", tile.j);
     }
+    check_in_place(options);
     check_at_least(1, "--repetitions", options.repetitions);
     check_at_least(0, "--batch", options.redistribute.batch);
     check_at_least(0, "--batch-columns", options.redistribute.batch_columns);

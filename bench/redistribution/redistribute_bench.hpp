@@ -29,6 +29,8 @@ struct RedistributeBenchOptions {
     RedistributeOptions redistribute{};
     Part part = Part::all;
     Op op = Op::none;
+    /// Gives the tiles of one matrix to other owners instead, by moves.
+    bool in_place = false;
     int repetitions = 7;
     bool check = false;
     bool compare = true;

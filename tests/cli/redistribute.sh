@@ -26,8 +26,11 @@ moves 3 "whole tiles travel, one after another" "${ragged[@]}" --path tasks --no
 moves 4 "nodes without a tile" --n 50 --tile-from 50 --tile-to 20
 moves 3 "one source column at a time, as in the paper" "${ragged[@]}" --batch-columns 1 --batch 0 --message-bytes 800
 moves 3 "two source columns at a time, as tasks" "${ragged[@]}" --batch-columns 2 --path tasks --transpose
+moves 3 "band to unequal nodes" "${ragged[@]}" --from band:2 --to 1d1d:1,2,5
 same=(--n 101 --tile-from 17 --tile-to 17 --from random:5 --to band:2)
 moves 4 "whole tiles alone" "${same[@]}" --whole-tile-bytes 1
+moves 4 "in place" "${same[@]}" --in-place
+bad "in place with other tiles" "both tile sizes must be the same" "$tesela" bench redistribute "${ragged[@]}" --in-place
 
 expect 0 "one node" "$tesela" bench redistribute "${ragged[@]}" --check --repetitions 1 --json
 json "one node" "d['correct'] and d['remote_bytes'] == 0 and d['bytes'] == 8 * 101 * 101 and d['scalapack_seconds'] is None"
