@@ -29,12 +29,12 @@ struct Redistribution {
     [[nodiscard]] std::string name() const {
         return fmt::format(
             "{}x{} in {}x{} tiles {} -> {}x{} in {}x{} tiles {}, {}x{} from ({}, {}) to ({}, {}){}{}{} "
-            "path {} batch {} bytes {}",
+            "path {} batch {} columns {} bytes {}",
             from.size().i, from.size().j, from.grid().rows, from.grid().cols, from_family, to.size().i, to.size().j,
             to.grid().rows, to.grid().cols, to_family, size.i, size.j, from_offset.i, from_offset.j, to_offset.i,
             to_offset.j, part == Part::lower ? " lower" : "", op == Op::transpose ? " transposed" : "",
             target_has_values ? "" : " into nothing", static_cast<int>(options.path), options.batch,
-            options.message_bytes);
+            options.batch_columns, options.message_bytes);
     }
 };
 
@@ -54,7 +54,8 @@ inline std::vector<Index> any_cuts(Index n) {
 inline Tiling any_tiling(ElementIndex size) { return Tiling::from_cuts(any_cuts(size.i), any_cuts(size.j)); }
 
 inline std::string any_family() {
-    return *rc::gen::element<std::string>("block_cyclic", "1d", "random:3", "random:4", "1d1d", "band:2");
+    return *rc::gen::element<std::string>("block_cyclic", "1d", "random:3", "random:4", "1d1d", "1d1d unequal",
+                                          "band:2", "band:3");
 }
 
 /// A submatrix that lies inside both matrices.
@@ -75,6 +76,11 @@ inline Redistribution any_redistribution() {
     const ElementIndex stored = whole(r.from_offset, r.size);
     r.from = any_tiling(r.op == Op::none ? stored : ElementIndex{stored.j, stored.i});
     r.to = any_tiling(whole(r.to_offset, r.size));
+    // Tiles that travel as a whole would be rare otherwise.
+    if (r.op == Op::none && *rc::gen::inRange(0, 4) == 0) {
+        r.to = r.from;
+        r.to_offset = r.from_offset;
+    }
     r.from_family = any_family();
     r.to_family = any_family();
     r.target_has_values = *rc::gen::arbitrary<bool>();
@@ -84,7 +90,9 @@ inline Redistribution any_redistribution() {
                  .path = *rc::gen::element(RedistributionPath::exchange, RedistributionPath::exchange,
                                            RedistributionPath::tasks),
                  .batch = *rc::gen::inRange<Index>(0, 4),
+                 .batch_columns = *rc::gen::element<Index>(0, 0, 1, 2, 5),
                  .message_bytes = *rc::gen::element<Index>(1, 300, 2000, 1 << 20),
+                 .whole_tile_bytes = *rc::gen::element<Index>(1, 1000, 1 << 20),
                  .multiple_send = *rc::gen::arbitrary<bool>()};
     if (r.options.path == RedistributionPath::tasks) {
         r.options.isolate_segments = *rc::gen::arbitrary<bool>();
@@ -93,10 +101,13 @@ inline Redistribution any_redistribution() {
     return r;
 }
 
+/// "1d1d unequal": nodes of powers 1, 3, 5 and so on.
 inline Distribution owners(const std::string& family, GridSize grid, Index nodes) {
     if (grid.count() == 0) return {grid, nodes, {}};
-    if (family.starts_with("band") && grid.rows != grid.cols) return random_distribution(grid, nodes, 9);
-    return make_distribution(family, grid, nodes);
+    if (family != "1d1d unequal") return make_distribution(family, grid, nodes);
+    std::string powers = "1d1d:1";
+    for (Index node = 1; node < nodes; ++node) powers += fmt::format(",{}", 2 * node + 1);
+    return make_distribution(powers, grid, nodes);
 }
 
 template <class T>
