@@ -457,7 +457,7 @@ void add_paper002(CLI::App& app, int& exit_code) {
         "in "
         "each case; correcting a tile size makes Cholesky faster; random takes at most 1.25 times as long as "
         "block-cyclic; the largest messages achieve 0.6 of the bound on 2 nodes; dynamic_volume is twice as fast where "
-        "most is saved");
+        "most is saved. What is simulated has limits of its own: docs/benchmarks.md");
     command->add_option("--folder", options->folder, "Where the files go")->capture_default_str();
     command->add_option("--suffix", options->suffix, "Of the names of the files, as _10gbit");
     command->add_flag("--quick", options->quick, "Small sizes: only to see that everything works");

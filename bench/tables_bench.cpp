@@ -42,6 +42,7 @@ std::set<std::string> csv_files(const std::string& folder) {
 }
 
 bool is_measured(const std::string& name) {
+    if (name.ends_with("_simulated.csv")) return false;
     return std::ranges::any_of(measured, [&](std::string_view beginning) { return name.starts_with(beginning); });
 }
 

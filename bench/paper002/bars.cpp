@@ -71,6 +71,53 @@ std::vector<Row> simulated_overlap(const Rows& rows) {
     return {above("simulated: share of the time saved without a barrier, least of all cases", least, 0)};
 }
 
+double least(const Rows& rows, const char* column) {
+    double value = number(rows.front(), column);
+    for (const Row& row : rows) value = std::min(value, number(row, column));
+    return value;
+}
+
+std::vector<Row> simulated_messages(const Rows& rows) {
+    return {above("simulated: tiles of 800 bytes that share messages, times as fast, least of all numbers of nodes",
+                  least(rows, "speedup"), 1)};
+}
+
+std::vector<Row> simulated_patterns(const Rows& rows) {
+    std::vector<Row> checks;
+    for (const char* pattern : {"scatter", "gather"}) {
+        Rows of_pattern;
+        std::ranges::copy_if(rows, std::back_inserter(of_pattern),
+                             [&](const Row& row) { return has(row, "pattern", pattern); });
+        checks.push_back(
+            at_least(fmt::format("simulated: {} with the largest segments, achieved over bound, median", pattern),
+                     median(ratios(largest(of_pattern, "message_bytes"), "achieved", "bound")), 0.8));
+    }
+    return checks;
+}
+
+std::vector<Row> simulated_random(const Rows& rows) {
+    return {at_most("simulated: bandwidth of block-cyclic over random with the largest tiles",
+                    number(largest(rows, "message_bytes").front(), "speedup_block_cyclic"), 1.25)};
+}
+
+std::vector<Row> simulated_scalapack(const Rows& rows) {
+    return {above("simulated: gather with the largest segments beside a model of pdgemr2d, times as fast, least of all",
+                  least(largest(rows, "message_bytes"), "speedup"), 1)};
+}
+
+std::vector<Row> simulated_applications(const Rows& rows) {
+    double most = 0;
+    for (const char* algorithm : {"cholesky", "gemm"}) {
+        Rows of_equal_tiles;
+        std::ranges::copy_if(rows, std::back_inserter(of_equal_tiles), [&](const Row& row) {
+            return has(row, "algorithm", algorithm) && row.at("block") == row.at("tile");
+        });
+        most = std::max(most, number(largest(of_equal_tiles, "n").front(), "overhead"));
+    }
+    return {
+        at_most("simulated: overhead of both redistributions between equal tiles at the largest orders", most, 0.1)};
+}
+
 std::vector<Row> cholesky(const Rows& rows) {
     std::vector<Row> checks;
     for (const Row& row : rows)
@@ -109,9 +156,18 @@ std::vector<Row> switches(const Rows& rows) {
 
 std::vector<Row> paper002_checks(const std::string& experiment, const std::vector<Row>& rows) {
     static const std::map<std::string, std::function<std::vector<Row>(const Rows&)>> bars{
-        {"scalapack", scalapack}, {"overlap", overlap}, {"overlap_simulated", simulated_overlap},
-        {"cholesky", cholesky},   {"random", random},   {"categories", categories},
-        {"switches", switches}};
+        {"scalapack", scalapack},
+        {"overlap", overlap},
+        {"overlap_simulated", simulated_overlap},
+        {"cholesky", cholesky},
+        {"random", random},
+        {"categories", categories},
+        {"switches", switches},
+        {"messages_simulated", simulated_messages},
+        {"patterns_simulated", simulated_patterns},
+        {"random_simulated", simulated_random},
+        {"scalapack_simulated", simulated_scalapack},
+        {"applications_simulated", simulated_applications}};
     const auto found = bars.find(experiment);
     return rows.empty() || found == bars.end() ? std::vector<Row>{} : found->second(rows);
 }

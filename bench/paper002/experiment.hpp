@@ -1,6 +1,5 @@
 #pragma once
 
-#include "computed_table.hpp"
 #include "node_table.hpp"
 #include "paper002/panel_plot.hpp"
 #include "redistribution/contest.hpp"
@@ -9,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,15 +35,27 @@ struct Laboratory {
     }
 };
 
-/// A section of paper 002 §8 measured on this machine: rows of docs/tables/redistribution_NAME.csv and their picture.
+/// A section of paper 002 §8: rows of docs/tables/redistribution_NAME.csv and their picture. What is measured has a
+/// column "nodes", those at hand; what is simulated is the same everywhere, and one node computes it.
 struct Experiment {
+    /// How a simulated row is made again from the columns that say what it is of, and for which a test has time.
+    struct Again {
+        std::function<Row(const Row&)> remake;
+        std::function<bool(const Row&)> quick;
+    };
+
     std::string name;
     std::function<std::vector<Row>(Laboratory&)> run;  ///< every node calls it; rows are the same on all
     std::function<PanelPlot(const std::vector<Row>&)> plot;
-    Digits digits = Digits::measured;
-    /// Left out on fewer or more nodes.
+    std::optional<Again> again{};  ///< of what is simulated
+    /// A measurement is left out on fewer or more nodes.
     Index fewest_nodes = 2;
     Index most_nodes = std::numeric_limits<Index>::max();
+
+    [[nodiscard]] bool simulated() const { return again.has_value(); }
+    [[nodiscard]] bool runs_on(Index nodes) const {
+        return simulated() ? nodes == 1 : nodes >= fewest_nodes && nodes <= most_nodes;
+    }
 };
 
 /// How rows become panels: rows with the same title, one after another, are the places of one panel.
@@ -66,10 +78,17 @@ struct PlotRecipe {
 [[nodiscard]] Experiment categories_experiment();
 [[nodiscard]] Experiment patterns_experiment();
 [[nodiscard]] Experiment random_experiment();
+[[nodiscard]] Experiment whole_tiles_experiment();
 [[nodiscard]] Experiment scalapack_experiment();
 [[nodiscard]] Experiment cholesky_experiment();
 [[nodiscard]] Experiment overlap_experiment();
+[[nodiscard]] Experiment applications_experiment();
+// The same on simulated clusters.
+[[nodiscard]] Experiment simulated_messages_experiment();
+[[nodiscard]] Experiment simulated_patterns_experiment();
+[[nodiscard]] Experiment simulated_random_experiment();
+[[nodiscard]] Experiment simulated_scalapack_experiment();
 [[nodiscard]] Experiment simulated_overlap_experiment();
-[[nodiscard]] ComputedTable simulated_overlap_table();
+[[nodiscard]] Experiment simulated_applications_experiment();
 
 }  // namespace tesela::bench

@@ -18,14 +18,29 @@ namespace tesela::bench {
 namespace {
 
 std::vector<Experiment> all_experiments() {
-    return {switches_experiment(),  categories_experiment(), patterns_experiment(), random_experiment(),
-            scalapack_experiment(), cholesky_experiment(),   overlap_experiment(),  simulated_overlap_experiment()};
+    return {switches_experiment(),
+            categories_experiment(),
+            patterns_experiment(),
+            random_experiment(),
+            whole_tiles_experiment(),
+            scalapack_experiment(),
+            cholesky_experiment(),
+            overlap_experiment(),
+            applications_experiment(),
+            simulated_messages_experiment(),
+            simulated_patterns_experiment(),
+            simulated_random_experiment(),
+            simulated_scalapack_experiment(),
+            simulated_overlap_experiment(),
+            simulated_applications_experiment()};
 }
 
 bool wanted(const Paper002Options& options, const Experiment& experiment, Index nodes) {
-    if (nodes < experiment.fewest_nodes || nodes > experiment.most_nodes) return false;
+    if (!experiment.runs_on(nodes)) return false;
     return options.only.empty() || std::ranges::find(options.only, experiment.name) != options.only.end();
 }
+
+std::string table_name(const Experiment& experiment) { return "redistribution_" + experiment.name; }
 
 /// What is collected on the way.
 struct Report {
@@ -38,10 +53,13 @@ void perform(const Experiment& experiment, Laboratory& lab, const Paper002Option
     const bool writes = lab.engine.this_node() == NodeId{0};
     if (writes && !options.run.quiet) fmt::print(stderr, "{} …\n", experiment.name);
     const std::vector<Row> rows = experiment.run(lab);
-    const std::string stem = fmt::format("{}/redistribution_{}{}", options.folder, experiment.name, options.suffix);
-    if (writes) {
+    const std::string stem = fmt::format("{}/{}{}", options.folder, table_name(experiment), options.suffix);
+    if (writes && experiment.simulated()) {
+        write_table(stem + ".csv", rows, Digits::computed);
+        write_file(stem + ".svg", draw_panels(experiment.plot(rows)));
+    } else if (writes) {
         const NodeTable table(stem + ".csv", lab.nodes(), rows);
-        table.write(experiment.digits);
+        table.write();
         write_file(stem + ".svg", draw_panels(experiment.plot(table.rows())));
     }
     for (const char* extension : {".csv", ".svg"}) report.files.push_back(stem + extension);
@@ -85,6 +103,14 @@ nlohmann::ordered_json paper002_benchmark(StarpuEngine& engine, const Paper002Op
             {"checks", report.checks}};
 }
 
-std::vector<ComputedTable> paper002_computed_tables() { return {simulated_overlap_table()}; }
+std::vector<ComputedTable> paper002_computed_tables() {
+    std::vector<ComputedTable> tables;
+    for (const Experiment& experiment : all_experiments())
+        if (experiment.simulated())
+            tables.push_back({.file = table_name(experiment) + ".csv",
+                              .remake = experiment.again->remake,
+                              .quick = experiment.again->quick});
+    return tables;
+}
 
 }  // namespace tesela::bench

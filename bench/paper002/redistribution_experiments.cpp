@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 namespace tesela::bench {
 namespace {
 
@@ -73,8 +75,8 @@ RedistributeBenchOptions between_grids(const Laboratory& lab, Index n) {
     return {.n = n, .from = flat_grid(lab.nodes()), .to = square_grid(lab.nodes()), .compare = false};
 }
 
-/// Figure 6a: many messages of one tile each, all at once or some at a time. The exchange notices only when there are
-/// far more of them.
+/// Figure 6a: many messages of one tile each, all at once or some at a time; and with the paper's own `batch`, tile
+/// columns, of which so many go at a time as the grids have. The exchange notices only when there are far more of them.
 std::vector<SwitchCase> batch_cases(const Laboratory& lab) {
     std::vector<SwitchCase> cases;
     const auto add = [&](RedistributionPath path, Index tile, ElementIndex size) {
@@ -84,6 +86,10 @@ std::vector<SwitchCase> batch_cases(const Laboratory& lab) {
         c.on.redistribute = {.path = path, .message_bytes = tile * tile * element_size};
         c.off = c.on.redistribute;
         c.off.batch = 0;
+        cases.push_back(c);
+        c.name = "batch_columns";
+        c.on.redistribute.batch = 0;
+        c.on.redistribute.batch_columns = lab.nodes();  // the least common multiple of both grids' columns
         cases.push_back(std::move(c));
     };
     for (const Index cols : lab.sized<std::vector<Index>>({1000, 4000, 16000}, {400}))
@@ -253,6 +259,41 @@ std::vector<Row> run_random(Laboratory& lab) {
     return rows;
 }
 
+// ------------------------------------------------------------------ whole tiles change their owners
+
+/// Equal tilings, where no tile is cut: four ways, and what default_whole_tile_bytes is chosen by.
+std::vector<Row> run_whole_tiles(Laboratory& lab) {
+    constexpr Index never = std::numeric_limits<Index>::max();
+    constexpr int more = 3;  // the differences are small
+    std::vector<Row> rows;
+    for (const Index tile : lab.sized<std::vector<Index>>({10, 20, 50, 70, 100, 140, 200, 280, 400}, {100})) {
+        RedistributeBenchOptions together = between_grids(lab, lab.sized<Index>(tile < 50 ? 1200 : 2800, 600));
+        together.tile_from = together.tile_to = {tile, tile};
+        together.redistribute.whole_tile_bytes = never;
+        RedistributeBenchOptions alone = together;
+        alone.redistribute.whole_tile_bytes = 1;
+        RedistributeBenchOptions chosen = together;
+        chosen.redistribute.whole_tile_bytes = default_whole_tile_bytes;
+        RedistributeBenchOptions in_place = together;
+        in_place.in_place = true;
+        Contests contests;
+        for (const auto& options : {together, alone, chosen, in_place})
+            contests.push_back(std::make_unique<Contest>(lab.engine, options));
+        const auto times = race(contests, more * lab.repetitions);
+        rows.push_back({{"nodes", lab.nodes()},
+                        {"n", together.n},
+                        {"tile", tile},
+                        {"message_bytes", tile * tile * element_size},
+                        {"together", times[0].tesela},
+                        {"alone", times[1].tesela},
+                        {"chosen", times[2].tesela},
+                        {"in_place", times[3].tesela},
+                        {"speedup_alone", times[0].tesela / times[1].tesela},
+                        {"speedup_in_place", times[2].tesela / times[3].tesela}});
+    }
+    return rows;
+}
+
 // ------------------------------------------------------------------ 8.6: beside ScaLAPACK
 
 struct Rivalry {
@@ -386,6 +427,23 @@ Experiment random_experiment() {
                                              {"bound_block_cyclic", "bound, block-cyclic"}},
                                   .columns = 2,
                                   .panel_width = 290},
+                                 rows);
+            }};
+}
+
+Experiment whole_tiles_experiment() {
+    return {"whole_tiles", run_whole_tiles, [](const std::vector<Row>& rows) {
+                return plot_rows({.title = "Equal tilings: whole tiles change their owners",
+                                  .x_label = "bytes of a tile",
+                                  .y_label = "seconds",
+                                  .panel = nodes_title,
+                                  .place = bytes_label,
+                                  .series = {{"together", "put together to messages of 1 MiB"},
+                                             {"alone", "each a message of its own"},
+                                             {"chosen", "by the rule"},
+                                             {"in_place", "in place, by moves"}},
+                                  .columns = 2,
+                                  .panel_width = 420},
                                  rows);
             }};
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes docs/tables/redistribution_*: all experiments of paper 002 on 2 and 4 nodes of this machine, and on 1 what one
-# node can show. As root also what overlapping saves on two nodes joined by a link (bench/cluster).
+# node can show and what is simulated. As root also what overlapping saves, and how whole tiles travel, on two nodes
+# joined by a link (bench/cluster). Exit code 1 if a bar was missed.
 #   bench/paper002/run.sh [PATH_TO_TESELA [OPTIONS OF tesela bench paper002 …]]
 set -euo pipefail
 root=$(realpath "$(dirname "$0")/../..")
@@ -15,6 +16,7 @@ for nodes in 1 2 4; do
 done
 [ "$(id -u)" = 0 ] || exit $failed
 for gbits in 1 10; do
-    "$root/bench/cluster/run.sh" 2 "$gbits" "${experiments[@]}" "$@" --only overlap --suffix "_${gbits}gbit" || failed=1
+    "$root/bench/cluster/run.sh" 2 "$gbits" "${experiments[@]}" "$@" --only overlap,whole_tiles \
+        --suffix "_${gbits}gbit" || failed=1
 done
 exit $failed

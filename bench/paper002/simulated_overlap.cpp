@@ -55,9 +55,8 @@ Times simulate(const Cluster& cluster, Index tiles, Between between) {
 Row row_of(const Cluster& cluster, Index n) {
     const Times apart = simulate(cluster, n / tile, Between::barrier);
     const Times overlapping = simulate(cluster, n / tile, Between::nothing);
-    return {{"nodes", 1},
-            {"platform", cluster.platform},
-            {"simulated_nodes", cluster.nodes},
+    return {{"platform", cluster.platform},
+            {"nodes", cluster.nodes},
             {"n", n},
             {"redistribution", apart.redistribution},
             {"with_barrier", apart.both},
@@ -88,7 +87,7 @@ Experiment simulated_overlap_experiment() {
                     {.title = "How much of a redistribution hides behind the Cholesky after it, on simulated clusters",
                      .x_label = "order of the matrix",
                      .y_label = "share hidden",
-                     .panel = [](const Row& row) { return row.at("simulated_nodes").get<std::string>(); },
+                     .panel = [](const Row& row) { return row.at("nodes").get<std::string>(); },
                      .place = [](const Row& row) { return row.at("n").dump(); },
                      .series = {{"hidden_share", "time saved / time of the redistribution"}},
                      .style = PlotStyle::bars,
@@ -96,19 +95,13 @@ Experiment simulated_overlap_experiment() {
                      .panel_width = 250},
                     rows);
             },
-        .digits = Digits::computed,
-        .fewest_nodes = 1,
-        .most_nodes = 1};
-}
-
-ComputedTable simulated_overlap_table() {
-    return {.file = "redistribution_overlap_simulated.csv",
-            .remake =
-                [](const Row& row) {
-                    return row_of({row.at("platform").get<std::string>(), row.at("simulated_nodes").get<std::string>()},
-                                  row.at("n").get<Index>());
-                },
-            .quick = [](const Row& row) { return row.at("n").get<Index>() <= 20 * tile; }};
+        .again = Experiment::Again{.remake =
+                                       [](const Row& row) {
+                                           return row_of({row.at("platform").get<std::string>(),
+                                                          row.at("nodes").get<std::string>()},
+                                                         row.at("n").get<Index>());
+                                       },
+                                   .quick = [](const Row& row) { return row.at("n").get<Index>() <= 20 * tile; }}};
 }
 
 }  // namespace tesela::bench
