@@ -104,7 +104,7 @@ private:
             const WorkerGroup& group = group_of(task);
             const auto seconds = seconds_on(item_of(task), group);
             if (!seconds) return fmt::format("item {} ran where its kernel cannot", task.item);
-            const double expected = *seconds * noise_of(task.item);
+            const double expected = *seconds * noise_of(task.item) * slowdown_of(task);
             const double took = task.end - task.start;
             const double error = 1e-9 * expected + 1e-14 * s_.result.makespan;  // times are sums
             const bool exact = group.processor == Processor::cpu && !cores_lose_time(task.node);
@@ -527,7 +527,14 @@ private:
     }
     /// When it was its worker's turn to take it: a core needs a while before the kernel starts.
     [[nodiscard]] double taken(const ScheduledTask& task) const {
-        return task.start - (group_of(task).processor == Processor::cpu ? type_of(task.node).runtime.task : 0);
+        if (group_of(task).processor == Processor::gpu) return task.start;
+        return task.start - slowdown_of(task) * type_of(task.node).runtime.task;
+    }
+    /// A critical task has half of its core if the node submits when it starts, and all of it otherwise.
+    [[nodiscard]] double slowdown_of(const ScheduledTask& task) const {
+        if (!is_critical(task.node, task.worker)) return 1;
+        const auto alone = seconds_on(item_of(task), group_of(task));
+        return alone && task.end - task.start > 1.5 * *alone * noise_of(task.item) ? 2 : 1;
     }
     [[nodiscard]] std::map<std::pair<std::int32_t, std::int32_t>, std::vector<const ScheduledTask*>> by_worker() const {
         std::map<std::pair<std::int32_t, std::int32_t>, std::vector<const ScheduledTask*>> result;
