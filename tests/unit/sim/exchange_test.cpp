@@ -171,8 +171,9 @@ TEST(SimulatedExchange, SendsAndReceivesABatchOfSourceColumnsAtATime) {
     const auto first_batch = [](const ScheduledMessage& message) { return message.version < 8; };
     for (const ScheduledMessage& before : messages)
         for (const ScheduledMessage& later : messages)
-            if (first_batch(before) && !first_batch(later) && (before.from == later.from || before.to == later.to))
+            if (first_batch(before) && !first_batch(later) && (before.from == later.from || before.to == later.to)) {
                 EXPECT_GE(later.start, before.arrival) << before.from << " to " << before.to;
+            }
 }
 
 TEST(SimulatedExchange, ComesAfterAnotherIntoTheSameTileAndBeforeWhatCommutesOnIt) {
