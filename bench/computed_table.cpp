@@ -20,7 +20,8 @@ constexpr double different = std::numeric_limits<double>::infinity();
 double difference(const Row& a, const Row& b) {
     if (!a.is_number() || !b.is_number()) return a == b ? 0 : different;
     const auto x = a.get<double>(), y = b.get<double>();
-    const double apart = std::abs(x - y) / std::max({1.0, std::abs(x), std::abs(y)});
+    constexpr double nothing = 1e-12;
+    const double apart = std::abs(x - y) / std::max({nothing, std::abs(x), std::abs(y)});
     return std::isnan(apart) ? different : apart;
 }
 

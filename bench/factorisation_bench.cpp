@@ -88,7 +88,9 @@ public:
           tile_(cli::tile_size(options.run, options.n, engine)),
           stream_(engine),
           tiling_(Tiling::square(options.n, tile_)),
-          matrix_(stream_, tiling_, cli::distribution(options.run, tiling_.grid(), engine),
+          matrix_(stream_, tiling_,
+                  cli::distribution(options.run, tiling_.grid(), engine,
+                                    which == Factorisation::cholesky ? Operation::cholesky : Operation::lu),
                   {.stored = which == Factorisation::cholesky ? Stored::lower : Stored::full}) {}
 
     [[nodiscard]] Index tile() const { return tile_; }

@@ -56,7 +56,8 @@ public:
           stream_(engine) {
         for (Index i = 0; i < n_; ++i) data_.values.push_back(std::sin(static_cast<double>(i)));
         plan_.tile = cli::tile_size(options.run, n_, engine);
-        plan_.distribution = cli::distribution(options.run, Tiling::square(n_, plan_.tile).grid(), engine);
+        plan_.distribution =
+            cli::distribution(options.run, Tiling::square(n_, plan_.tile).grid(), engine, Operation::cholesky);
         plan_.overlap = cli::overlap_of(options.overlap, engine);
         likelihood_.emplace(stream_, data_, model(), plan_);
         sigma_.emplace(stream_, Tiling::square(n_, plan_.tile), *plan_.distribution,

@@ -65,8 +65,8 @@ struct Rates {
 Rates rates(const Simulated& run, Index message_bytes) {
     const Link& nic = run.node.nic;
     const auto bytes = static_cast<double>(message_bytes);
-    const RedistributionBound bound =
-        redistribution_bound(run.volume, {.network = nic.bandwidth, .memory = run.node.memory_bandwidth});
+    const RedistributionBound bound = redistribution_bound(
+        run.volume, {.network = nic.bandwidth, .memory = run.node.memory_bandwidth / 2});  // read and written
     return {1e-9 * static_cast<double>(bound.largest) / run.seconds, 1e-9 * bound.bandwidth,
             1e-9 * bytes / (nic.latency + bytes / nic.bandwidth)};
 }

@@ -107,7 +107,7 @@ bad "a model that is none" "twins.csv" "$tesela" predict twins.csv "$data/meuse_
 echo '{"format": "tesela-model", "version": 1}' >empty.json
 bad "a model without fields" "empty.json is not a model that tesela fit wrote: the field program is missing" "$tesela" predict empty.json "$data/meuse_grid.csv" -o bad.csv
 bad "neither points nor number" "--n N or --points FILE" "$tesela" sample --theta $theta -o bad.csv
-bad "unknown overlap" '--overlap: "all" is not one of sync, async' "$tesela" fit "${meuse[@]}" --overlap all -o bad.json
+bad "unknown overlap" '--overlap: "all" is not one of auto, sync, async' "$tesela" fit "${meuse[@]}" --overlap all -o bad.json
 expect 0 "a smooth field" "$tesela" sample --n 150 --family squared_exponential --theta sigma2=1,range=0.2,nugget=0.001 --seed 3 -o smooth.csv
 expect 0 "a bound that is the family's limit" "$tesela" fit smooth.csv --coords x,y --value z --family powered_exponential -o smooth.json
 holds "a bound that is the family's limit" err "upper bound 2: more is not valid"

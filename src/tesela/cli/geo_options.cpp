@@ -158,7 +158,7 @@ geo::Overlap overlap_of(geo::OverlapChoice choice, const StarpuEngine& engine) {
 geo::LikelihoodOptions likelihood_options(const GeoOptions& options, Index n, const StarpuEngine& engine) {
     geo::LikelihoodOptions result{.tile = tile_size(options.run, n, engine),
                                   .overlap = overlap_of(options.overlap, engine)};
-    result.distribution = distribution(options.run, Tiling::square(n, result.tile).grid(), engine);
+    result.distribution = distribution(options.run, Tiling::square(n, result.tile).grid(), engine, Operation::cholesky);
     return result;
 }
 

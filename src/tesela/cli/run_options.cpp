@@ -74,8 +74,8 @@ Index tile_size(const RunOptions& options, Index n, const Engine& engine) {
     return size;
 }
 
-Distribution distribution(const RunOptions& options, GridSize tiles, const Engine& engine) {
-    return make_distribution(options.distribution, tiles, engine.node_count());
+Distribution distribution(const RunOptions& options, GridSize tiles, const Engine& engine, Operation operation) {
+    return make_distribution(options.distribution, tiles, engine.node_count(), operation);
 }
 
 }  // namespace tesela::cli

@@ -2,6 +2,7 @@
 
 #include "tesela/cli/progress_line.hpp"
 #include "tesela/distribution/distribution.hpp"
+#include "tesela/distribution/weights.hpp"
 #include "tesela/starpu/engine.hpp"
 
 #include <memory>
@@ -47,7 +48,8 @@ void add_json_option(CLI::App& command, RunOptions& options);
 /// The tile size that --tile asks for, for an n x n matrix on this engine. Throws Error if it is not a size.
 [[nodiscard]] Index tile_size(const RunOptions& options, Index n, const Engine& engine);
 
-/// The distribution that --dist asks for: a family with arguments, or a JSON file.
-[[nodiscard]] Distribution distribution(const RunOptions& options, GridSize tiles, const Engine& engine);
+/// The distribution that --dist asks for, for this operation: a family with arguments, or a JSON file.
+[[nodiscard]] Distribution distribution(const RunOptions& options, GridSize tiles, const Engine& engine,
+                                        Operation operation);
 
 }  // namespace tesela::cli

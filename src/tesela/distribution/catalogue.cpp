@@ -206,8 +206,8 @@ Distribution make_family(std::string_view text, const DistributionRequest& reque
     return found->make(named, request);
 }
 
-Distribution make_distribution(std::string_view text, GridSize tiles, Index nodes) {
-    return make_family(text, {.workload = {.density = full_density(tiles)}, .nodes = nodes});
+Distribution make_distribution(std::string_view text, GridSize tiles, Index nodes, Operation operation) {
+    return make_family(text, {.workload = {.operation = operation, .density = full_density(tiles)}, .nodes = nodes});
 }
 
 std::vector<std::string> families_for(const DistributionRequest& request) {

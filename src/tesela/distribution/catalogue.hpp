@@ -29,8 +29,9 @@ struct DistributionRequest {
 /// Throws Error for an unknown family or arguments that do not fit the request.
 [[nodiscard]] Distribution make_family(std::string_view text, const DistributionRequest& request);
 
-/// What `--dist` takes, for dense tiles on equal nodes.
-[[nodiscard]] Distribution make_distribution(std::string_view text, GridSize tiles, Index nodes);
+/// What `--dist` takes, for dense tiles on equal nodes and what will be done to them.
+[[nodiscard]] Distribution make_distribution(std::string_view text, GridSize tiles, Index nodes,
+                                             Operation operation = Operation::product);
 
 /// The families without arguments that can answer the request, in the order of the papers: what a comparison lists.
 [[nodiscard]] std::vector<std::string> families_for(const DistributionRequest& request);

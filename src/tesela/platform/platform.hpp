@@ -85,7 +85,7 @@ struct WorkerGroup {
 /// A network interface or an uplink; both directions at once.
 struct Link {
     double bandwidth = 0;  ///< bytes/s
-    double latency = 0;    ///< seconds
+    double latency = 0;    ///< seconds; of an interface: of a message to another such interface at the same switch
     Source source = Source::derived;
     friend bool operator==(const Link&, const Link&) = default;
 };

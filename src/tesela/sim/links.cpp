@@ -25,7 +25,9 @@ std::vector<std::size_t> up_from(const Platform& platform, std::size_t subnet) {
 NetworkLinks::NetworkLinks(const Platform& platform) : subnets_(std::max<std::size_t>(1, platform.subnets.size())) {
     for (const NodeType& type : platform.node_types)
         for (Index n = 0; n < type.count; ++n) {
-            links_.insert(links_.end(), 2, type.nic);
+            Link half = type.nic;
+            half.latency /= 2;
+            links_.insert(links_.end(), 2, half);
             subnet_.push_back(platform.subnets.empty() ? 0 : position_of(platform, type.subnet));
         }
     const auto first = static_cast<std::uint32_t>(links_.size());

@@ -14,7 +14,8 @@ class NetworkLinks {
 public:
     explicit NetworkLinks(const Platform& platform);
 
-    /// Links 2p and 2p + 1 lead out of and into node p; those after them up from and down to each subnet.
+    /// Links 2p and 2p + 1 lead out of and into node p; those after them up from and down to each subnet. The latency
+    /// of an interface is that of a message to another like it: each of the two has half of it.
     [[nodiscard]] const std::vector<Link>& links() const { return links_; }
     [[nodiscard]] Index nodes() const { return static_cast<Index>(subnet_.size()); }
     /// The links of a message, in order; valid until the next call.

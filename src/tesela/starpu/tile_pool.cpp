@@ -109,19 +109,32 @@ bool TilePool::prepare_one(std::size_t size) {
     // The system finds pages when they are first touched, which is what takes the time: outside of the lock.
     for (std::size_t at = 0; at < size; at += page_bytes) static_cast<volatile char*>(memory)[at] = 0;
     const std::lock_guard lock(mutex_);
-    free_[size].push_back(memory);
+    try {
+        free_[size].push_back(memory);
+    } catch (const std::bad_alloc&) {
+        std::free(memory);
+        use_.kept -= size;
+        return false;
+    }
     return true;
+}
+
+Index TilePool::kept_pieces(std::size_t size) const {
+    const std::lock_guard lock(mutex_);
+    const auto kept = free_.find(size);
+    return kept == free_.end() ? 0 : static_cast<Index>(kept->second.size());
 }
 
 void TilePool::prepare(std::size_t bytes, Index count, int threads) {
     const std::size_t size = rounded(bytes);
-    std::atomic<Index> left = count;
+    const Index missing = count - kept_pieces(size);
+    std::atomic<Index> left = missing;
     const auto prepare_some = [&] {
         while (left.fetch_sub(1) > 0)
             if (!prepare_one(size)) return;
     };
     std::vector<std::jthread> others;
-    for (Index t = 1; t < std::min<Index>(threads, count); ++t) others.emplace_back(prepare_some);
+    for (Index t = 1; t < std::min<Index>(threads, missing); ++t) others.emplace_back(prepare_some);
     prepare_some();
 }
 

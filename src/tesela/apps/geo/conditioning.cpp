@@ -112,7 +112,8 @@ double Conditioning::digits() const {
 Conditioning estimate_condition(const Likelihood& likelihood) {
     Inverse inverse(likelihood);
     const double of_inverse = one_norm_of_inverse(inverse, likelihood.points());
-    return {.estimate = std::max(1.0, one_norm(likelihood) * of_inverse)};
+    const double estimate = one_norm(likelihood) * of_inverse;
+    return {.estimate = std::isnan(estimate) ? std::numeric_limits<double>::infinity() : std::max(1.0, estimate)};
 }
 
 std::string explain_conditioning(const Conditioning& conditioning, const Likelihood& likelihood) {

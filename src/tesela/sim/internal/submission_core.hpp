@@ -6,8 +6,8 @@
 
 namespace tesela::sim {
 
-/// The core of each node that submission shares with the critical worker: whoever needs it while the other does has
-/// half of it (paper 000, "oversubscribe" of section 4.2.1).
+/// The core of each node that submission shares with the critical worker: whoever begins while the other is at work has
+/// half of it until its task or step ends (paper 000, "oversubscribe" of section 4.2.1).
 class SubmissionCore {
 public:
     explicit SubmissionCore(std::size_t nodes) : critical_(nodes, 0) {}
