@@ -141,8 +141,9 @@ calibration::MeasuredPlatform calibrate(StarpuEngine& engine, Index n, double se
     const Index tile = tile_of<Run>(engine, n);
     std::vector<Index> tiles{tile};
     if (n % tile != 0) tiles.push_back(std::max<Index>(16, n % tile));
-    return calibration::measure_platform(engine, {.kernels = Run::kernels(), .tiles = tiles, .seconds = seconds},
-                                         calibration::Load::busy);
+    return calibration::measure_platform(
+        engine, {.kernels = Run::kernels(), .tiles = tiles, .loads = {calibration::Load::busy}, .seconds = seconds},
+        calibration::Load::busy);
 }
 
 /// What the passes of one row gave.

@@ -15,6 +15,7 @@
 #include <ctime>
 #include <iterator>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 namespace tesela::calibration {
@@ -74,7 +75,7 @@ std::vector<const Specimen*> chosen_specimens(const std::vector<std::string>& na
     return chosen;
 }
 
-/// All specimens at one tile size under one load. Each worker has its own tiles.
+/// All specimens at one tile size under one load, in as many rounds as wanted. Each worker has its own tiles.
 class Session {
 public:
     struct Setting {
@@ -85,7 +86,10 @@ public:
         Index walked_bytes = 0;
         const std::vector<int>& cores;
     };
-    explicit Session(const Setting& setting) : setting_(setting), barrier_(setting.workers) {}
+    explicit Session(const Setting& setting)
+        : setting_(setting),
+          barrier_(setting.workers),
+          supplies_(static_cast<std::size_t>(setting.workers)) {}
 
     using Announce = std::function<void(const Specimen&)>;
     std::vector<Spread> run(const std::vector<const Specimen*>& list, const Announce& announce) {
@@ -108,14 +112,17 @@ public:
 
 private:
     void work(std::size_t worker, const std::vector<const Specimen*>& list, const Announce& announce) {
-        TileSupply supply({.tile = setting_.tile,
-                           .type = setting_.type,
-                           .bytes = static_cast<std::size_t>(setting_.walked_bytes / setting_.workers)});
+        std::optional<TileSupply>& supply = supplies_[worker];
+        if (!supply)
+            supply.emplace(
+                TileSupply::Size{.tile = setting_.tile,
+                                 .type = setting_.type,
+                                 .bytes = static_cast<std::size_t>(setting_.walked_bytes / setting_.workers)});
         for (std::size_t s = 0; s < list.size(); ++s) {
             if (worker == 0) announce(*list[s]);
-            supply.reset();
+            supply->reset();
             barrier_.arrive_and_wait();
-            repeat(*list[s], supply, seconds_[s][worker], finished_[s]);
+            repeat(*list[s], *supply, seconds_[s][worker], finished_[s]);
             barrier_.arrive_and_wait();
         }
     }
@@ -147,6 +154,7 @@ private:
 
     Setting setting_;
     std::barrier<> barrier_;
+    std::vector<std::optional<TileSupply>> supplies_;        ///< by worker, whose thread makes it
     std::vector<std::vector<std::vector<double>>> seconds_;  ///< by specimen and worker
     std::vector<std::atomic<int>> finished_;
     std::atomic<const Kernel*> failed_{nullptr};
@@ -241,6 +249,7 @@ void check(const CalibrationOptions& options) {
     for (const Index tile : options.tiles)
         if (tile < 1 || tile > largest_tile)
             throw Error("tiles of {} rows cannot be timed; take sizes from 1 to {}", tile, largest_tile);
+    if (options.loads.empty()) throw Error("kernels are timed under at least one load");
     if (options.workers < 1) throw Error("kernels need at least one worker; {} were asked for", options.workers);
     if (options.most_rounds < 1) throw Error("kernels need at least one round; {} were asked for", options.most_rounds);
     if (!(options.seconds > 0) || options.seconds > 3600)
@@ -255,7 +264,10 @@ std::vector<KernelSample> time_kernels(const CalibrationOptions& options) {
     std::ranges::sort(tiles);
     tiles.erase(std::unique(tiles.begin(), tiles.end()), tiles.end());
     const Index walked = options.walked_bytes > 0 ? options.walked_bytes : bytes_beyond_caches();
-    const Index loads = options.workers > 1 ? 2 : 1;
+    const auto wanted = [&](Load load) { return std::ranges::find(options.loads, load) != options.loads.end(); };
+    const bool times_busy = options.workers > 1 && wanted(Load::busy);
+    const bool times_alone = !times_busy || wanted(Load::alone);
+    const Index loads = (times_alone ? 1 : 0) + (times_busy ? 1 : 0);
     Index total = 0;
     for (const Index tile : tiles)
         for (const ElementType type : element_types)
@@ -275,20 +287,21 @@ std::vector<KernelSample> time_kernels(const CalibrationOptions& options) {
             };
             const auto under = [&](int workers) {
                 counts = true;
+                Session session({.tile = tile,
+                                 .type = type,
+                                 .workers = workers,
+                                 .seconds = options.seconds / 2,
+                                 .walked_bytes = walked,
+                                 .cores = options.cores});
                 return time_until_steady(list, options.most_rounds, [&](const auto& some) {
-                    auto spreads = Session({.tile = tile,
-                                            .type = type,
-                                            .workers = workers,
-                                            .seconds = options.seconds / 2,
-                                            .walked_bytes = walked,
-                                            .cores = options.cores})
-                                       .run(some, announce);
+                    auto spreads = session.run(some, announce);
                     counts = false;
                     return spreads;
                 });
             };
-            const auto alone = under(1);
-            const auto busy = options.workers > 1 ? under(options.workers) : alone;
+            auto alone = times_alone ? under(1) : std::vector<Spread>{};
+            const auto busy = times_busy ? under(options.workers) : alone;
+            if (!times_alone) alone = busy;
             for (std::size_t s = 0; s < list.size(); ++s)
                 samples.push_back({.kernel = list[s]->kernel->name,
                                    .tile = tile,

@@ -40,7 +40,7 @@ struct KernelSample {
     CallShape shape = CallShape::square;
     KernelCost cost{};
     Spread alone{};
-    Spread busy{};  ///< the same as alone where there is one worker only
+    Spread busy{};  ///< the same as alone where there is one worker only, or one load was asked for
 
     [[nodiscard]] const Spread& under(Load load) const { return load == Load::alone ? alone : busy; }
 };
@@ -49,6 +49,8 @@ struct CalibrationOptions {
     std::vector<std::string> kernels;  ///< names as in kernel_names()
     std::vector<Index> tiles{64, 128, 192, 256, 320, 384, 512, 640, 768, 960};
     int workers = 1;
+    /// Under which loads; what is not asked for is as the other.
+    std::vector<Load> loads{Load::alone, Load::busy};
     /// For each kernel, tile size and load, in two rounds of at least seven calls; more rounds follow while the two
     /// best differ by more than steady_drift, at most so many in all.
     double seconds = 0.1;

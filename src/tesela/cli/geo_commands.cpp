@@ -1,5 +1,6 @@
 #include "tesela/cli/geo_commands.hpp"
 
+#include "tesela/apps/geo/conditioning.hpp"
 #include "tesela/apps/geo/model_file.hpp"
 #include "tesela/apps/geo/predict.hpp"
 #include "tesela/apps/geo/prediction_map.hpp"
@@ -216,6 +217,12 @@ void add_fit(CLI::App& app, int& exit_code) {
 
 // --- loglik ----------------------------------------------------------------------------------------------------------
 
+/// Says so on the first node where the factor of the last evaluation leaves few digits.
+void warn_if_ill_conditioned(const geo::Likelihood& likelihood, const Engine& engine) {
+    const std::string text = geo::explain_conditioning(geo::estimate_condition(likelihood), likelihood);
+    if (!text.empty() && is_first(engine)) fmt::print(stderr, "warning: {}\n", text);
+}
+
 int run_loglik(const GeoOptions& options) {
     Notes notes;
     const geo::Observations observations = read_observations(options.data, notes);
@@ -228,6 +235,8 @@ int run_loglik(const GeoOptions& options) {
     const auto start = Clock::now();
     const geo::LikelihoodValue value = likelihood.evaluate(theta);
     if (!value.status.ok()) throw geo::NotPositiveDefinite(likelihood.explain(value.status, theta));
+    const double seconds = seconds_since(start);
+    warn_if_ill_conditioned(likelihood, *engine);
     const Json results{{"loglik", value.log_likelihood},
                        {"theta", geo::theta_json(model.family, theta)},
                        {"trend", geo::trend_json(model.trend, value.trend)},
@@ -239,7 +248,7 @@ int run_loglik(const GeoOptions& options) {
                        {"overlap", geo::name(likelihood.options().overlap)},
                        {"nodes", engine->node_count()},
                        {"evaluations", 1},
-                       {"seconds", seconds_since(start)}};
+                       {"seconds", seconds}};
     if (options.run.json || !is_first(*engine)) {
         print_results(*engine, results, options.run.json);
         return success;
@@ -314,6 +323,7 @@ int run_predict(PredictCommand options) {
     };
     const geo::Predictions predictions =
         geo::predict(likelihood, fitted.result.theta, points, {.of = of, .block = options.block, .progress = progress});
+    warn_if_ill_conditioned(likelihood, *engine);
     if (!is_first(*engine)) return success;
     report_predictions(options, fitted, points, predictions);
     if (options.geo.output == "-") return success;

@@ -53,6 +53,21 @@ TEST(TimeKernels, GiveOneSampleForEachKernelTileAndShape) {
         }
 }
 
+TEST(TimeKernels, UnderOneLoadOnlyAreTheSameForBoth) {
+    CalibrationOptions options = quick({"dgemm"});
+    options.loads = {Load::busy};
+    Index announced = 0;
+    options.progress = [&](Index, Index of, const std::string&) {
+        EXPECT_EQ(of, 6);  // three sizes in two shapes
+        ++announced;
+    };
+    for (const KernelSample& sample : time_kernels(options)) {
+        EXPECT_EQ(sample.alone.median, sample.busy.median);
+        EXPECT_GE(sample.busy.calls, 14);
+    }
+    EXPECT_EQ(announced, 6);
+}
+
 TEST(TimeKernels, RunEveryKernelWithoutFailure) {
     for (const ElementType type : {ElementType::f64, ElementType::f32}) {
         CalibrationOptions options = quick(kernel_names(type));
