@@ -155,7 +155,7 @@ struct Passes {
 };
 
 template <class Run>
-Passes passes_of(StarpuEngine& engine, const PredictionOptions& options, Index n) {
+Passes passes_of(StarpuEngine& engine, const PredictionOptions& options, const char* operation, Index n) {
     Passes all;
     for (int pass = 0; pass < options.passes; ++pass) {
         const auto nodes = calibrate<Run>(engine, n, options.seconds);
@@ -163,6 +163,9 @@ Passes passes_of(StarpuEngine& engine, const PredictionOptions& options, Index n
         all.measured.push_back(measure<Run>(engine, n, options.repetitions));
         all.errors.push_back(all.predicted.back() / all.measured.back() - 1);
         if (nodes.network) all.bandwidths.push_back(nodes.network->bandwidth);
+        if (engine.this_node() == NodeId{0})
+            fmt::print(stderr, "{} {} on {} workers, pass {} of {}: {:.4f} s predicted, {:.4f} s measured\n", operation,
+                       n, engine.worker_count(), pass + 1, options.passes, all.predicted.back(), all.measured.back());
     }
     return all;
 }
@@ -170,7 +173,7 @@ Passes passes_of(StarpuEngine& engine, const PredictionOptions& options, Index n
 /// `noise` is how much more than in the fastest pass the middle one measured: what nobody could predict.
 template <class Run>
 Row compare(StarpuEngine& engine, const PredictionOptions& options, const char* operation, Index n) {
-    const Passes all = passes_of<Run>(engine, options, n);
+    const Passes all = passes_of<Run>(engine, options, operation, n);
     return {{"nodes", engine.node_count()},
             {"network_gbytes_per_second", all.bandwidths.empty() ? Row() : Row(1e-9 * median(all.bandwidths))},
             {"operation", operation},
