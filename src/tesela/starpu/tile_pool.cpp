@@ -30,6 +30,7 @@ void TilePool::free_kept() noexcept {
         for (void* memory : list) std::free(memory);
         list.clear();
     }
+    promised_.clear();
     use_.kept = 0;
 }
 
@@ -67,6 +68,8 @@ void* TilePool::take(std::size_t bytes, Claim claim) noexcept {
         memory = kept->second.back();
         kept->second.pop_back();
         use_.kept -= size;
+        if (const auto promised = promised_.find(size); promised != promised_.end() && promised->second > 0)
+            --promised->second;
     } else {
         // What is kept counts too, and may be what the system lacks.
         if (use_.in_use + use_.kept + size > use_.limit) free_kept();
@@ -119,15 +122,18 @@ bool TilePool::prepare_one(std::size_t size) {
     return true;
 }
 
-Index TilePool::kept_pieces(std::size_t size) const {
+/// Pieces that are kept may be those of an earlier `prepare`, for tiles that have not come for them yet.
+Index TilePool::promise(std::size_t size, Index count) {
     const std::lock_guard lock(mutex_);
-    const auto kept = free_.find(size);
-    return kept == free_.end() ? 0 : static_cast<Index>(kept->second.size());
+    Index& promised = promised_[size];
+    const Index unpromised = std::max<Index>(0, static_cast<Index>(free_[size].size()) - promised);
+    promised += count;
+    return std::max<Index>(0, count - unpromised);
 }
 
 void TilePool::prepare(std::size_t bytes, Index count, int threads) {
     const std::size_t size = rounded(bytes);
-    const Index missing = count - kept_pieces(size);
+    const Index missing = promise(size, count);
     std::atomic<Index> left = missing;
     const auto prepare_some = [&] {
         while (left.fetch_sub(1) > 0)

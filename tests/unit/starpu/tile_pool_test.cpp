@@ -47,6 +47,18 @@ TEST(TilePool, PreparesMemoryThatLaterComesWithoutTheSystem) {
     EXPECT_EQ(pool.use().in_use, 0U);
 }
 
+TEST(TilePool, PreparesWhatIsMissingBesideWhatWasPreparedForOthers) {
+    TilePool pool;
+    pool.prepare(kib, 3, 1);
+    pool.prepare(kib, 2, 1);  // the three are not for these
+    EXPECT_EQ(pool.use().allocations, 5U);
+    std::vector<void*> taken;
+    for (int k = 0; k < 5; ++k) taken.push_back(pool.take(kib, Claim::needed));
+    for (void* memory : taken) pool.give(memory, kib);
+    pool.prepare(kib, 6, 1);  // five are at hand
+    EXPECT_EQ(pool.use().allocations, 6U);
+}
+
 TEST(TilePool, PreparesNoMoreThanItsLimitLeaves) {
     TilePool pool;
     pool.set_limits(10 * kib, 10 * kib);

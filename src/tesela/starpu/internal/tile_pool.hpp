@@ -30,9 +30,9 @@ public:
     /// Null when there is no memory, or the claim allows none.
     void* take(std::size_t bytes, Claim claim) noexcept;
     void give(void* memory, std::size_t bytes) noexcept;
-    /// Gets pieces of memory from the system now, pages included, by so many threads, until `count` are at hand, and
-    /// keeps them for `take` whatever the limit of what is kept. Ends early where the limit or the system leaves no
-    /// more.
+    /// Gets pieces of memory from the system now, pages included, by so many threads, until `count` are at hand beside
+    /// those of earlier calls that were not taken yet, and keeps them for `take` whatever the limit of what is kept.
+    /// Ends early where the limit or the system leaves no more.
     void prepare(std::size_t bytes, Index count, int threads);
     /// Keeps room for tiles that have no memory yet, until it is taken with Claim::held_back or released.
     void hold_back(std::size_t bytes) noexcept;
@@ -57,12 +57,13 @@ private:
     void free_kept() noexcept;
     [[nodiscard]] void* allocate(std::size_t size) noexcept;
     [[nodiscard]] bool prepare_one(std::size_t size);
-    [[nodiscard]] Index kept_pieces(std::size_t size) const;
+    [[nodiscard]] Index promise(std::size_t size, Index count);
     [[nodiscard]] bool keep_reserve() noexcept;
     void free_reserve() noexcept;
 
     mutable std::mutex mutex_;
     std::unordered_map<std::size_t, std::vector<void*>> free_;
+    std::unordered_map<std::size_t, Index> promised_;  ///< of those, pieces that were prepared and not taken
     Use use_{.limit = ~std::size_t{0}};
     std::size_t keep_limit_ = std::size_t{1} << 30U;
     /// Never touched, and given up when the system has no memory for a tile: what everybody else needs to go on and
