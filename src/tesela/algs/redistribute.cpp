@@ -62,6 +62,9 @@ void check_switches(const RedistributeOptions& options) {
     if (options.batch_columns < 0)
         throw Error("batch_columns is {}; it must be at least 0, which means all columns at once",
                     options.batch_columns);
+    if (options.whole_tile_bytes < 0)
+        throw Error("whole_tile_bytes is {}; it must be at least 0, which means that all whole tiles travel alone",
+                    options.whole_tile_bytes);
     if (options.path == RedistributionPath::tasks || (options.isolate_segments && options.dynamic_volume)) return;
     throw Error(
         "isolate_segments and dynamic_volume can be turned off only where a redistribution is made of tasks "

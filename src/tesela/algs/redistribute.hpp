@@ -28,8 +28,8 @@ struct RedistributeOptions {
     Index batch_columns = 0;
     /// Segments smaller than this travel together with others between the same two nodes; larger ones are split.
     Index message_bytes = Index{1} << 20U;
-    /// Tiles that travel as a whole do so alone from this many bytes on, without a copy into a buffer and out of it.
-    /// Without effect on the path `tasks`, where every message is a buffer.
+    /// Tiles that travel as a whole do so alone from this many bytes on (0: all), without a copy into a buffer and out
+    /// of it. Without effect on the path `tasks`, where every message is a buffer.
     Index whole_tile_bytes = default_whole_tile_bytes;
     /// Segments of one target tile land at the same time (002 §6.2.1). Off needs the path `tasks`.
     bool isolate_segments = true;

@@ -36,7 +36,10 @@ struct Part {
 
 }  // namespace
 
-Index bytes_beyond_caches() { return static_cast<Index>(4 * last_cache_bytes()); }
+Index bytes_beyond_caches() {
+    constexpr Index most = Index{1} << 30U;
+    return std::min(most, static_cast<Index>(4 * last_cache_bytes()));
+}
 
 double measure_copy_bandwidth(Index bytes, int threads) {
     if (bytes < 1 || threads < 1)

@@ -4,7 +4,8 @@
 
 namespace tesela::calibration {
 
-/// Four times the last-level cache: copies of so many bytes come from memory.
+/// Four times the last-level cache, and at most 1 GiB, since a virtual machine may be told of more cache than it gets:
+/// copies of so many bytes come from memory.
 [[nodiscard]] Index bytes_beyond_caches();
 
 /// Bytes copied per second from memory to memory by all threads together: each copies its part of `bytes` to another

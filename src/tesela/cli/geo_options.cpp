@@ -130,7 +130,7 @@ void add_parameter_options(CLI::App& command, ModelOptions& options) {
 void add_overlap_option(CLI::App& command, geo::OverlapChoice& overlap) {
     add_choice(command, "--overlap", overlap, geo::overlap_choice_names,
                "How far the phases of an evaluation overlap, from sync (not at all); each step adds to those before "
-               "it; auto: oversubscribe where there are cores enough, otherwise order");
+               "it; auto: oversubscribe on nodes with 64 cores or more, otherwise order");
 }
 
 CriticalWorker critical_worker(geo::OverlapChoice overlap) {

@@ -149,5 +149,26 @@ TEST(Conditioning, OfAFitWithNoiseIsNoReasonToWarn) {
     for (const FitWarning& warning : result.warnings) EXPECT_NE(warning.kind, FitWarning::Kind::ill_conditioned);
 }
 
+TEST(Conditioning, IsGoodEnoughWithTheJitterThatTheWarningAdvises) {
+    EXPECT_DOUBLE_EQ(helpful_jitter(60), 1e-9);
+    EXPECT_DOUBLE_EQ(helpful_jitter(100'000), 1e-6);
+    Observations points{.coordinates = random_points(60, 1)};
+    points.coordinates[0][1] = points.coordinates[0][0] + 1e-7;  // almost at one place
+    points.coordinates[1][1] = points.coordinates[1][0];
+    points.values = points.coordinates[0];
+    for (const double jitter : {1e-3 * helpful_jitter(60), helpful_jitter(60)}) {
+        InlineEngine engine;
+        Stream s(engine);
+        Likelihood likelihood(s, points, {.family = CovarianceFamily::squared_exponential, .jitter = jitter},
+                              {.tile = 16});
+        ASSERT_TRUE(likelihood.evaluate({.sigma2 = 1, .range = 2}).status.ok());
+        const std::string warning = explain_conditioning(estimate_condition(likelihood), likelihood);
+        if (jitter < helpful_jitter(60))
+            EXPECT_THAT(warning, HasSubstr("--jitter 1e-09"));
+        else
+            EXPECT_THAT(warning, IsEmpty());
+    }
+}
+
 }  // namespace
 }  // namespace tesela::geo

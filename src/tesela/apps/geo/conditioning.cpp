@@ -123,9 +123,9 @@ std::string explain_conditioning(const Conditioning& conditioning, const Likelih
     return fmt::format(
         "the covariance matrix is nearly singular: its condition number is at least {:.1e}, so about {:.0f} of 16 "
         "digits of what is computed with it can be trusted. The closest points, {} and {}, are {:.6g} apart. Let the "
-        "nugget be free or give a larger one, merge points that are almost at one place, or give --jitter 1e-10",
+        "nugget be free or give a larger one, merge points that are almost at one place, or give --jitter {:.0e}",
         conditioning.estimate, std::floor(conditioning.digits()), observations.where(pair.first),
-        observations.where(pair.second), pair.distance);
+        observations.where(pair.second), pair.distance, helpful_jitter(observations.size()));
 }
 
 }  // namespace tesela::geo

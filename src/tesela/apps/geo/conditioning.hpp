@@ -13,9 +13,6 @@ struct Conditioning {
     [[nodiscard]] double digits() const;
 };
 
-/// Solutions with fewer digits are worth a warning.
-inline constexpr double enough_digits = 4;
-
 /// Estimates κ₁ of Σ at the last, good, evaluation, whose factor is used. ‖Σ⁻¹‖₁ as LAPACK's dpocon does (Hager 1984,
 /// Higham 1988): at most nine solves with one column, 2n² each, where the factor itself took n³/3.
 /// (max/min)² of the factor's diagonal would be cheaper, but misses a factor of n and more: see the tests. ‖Σ‖₁ is the

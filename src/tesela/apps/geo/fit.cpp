@@ -225,8 +225,10 @@ void Search::warn(FitWarning::Kind kind, Parameter parameter) {
     std::string text;
     if (kind == FitWarning::Kind::at_lower_bound)
         text = fmt::format("{} ended at its lower bound {:.6g}{}: {}", name(parameter), bounds.lower, unit,
-                           parameter == Parameter::nugget ? "fix it at 0 (--fix nugget=0), or lower the bound (--lower)"
-                                                          : "lower the bound (--lower), or fix it at a value (--fix)");
+                           parameter == Parameter::nugget
+                               ? "lower the bound (--lower), or fix it at 0 (--fix nugget=0) unless "
+                                 "points lie close together"
+                               : "lower the bound (--lower), or fix it at a value (--fix)");
     else if (kind == FitWarning::Kind::at_upper_bound)
         text = fmt::format("{} ended at its upper bound {:.6g}{}: {}", name(parameter), bounds.upper, unit,
                            is_limit(parameter) ? "more is not valid with this family and metric; try others"

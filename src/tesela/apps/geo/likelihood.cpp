@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <cstring>
 #include <numbers>
 #include <numeric>
@@ -201,14 +202,19 @@ std::string Likelihood::explain(const Status& status, const CovarianceParameters
     return explain_not_positive_definite(status, {observations_, points_}, model_.family, theta);
 }
 
+double helpful_jitter(Index n) {
+    return std::pow(
+        10, std::ceil(std::log10(static_cast<double>(n) * std::numeric_limits<double>::epsilon()) + enough_digits));
+}
+
 std::string explain_not_positive_definite(const Status& status, const Located& at, CovarianceFamily family,
                                           const CovarianceParameters& theta) {
     const PointPair pair = closest_pair(at.points);
     return fmt::format(
         "the covariance matrix is not positive definite at {}: pivot {} of {} is not positive. The closest points, {} "
-        "and {}, are {:.6g} apart. Use a larger nugget, a smaller range or smoothness, or --jitter 1e-10",
+        "and {}, are {:.6g} apart. Use a larger nugget, a smaller range or smoothness, or --jitter {:.0e}",
         describe(family, theta), status.index, at.points.size(), at.observations.where(pair.first),
-        at.observations.where(pair.second), pair.distance);
+        at.observations.where(pair.second), pair.distance, helpful_jitter(at.points.size()));
 }
 
 }  // namespace tesela::geo

@@ -107,6 +107,12 @@ public:
     using Error::Error;
 };
 
+/// Solutions with fewer digits are worth a warning.
+inline constexpr double enough_digits = 4;
+/// The power of ten for --jitter that leaves enough digits with n points, whatever the covariance: Σ has ‖Σ‖₁ ≤
+/// n·sigma2, and with jitter·sigma2 on its diagonal its smallest eigenvalue is at least that.
+[[nodiscard]] double helpful_jitter(Index n);
+
 /// Observations and their points in a metric.
 struct Located {
     const Observations& observations;
