@@ -551,10 +551,10 @@ void add_prediction(CLI::App& app, int& exit_code) {
     command
         ->add_option("--passes", options->passes,
                      "Calibrate, predict and measure each row so many times; the medians count")
-        ->check(CLI::PositiveNumber)
+        ->check(CLI::Range(1, 1000))
         ->capture_default_str();
     command->add_option("--repetitions", options->repetitions, "Runs in each pass, of which the best counts")
-        ->check(CLI::PositiveNumber)
+        ->check(CLI::Range(1, 1000))
         ->capture_default_str();
     command->add_option("--seconds", options->seconds, "Seconds to calibrate each kernel and tile size")
         ->capture_default_str();

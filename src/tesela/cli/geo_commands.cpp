@@ -236,7 +236,7 @@ int run_loglik(const GeoOptions& options) {
     const geo::LikelihoodValue value = likelihood.evaluate(theta);
     if (!value.status.ok()) throw geo::NotPositiveDefinite(likelihood.explain(value.status, theta));
     const double seconds = seconds_since(start);
-    warn_if_ill_conditioned(likelihood, *engine);
+    if (options.run.trace.empty()) warn_if_ill_conditioned(likelihood, *engine);  // a trace is of the evaluation alone
     const Json results{{"loglik", value.log_likelihood},
                        {"theta", geo::theta_json(model.family, theta)},
                        {"trend", geo::trend_json(model.trend, value.trend)},

@@ -315,8 +315,12 @@ void add_simulate_command(CLI::App& app, int& exit_code) {
         ->required();
     command->add_option("--nodes", options->nodes,
                         "Nodes of the platform to use, by number and type, as 6che+6chi (default: all)");
-    command->add_option("--tiles", options->tiles, "Tile rows (and columns) of the matrix")->required();
-    command->add_option("--tile", options->tile, "Tile size")->capture_default_str();
+    command->add_option("--tiles", options->tiles, "Tile rows (and columns) of the matrix")
+        ->required()
+        ->check(CLI::Range(Index{1}, Index{1'000'000}));
+    command->add_option("--tile", options->tile, "Tile size")
+        ->check(CLI::Range(Index{1}, Index{1'000'000}))
+        ->capture_default_str();
     command->add_option("--dist", options->distribution,
                         "Distribution: a family such as block_cyclic:2x3, 1d1d or sbc (see tesela dist make --help), "
                         "or a JSON file (default: block_cyclic for equal nodes, 1d1d for others)");

@@ -22,6 +22,9 @@ SimulationOptions checked(SimulationOptions options) {
         if (!(value >= 0) || !std::isfinite(value)) throw Error("{} must not be negative; it is {}", what, value);
     };
     require(options.noise, "the noise");
+    if (options.noise > 1)
+        throw Error("the noise must be at most 1; it is {}: durations would have no mean worth simulating",
+                    options.noise);
     require(options.submission_seconds.value_or(0), "the time to submit a task");
     require(options.passing_seconds.value_or(0), "the time to pass over a task");
     if (!options.network) throw Error("a simulation needs a network model");
