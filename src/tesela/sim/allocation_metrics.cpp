@@ -227,7 +227,7 @@ Platform unit_nodes(Index nodes, const KernelCosts& costs, const CommunicationMo
                             .count = nodes,
                             .memory = plenty,
                             .memory_bandwidth = plenty,
-                            .nic = {.bandwidth = model.bandwidth, .latency = model.latency},
+                            .nic = {.bandwidth = model.bandwidth, .latency = 2 * model.latency},
                             .workers = {worker}}}};
 }
 

@@ -54,7 +54,7 @@ struct CommunicationModel {
     Index tile = 960;
     double flops = 1e12;        ///< of a node in a product of full tiles
     double bandwidth = 12.5e9;  ///< bytes/s of each interface, each way
-    double latency = 2e-6;
+    double latency = 2e-6;      ///< seconds of each interface: a message has those of two
 
     /// Seconds of one unit.
     [[nodiscard]] double unit(const KernelCosts& costs) const;

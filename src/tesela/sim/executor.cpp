@@ -172,9 +172,12 @@ void Executor::send(std::span<const std::uint32_t> messages) {
 }
 
 void Executor::put_on_wire(std::uint32_t v) {
-    const Vertex& message = vertex(v);
-    memories_.allocate(section_->uses_of(message).back().copy);
-    timeline_->send({v, message.node, message.to, message.bytes});
+    timeline_->send({v, vertex(v).node, vertex(v).to, vertex(v).priority, vertex(v).bytes});
+}
+
+void Executor::message_started(std::uint32_t id) {
+    memories_.allocate(section_->uses_of(vertex(id)).back().copy);
+    schedulers_[static_cast<std::size_t>(vertex(id).node)].handle_message(vertex(id).bytes);
 }
 
 bool Executor::on_submission_core(const AssignedTask& task) const {
@@ -222,8 +225,7 @@ void Executor::task_ended(std::uint32_t v) {
 void Executor::message_arrived(std::uint32_t id, const MessageTimes& times) {
     const Vertex& message = vertex(id);
     memories_.written(section_->uses_of(message).back().copy, 0);
-    for (const std::int32_t node : {message.node, message.to})
-        schedulers_[static_cast<std::size_t>(node)].handle_message(message.bytes);
+    schedulers_[static_cast<std::size_t>(message.to)].handle_message(message.bytes);
     ++messages_;
     bytes_ += message.bytes;
     send(channels_.arrived(id));

@@ -1,23 +1,21 @@
-#include "tesela/sim/internal/connections.hpp"
-#include "tesela/sim/internal/fair_shares.hpp"
+#include "tesela/sim/internal/message_gate.hpp"
 #include "tesela/sim/timeline.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <functional>
 #include <vector>
 
 namespace tesela {
 namespace {
 
-using sim::Connections;
-using sim::FairShares;
-using sim::QueuedMessage;
+using sim::MessageGate;
 
 struct Event {
     double time = 0;
     std::uint64_t sequence = 0;
     std::uint64_t what = 0;
-    enum class Kind : std::uint8_t { timer, arrival } kind = Kind::timer;
+    std::uint32_t epoch = 0;  ///< of the message when this was expected
+    enum class Kind : std::uint8_t { timer, sent, arrival } kind = Kind::timer;
     friend bool operator<(const Event& a, const Event& b) {
         return a.time < b.time || (a.time == b.time && a.sequence < b.sequence);
     }
@@ -61,46 +59,40 @@ private:
 
 class Ports final : public Timeline {
 public:
-    explicit Ports(const Platform& platform) : connections_(platform), shares_(connections_.network().links()) {}
+    explicit Ports(const Platform& platform) : gate_(platform), flights_on_(gate_.network().links().size()) {}
 
     [[nodiscard]] double now() const override { return now_; }
     void set_timer(double time, std::uint64_t what) override { add({.time = time, .what = what}); }
-
-    void send(const SimulatedMessage& message) override {
-        const std::uint32_t number = connections_.add(message, now_);
-        if (connections_[number].queue.size() == 1) open(number);
-    }
+    void send(const SimulatedMessage& message) override { gate_.wait(message); }
 
     void run(TimelineHandler& handler) override {
+        const std::function let_go = [&](const SimulatedMessage& message, const MessageGate::Rates& rates) {
+            start(message, rates);
+            handler.message_started(message.id);
+        };
         while (true) {
             while (happens_now()) take(handler);
-            if (share_links()) continue;  // some messages take no time
+            gate_.open(let_go);
+            if (happens_now()) continue;  // messages that take no time
             handler.settle();
-            share_links();
-            const double next = std::min(next_sent_, events_.empty() ? never : events_.first().time);
-            if (next == never) return;
-            now_ = std::max(now_, next);
+            gate_.open(let_go);
+            if (events_.empty()) return;
+            now_ = std::max(now_, events_.first().time);
         }
     }
 
 private:
-    static constexpr double never = std::numeric_limits<double>::infinity();
-
-    /// A connection on which something is under way: the first message of its queue.
-    struct Flow {
-        std::uint32_t connection = 0;
+    /// A message on its way.
+    struct Flight {
+        SimulatedMessage message;
+        MessageTimes times;
+        MessageGate::Rates rates;
         double left = 0;  ///< bytes not sent when the rate last changed
         double since = 0;
-        double end = never;
-    };
-    struct Arrival {
-        std::uint32_t id = 0;
-        MessageTimes times;
+        std::uint32_t epoch = 0;
     };
 
-    [[nodiscard]] bool happens_now() const {
-        return next_sent_ <= now_ || (!events_.empty() && events_.first().time <= now_);
-    }
+    [[nodiscard]] bool happens_now() const { return !events_.empty() && events_.first().time <= now_; }
 
     void add(Event event) {
         event.sequence = sequence_++;
@@ -108,93 +100,83 @@ private:
     }
 
     void take(TimelineHandler& handler) {
-        if (next_sent_ <= now_) return take_sent();
         const Event event = events_.first();
         events_.pop();
         if (event.kind == Event::Kind::timer) return handler.timer(event.what);
-        const Arrival arrival = arrivals_[event.what];
-        free_arrivals_.push_back(event.what);
-        handler.message_arrived(arrival.id, arrival.times);
-    }
-
-    void open(std::uint32_t connection) {
-        if (connection >= flow_of_.size()) flow_of_.resize(connection + 1);
-        flow_of_[connection] = flows_.size();
-        flows_.push_back({.connection = connection, .left = first(connection).message.bytes, .since = now_});
-        shares_.add(connection, connections_[connection].links);
-    }
-
-    void close(std::size_t flow) {
-        shares_.remove(flows_[flow].connection);
-        flows_[flow] = flows_.back();
-        flow_of_[flows_[flow].connection] = flow;
-        flows_.pop_back();
-    }
-
-    [[nodiscard]] const QueuedMessage& first(std::uint32_t connection) {
-        return connections_[connection].queue.front();
-    }
-
-    /// The last bytes of messages are on their way: the next of each connection follow at the same rate.
-    void take_sent() {
-        for (std::size_t f = flows_.size(); f-- > 0;) {
-            Flow& flow = flows_[f];
-            while (flow.end <= now_) {
-                auto& queue = connections_[flow.connection].queue;
-                expect_arrival(queue.front(), connections_[flow.connection].latency);
-                queue.pop_front();
-                if (queue.empty()) {
-                    close(f);
-                    break;
-                }
-                flow.left = queue.front().message.bytes;
-                flow.since = now_;
-                flow.end = now_ + flow.left / shares_.rate(flow.connection);
-            }
+        const auto number = static_cast<std::uint32_t>(event.what);
+        if (event.kind == Event::Kind::sent) {
+            if (event.epoch == flights_[number].epoch) leave(number);
+            return;
         }
-        find_next_sent();
+        const Flight flight = flights_[number];
+        free_flights_.push_back(number);
+        handler.message_arrived(flight.message.id, flight.times);
     }
 
-    void expect_arrival(const QueuedMessage& sent, double latency) {
-        std::uint64_t number = arrivals_.size();
-        if (free_arrivals_.empty()) {
-            arrivals_.emplace_back();
+    void start(const SimulatedMessage& message, const MessageGate::Rates& rates) {
+        auto number = static_cast<std::uint32_t>(flights_.size());
+        if (free_flights_.empty()) {
+            flights_.emplace_back();
         } else {
-            number = free_arrivals_.back();
-            free_arrivals_.pop_back();
+            number = free_flights_.back();
+            free_flights_.pop_back();
         }
-        arrivals_[number] = {sent.message.id, {.start = sent.start, .sent = now_, .arrival = now_ + latency}};
-        add({.time = now_ + latency, .what = number, .kind = Event::Kind::arrival});
+        flights_[number] = {.message = message,
+                            .times = {.start = now_},
+                            .rates = rates,
+                            .left = message.bytes,
+                            .since = now_,
+                            .epoch = flights_[number].epoch};
+        for (const std::uint32_t l : gate_.network().route(message.from, message.to)) flights_on_[l].push_back(number);
+        expect(number);
     }
 
-    /// After connections were opened or closed; whether something has been sent by that.
-    bool share_links() {
-        if (!shares_.changed()) return false;
-        for (const auto& [connection, before] : shares_.update()) {
-            Flow& flow = flows_[flow_of_[connection]];
-            flow.left = std::max(0.0, flow.left - before * (now_ - flow.since));
-            flow.since = now_;
-            flow.end = now_ + flow.left / shares_.rate(connection);
+    void expect(std::uint32_t number) {
+        Flight& flight = flights_[number];
+        add({.time = now_ + std::max(0.0, flight.left) / flight.rates.claimed,
+             .what = number,
+             .epoch = ++flight.epoch,
+             .kind = Event::Kind::sent});
+    }
+
+    /// The last byte is on its way: what is under way on the same links goes faster, then the next may start.
+    void leave(std::uint32_t number) {
+        Flight& flight = flights_[number];
+        gate_.leave(flight.message, flight.rates.claimed);
+        double latency = 0;
+        faster_.clear();
+        for (const std::uint32_t l : gate_.network().route(flight.message.from, flight.message.to)) {
+            latency += gate_.network().links()[l].latency;
+            auto& flights = flights_on_[l];
+            flights.erase(std::find(flights.begin(), flights.end(), number));
+            faster_.insert(faster_.end(), flights.begin(), flights.end());
         }
-        find_next_sent();
-        return next_sent_ <= now_;
+        flight.times.sent = now_;
+        flight.times.arrival = now_ + latency;
+        add({.time = flight.times.arrival, .what = number, .kind = Event::Kind::arrival});
+        for (const std::uint32_t other : faster_) go_faster(other);
     }
 
-    void find_next_sent() {
-        next_sent_ = never;
-        for (const Flow& flow : flows_) next_sent_ = std::min(next_sent_, flow.end);
+    void go_faster(std::uint32_t number) {
+        Flight& flight = flights_[number];
+        const double missing = flight.rates.alone - flight.rates.claimed;
+        if (missing <= 1e-9 * flight.rates.alone) return;
+        const double more = gate_.claim_more(flight.message, missing);
+        if (more == 0) return;
+        flight.left -= flight.rates.claimed * (now_ - flight.since);
+        flight.since = now_;
+        flight.rates.claimed += more;
+        expect(number);
     }
 
-    Connections connections_;
-    FairShares shares_;
+    MessageGate gate_;
     double now_ = 0;
-    double next_sent_ = never;
     std::uint64_t sequence_ = 0;
     EventQueue events_;
-    std::vector<Flow> flows_;
-    std::vector<std::size_t> flow_of_;  // of connections that are open
-    std::vector<Arrival> arrivals_;
-    std::vector<std::uint64_t> free_arrivals_;
+    std::vector<Flight> flights_;
+    std::vector<std::uint32_t> free_flights_;
+    std::vector<std::vector<std::uint32_t>> flights_on_;  // per link
+    std::vector<std::uint32_t> faster_;
 };
 
 }  // namespace

@@ -13,10 +13,11 @@ struct SimulatedMessage {
     std::uint32_t id = 0;
     std::int32_t from = 0;
     std::int32_t to = 0;
+    std::int32_t priority = 0;
     double bytes = 0;
 };
 
-/// When a message was handed to the network, had left its source to the last byte, and was at its target.
+/// When a message went to the network, had left it to its last byte, and was at its target.
 struct MessageTimes {
     double start = 0;
     double sent = 0;
@@ -34,14 +35,14 @@ public:
     TimelineHandler& operator=(TimelineHandler&&) = delete;
 
     virtual void timer(std::uint64_t what) = 0;
+    virtual void message_started(std::uint32_t id) = 0;
     virtual void message_arrived(std::uint32_t id, const MessageTimes& times) = 0;
     /// Called when all that is known to happen at this moment has been told, before time goes on.
     virtual void settle() = 0;
 };
 
-/// Simulated time and the network: what is set and sent happens in order of time, and the same at every run. Which
-/// messages are sent at a time is for the transport to say (flow/message_window.hpp). Those from one node to another
-/// travel on a connection, one after the other in the order in which they were sent; connections share links.
+/// Simulated time and the network: what is set and sent happens in order of time, and the same at every run. Messages
+/// wait at their source by priority (larger first, then by number) until the network model lets them go.
 class Timeline {
 public:
     Timeline() = default;
@@ -63,8 +64,10 @@ public:
 /// Makes the timeline of a platform.
 using NetworkModel = std::function<std::unique_ptr<Timeline>(const Platform&)>;
 
-/// The port model: network interfaces and uplinks are ports with a capacity in each direction, which connections share
-/// max-min fairly. A message arrives the latencies of its ports after its last byte was sent.
+/// The port model: network interfaces and uplinks are ports with a capacity in each direction. A message starts when
+/// every port on its way has at least half of the rate left that it would have alone; ports that have too little are
+/// kept for it from less urgent ones. It goes faster when more is left, and arrives the latencies of its ports after
+/// its last byte was sent. Between equal interfaces that is one message at a time per direction, the most urgent first.
 [[nodiscard]] std::unique_ptr<Timeline> ports_network(const Platform& platform);
 
 }  // namespace tesela

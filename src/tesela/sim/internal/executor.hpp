@@ -45,6 +45,7 @@ public:
     [[nodiscard]] double memory_peak(std::size_t node) const { return memories_.peak(node); }
 
     void timer(std::uint64_t what) override;
+    void message_started(std::uint32_t id) override;
     void message_arrived(std::uint32_t id, const MessageTimes& times) override;
     void settle() override;
     void data_there(std::uint32_t v) override;

@@ -1,5 +1,5 @@
 #include "tesela/base/error.hpp"
-#include "tesela/sim/internal/connections.hpp"
+#include "tesela/sim/internal/message_gate.hpp"
 #include "tesela/sim/simgrid/internal/simgrid_names.hpp"
 #include "tesela/sim/timeline.hpp"
 
@@ -18,8 +18,8 @@ namespace {
 
 namespace s4u = simgrid::s4u;
 
-/// Exactly the bandwidths of the platform: no factors for protocols, no traffic of acknowledgements, and a precision
-/// that keeps short messages apart.
+/// Exactly the bandwidths and latencies of the platform: no factors for protocols, no traffic of acknowledgements, and
+/// a precision that keeps short messages apart.
 constexpr const char* configuration[] = {"network/model:CM02", "network/TCP-gamma:0", "network/crosstraffic:0",
                                          "surf/precision:1e-9", "precision/timing:1e-9"};
 
@@ -28,7 +28,7 @@ SimGrid* the_simulation = nullptr;
 
 class SimGrid final : public Timeline {
 public:
-    explicit SimGrid(const Platform& platform) : connections_(platform) {
+    explicit SimGrid(const Platform& platform) : gate_(platform) {
         static std::string name = "tesela";
         static std::string quiet = "--log=xbt_cfg.thresh:warning";  // not a line for every setting
         static char* arguments[] = {name.data(), quiet.data(), nullptr};
@@ -47,10 +47,7 @@ public:
         simgrid::kernel::timer::Timer::set(time, [this, what] { guarded([&] { handler_->timer(what); }); });
     }
 
-    void send(const SimulatedMessage& message) override {
-        const std::uint32_t number = connections_.add(message, now());
-        if (connections_[number].queue.size() == 1) start(number);
-    }
+    void send(const SimulatedMessage& message) override { gate_.wait(message); }
 
     void run(TimelineHandler& handler) override {
         handler_ = &handler;
@@ -61,6 +58,13 @@ public:
     }
 
 private:
+    struct Flight {
+        SimulatedMessage message;
+        double start = 0;
+        double claimed = 0;
+        s4u::CommPtr comm;
+    };
+
     /// A setting that this version does not know is one that it does not need.
     static void configure(const char* setting) {
         try {
@@ -70,17 +74,16 @@ private:
         }
     }
 
-    /// Every pair of nodes gets its way, link by link. Latencies are ours: SimGrid would let a message wait for its own
-    /// before the first byte, one after the other on a connection, and give those with longer ones less of a link.
+    /// Every pair of nodes gets its way, link by link.
     void build() {
         using s4u::LinkInRoute;
-        const NetworkLinks& network = connections_.network();
+        const NetworkLinks& network = gate_.network();
         s4u::NetZone* zone = simgrid_names::add_zone(*engine_, "cluster");
         std::vector<s4u::Link*> links;
         for (std::size_t l = 0; l < network.links().size(); ++l) {
             const double bandwidth = network.links()[l].bandwidth;
             links.push_back(simgrid_names::add_link(*zone, "link" + std::to_string(l), bandwidth));
-            links.back()->set_latency(0)->seal();
+            links.back()->set_latency(network.links()[l].latency)->seal();
         }
         const auto nodes = static_cast<std::int32_t>(network.nodes());
         for (std::int32_t p = 0; p < nodes; ++p) {
@@ -104,48 +107,61 @@ private:
         try {
             tell();
             handler_->settle();
+            gate_.open([this](const SimulatedMessage& message, const sim::MessageGate::Rates& rates) {
+                start(message, rates.claimed);
+            });
         } catch (...) {
             failure_ = std::current_exception();
         }
     }
 
-    /// The first message of a connection's queue goes.
-    void start(std::uint32_t number) {
-        const SimulatedMessage& message = connections_[number].queue.front().message;
+    void start(const SimulatedMessage& message, double claimed) {
+        const std::size_t number = new_flight();
         auto comm = s4u::Comm::sendto_init(hosts_[static_cast<std::size_t>(message.from)],
                                            hosts_[static_cast<std::size_t>(message.to)]);
         // SimGrid counts whole bytes.
         comm->set_payload_size(static_cast<std::uint64_t>(std::max(1.0, message.bytes)));
-        // NOLINTNEXTLINE(performance-no-int-to-ptr): a number
-        comm->set_data(reinterpret_cast<void*>(std::uintptr_t{number} + 1));
-        if (number >= comms_.size()) comms_.resize(number + 1);
-        comms_[number] = comm;
+        comm->set_data(reinterpret_cast<void*>(number + 1));  // NOLINT(performance-no-int-to-ptr): a number
+        flights_[number] = {message, now(), claimed, comm};
         comm->start();
+        handler_->message_started(message.id);
     }
 
     void completed(const s4u::Activity& activity) {
-        const auto number = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(activity.get_data<void>()) - 1);
-        sim::Connection& connection = connections_[number];
-        const sim::QueuedMessage sent = connection.queue.front();
-        connection.queue.pop_front();
-        completed_.push_back(std::exchange(comms_[number], nullptr));
-        if (!connection.queue.empty()) start(number);
-        const MessageTimes times{.start = sent.start, .sent = now(), .arrival = now() + connection.latency};
-        const auto arrive = [this, id = sent.message.id, times] {
-            guarded([&] { handler_->message_arrived(id, times); });
-        };
-        if (connection.latency == 0) return arrive();
-        simgrid::kernel::timer::Timer::set(times.arrival, arrive);
+        const std::size_t number = reinterpret_cast<std::uintptr_t>(activity.get_data<void>()) - 1;
+        const Flight& flight = flights_[number];
+        const SimulatedMessage message = flight.message;
+        const MessageTimes times{flight.start, now(), now()};
+        gate_.leave(message, flight.claimed);
+        completed_.push_back(number);
+        guarded([&] { handler_->message_arrived(message.id, times); });
     }
 
     /// SimGrid still looks at an activity after it has told its completion, so it is let go later.
-    void forget_completed() { completed_.clear(); }
+    void forget_completed() {
+        for (const std::size_t number : completed_) {
+            flights_[number].comm = nullptr;
+            free_flights_.push_back(number);
+        }
+        completed_.clear();
+    }
 
-    sim::Connections connections_;
+    std::size_t new_flight() {
+        if (free_flights_.empty()) {
+            flights_.emplace_back();
+            return flights_.size() - 1;
+        }
+        const std::size_t number = free_flights_.back();
+        free_flights_.pop_back();
+        return number;
+    }
+
+    sim::MessageGate gate_;
     s4u::Engine* engine_ = nullptr;  // never deleted: SimGrid ends with the process
     std::vector<s4u::Host*> hosts_;
-    std::vector<s4u::CommPtr> comms_;  // of connections on which something is under way
-    std::vector<s4u::CommPtr> completed_;
+    std::vector<Flight> flights_;
+    std::vector<std::size_t> free_flights_;
+    std::vector<std::size_t> completed_;
     TimelineHandler* handler_ = nullptr;
     std::exception_ptr failure_;
 };
