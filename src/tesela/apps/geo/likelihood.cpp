@@ -13,8 +13,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <cstring>
+#include <limits>
 #include <numbers>
 #include <numeric>
 #include <utility>
