@@ -88,7 +88,7 @@ Row messages_row(Index nodes, Index n) {
            .tile_from = {10, 10},
            .tile_to = {10, 10}};
     const Simulated together = simulate(c);
-    c.options.message_bytes = 10 * 10 * element_size;
+    c.options.message_bytes = Index{10} * 10 * element_size;
     const Simulated alone = simulate(c);
     return {{"platform", "nacl"},
             {"nodes", nodes},

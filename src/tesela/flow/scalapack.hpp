@@ -10,10 +10,10 @@ namespace tesela {
 /// node that the layout says. Throws Error if the descriptor does not make sense.
 template <class T>
 [[nodiscard]] Matrix<T> over_scalapack(Stream& stream, const ScalapackLayout& layout, T* local,
-                                       std::string name = "A") {
+                                       const std::string& name = "A") {
     check_layout(layout, stream.engine().this_node());
     return {stream, layout.tiling(), layout.distribution(),
-            MatrixOptions{.name = std::move(name), .memory = [layout, local](TileIndex block) -> TileMemory {
+            MatrixOptions{.name = name, .memory = [layout, local](TileIndex block) -> TileMemory {
                               return {local + layout.local_position(block), layout.ld()};
                           }}};
 }
