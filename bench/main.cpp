@@ -216,11 +216,8 @@ void add_distributions(CLI::App& app, int& exit_code) {
                                            "bar of docs/distributions.md is missed");
     command->add_option("--seeds", options->seeds, "Matrices drawn for each case")->capture_default_str();
     command->add_option("--folder", options->folder, "Where the files go")->capture_default_str();
-    command
-        ->add_option("--only", options->only,
-                     fmt::format("Some of {}", fmt::join(bench::distribution_bench_parts(), ",")))
-        ->delimiter(',')
-        ->allow_extra_args(false);
+    cli::comma_separated(command->add_option(
+        "--only", options->only, fmt::format("Some of {}", fmt::join(bench::distribution_bench_parts(), ","))));
     cli::add_json_option(*command, *run);
     command->callback([=, &exit_code] {
         exit_code = cli::run_guarded("tesela bench", [&] {
@@ -260,17 +257,13 @@ void add_ranking(CLI::App& app, int& exit_code) {
                                            "Whether the figures of tesela dist compare order the families of "
                                            "distributions as simulated runs do; exit code "
                                            "1 if steps does not on the first of --nodes");
-    cli::allow_only(command->add_option("--kernel", *kernels, "Operations")
-                        ->delimiter(',')
-                        ->allow_extra_args(false)
-                        ->capture_default_str(),
-                    cli::words_of(operation_names));
+    cli::allow_only(
+        cli::comma_separated(command->add_option("--kernel", *kernels, "Operations"))->capture_default_str(),
+        cli::words_of(operation_names));
     command->add_option("--platform", *platform, "A platform file, or the name of a ready-made platform")
         ->capture_default_str();
-    command
-        ->add_option("--nodes", options->nodes, "Nodes of the platform to use, by number and type: one choice or more")
-        ->delimiter(',')
-        ->allow_extra_args(false)
+    cli::comma_separated(command->add_option("--nodes", options->nodes,
+                                             "Nodes of the platform to use, by number and type: one choice or more"))
         ->capture_default_str();
     command->add_option("--tiles", options->tiles, "Tile rows (and columns) of the matrix")->capture_default_str();
     command->add_option("--tile", options->tile, "Tile size")->capture_default_str();
@@ -316,9 +309,7 @@ void add_matern(CLI::App& app, int& exit_code) {
         app.add_subcommand("matern",
                            "Speed and error of the tabulated Matérn covariance beside GSL's; exit code 1 "
                            "below 100 million a second or above a relative error of 1e-13");
-    command->add_option("--smoothness", options->smoothness, "Values to measure")
-        ->delimiter(',')
-        ->allow_extra_args(false)
+    cli::comma_separated(command->add_option("--smoothness", options->smoothness, "Values to measure"))
         ->capture_default_str();
     command->add_option("--tile", options->tile, "Rows of the tile")->capture_default_str();
     command->add_option("--repetitions", options->repetitions, "Best of so many")->capture_default_str();
@@ -383,16 +374,13 @@ void add_recovery(CLI::App& app, int& exit_code) {
 
 /// Adds an option that takes one number for both dimensions, or two as "3,4".
 CLI::Option* add_pair(CLI::App& command, const std::string& name, ElementIndex& value, const std::string& text) {
-    return command
-        .add_option_function<std::vector<Index>>(
-            name,
-            [&value](const std::vector<Index>& given) {
-                value = {given.front(), given.back()};
-            },
-            text)
-        ->delimiter(',')
-        ->expected(1, 2)
-        ->allow_extra_args(false);
+    return cli::comma_separated(command.add_option_function<std::vector<Index>>(
+                                    name,
+                                    [&value](const std::vector<Index>& given) {
+                                        value = {given.front(), given.back()};
+                                    },
+                                    text))
+        ->expected(1, 2);
 }
 
 void add_redistribute(CLI::App& app, int& exit_code) {
@@ -462,10 +450,8 @@ void add_paper002(CLI::App& app, int& exit_code) {
     command->add_option("--suffix", options->suffix, "Of the names of the files, as _10gbit");
     command->add_flag("--quick", options->quick, "Small sizes: only to see that everything works");
     command->add_option("--repetitions", options->repetitions, "Best of so many")->capture_default_str();
-    command
-        ->add_option("--only", options->only, fmt::format("Some of {}", fmt::join(bench::paper002_experiments(), ",")))
-        ->delimiter(',')
-        ->allow_extra_args(false);
+    cli::comma_separated(command->add_option("--only", options->only,
+                                             fmt::format("Some of {}", fmt::join(bench::paper002_experiments(), ","))));
     cli::add_engine_options(*command, options->run);
     cli::add_json_option(*command, options->run);
     command->callback([=, &exit_code] {
@@ -482,14 +468,10 @@ void add_paper000(CLI::App& app, int& exit_code) {
     auto run = std::make_shared<cli::RunOptions>();
     CLI::App* command =
         app.add_subcommand("paper000", "Figures 7 and 8 of paper 000: what each step of --overlap gains, simulated");
-    command->add_option("--tiles", options->tiles, "Tile rows of the matrices; the last is that of figure 8")
-        ->delimiter(',')
-        ->allow_extra_args(false)
+    cli::comma_separated(
+        command->add_option("--tiles", options->tiles, "Tile rows of the matrices; the last is that of figure 8"))
         ->capture_default_str();
-    command->add_option("--figures", options->figures, "Some of 7,8")
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->capture_default_str();
+    cli::comma_separated(command->add_option("--figures", options->figures, "Some of 7,8"))->capture_default_str();
     command->add_option("--folder", options->folder, "Where the files go")->capture_default_str();
     cli::add_json_option(*command, *run);
     command->callback([=, &exit_code] {
@@ -508,9 +490,8 @@ void add_paper001(CLI::App& app, int& exit_code) {
         "if dependencies cost the product anything, or hybrid misses its limits in docs/simulate.md");
     command->add_option("--seeds", options->seeds, "Matrices drawn for each case")->capture_default_str();
     command->add_option("--largest", options->largest, "Sizes 30, 60 and 90 up to this")->capture_default_str();
-    command->add_option("--figures", options->figures, "4, 5, 6, 7, 8; hybrid: bce, rs and hybrid beside each other")
-        ->delimiter(',')
-        ->allow_extra_args(false)
+    cli::comma_separated(command->add_option("--figures", options->figures,
+                                             "4, 5, 6, 7, 8; hybrid: bce, rs and hybrid beside each other"))
         ->capture_default_str();
     command->add_option("--folder", options->folder, "Where the files go")->capture_default_str();
     cli::add_json_option(*command, *run);
@@ -530,30 +511,21 @@ void add_prediction(CLI::App& app, int& exit_code) {
                                            "median error of those from n = 2000 is above 5 %, the worst above 10 % "
                                            "from n = 4000 or above 15 % below that");
     cli::fit_blas_before(*command);
-    command->add_option("--n", options->sizes, "Orders of the matrices")
-        ->delimiter(',')
-        ->allow_extra_args(false)
+    cli::comma_separated(command->add_option("--n", options->sizes, "Orders of the matrices"))->capture_default_str();
+    cli::comma_separated(command->add_option("--geo", options->geo_sizes, "Observations"))->capture_default_str();
+    cli::comma_separated(command->add_option("--redistribution", options->redistribution_sizes,
+                                             "Orders of matrices that are redistributed"))
         ->capture_default_str();
-    command->add_option("--geo", options->geo_sizes, "Observations")
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->capture_default_str();
-    command->add_option("--redistribution", options->redistribution_sizes, "Orders of matrices that are redistributed")
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->capture_default_str();
-    command
-        ->add_option("--workers", options->workers,
-                     "Workers per node, as 1,2 (the default; under mpirun one number, by default the usable cores of a "
-                     "machine, divided among the nodes on it)")
-        ->delimiter(',')
-        ->allow_extra_args(false);
+    cli::comma_separated(command->add_option(
+        "--workers", options->workers,
+        "Workers per node, as 1,2 (the default; under mpirun one number, by default the usable cores of a "
+        "machine, divided among the nodes on it)"));
     command
         ->add_option("--passes", options->passes,
                      "Calibrate, predict and measure each row so many times; the medians count")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
-    command->add_option("--repetitions", options->repetitions, "Runs in each pass, of which the best counts")
+    command->add_option("--repetitions", options->repetitions, "Runs in each pass, of which the middle one counts")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
     command->add_option("--seconds", options->seconds, "Seconds to calibrate each kernel and tile size")
@@ -587,9 +559,7 @@ void add_simulate(CLI::App& app, int& exit_code) {
     CLI::App* command = app.add_subcommand("simulate",
                                            "How long the simulator takes for Cholesky, and how much memory; exit code "
                                            "1 if it is slower than --most-seconds");
-    command->add_option("--tasks", options->tasks, "Tasks of each case, at most")
-        ->delimiter(',')
-        ->allow_extra_args(false)
+    cli::comma_separated(command->add_option("--tasks", options->tasks, "Tasks of each case, at most"))
         ->capture_default_str();
     command->add_option("--platform", options->platform, "A platform file, or the name of a ready-made platform")
         ->capture_default_str();

@@ -103,18 +103,18 @@ private:
     Matrix<double> to_;
 };
 
-/// Seconds of a run: the best of several, all of them begun together on all nodes.
+/// Seconds of a run: the middle one of several, all of them begun together on all nodes.
 template <class Run>
 double measure(StarpuEngine& engine, Index n, int repetitions) {
     Run run(engine, n);
-    double best = std::numeric_limits<double>::infinity();
+    std::vector<double> runs;
     for (int k = 0; k <= repetitions; ++k) {
         run.prepare();
         engine.barrier();
         const double seconds = engine.max(seconds_of([&] { run.run(); }));
-        if (k > 0) best = std::min(best, seconds);  // the first touches the memory
+        if (k > 0) runs.push_back(seconds);  // the first touches the memory
     }
-    return best;
+    return median(std::move(runs));
 }
 
 template <class Run>

@@ -14,7 +14,7 @@ struct PredictionOptions {
     /// Numbers of workers of a node, one after the other; under mpirun one number, or none for the cores at hand.
     std::vector<int> workers{};
     int passes = 3;        ///< each calibrates, predicts and measures; medians count
-    int repetitions = 3;   ///< of a run in each pass; the best counts
+    int repetitions = 3;   ///< of a run in each pass; the middle one counts
     double seconds = 0.1;  ///< of calibration for each kernel and tile size
     std::string table;     ///< a CSV file for the rows; those of runs on other numbers of nodes are kept
 };

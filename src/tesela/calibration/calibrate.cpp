@@ -55,10 +55,9 @@ Spread spread_of(std::vector<double>& seconds) {
     std::ranges::sort(seconds);
     const std::size_t n = seconds.size();
     return {.best = seconds.front(),
-            .median = median(seconds),
+            .mean = std::accumulate(seconds.begin(), seconds.end(), 0.0) / static_cast<double>(n),
             .slow = seconds[std::min(n - 1, n * 9 / 10)],
-            .calls = static_cast<Index>(n),
-            .rounds = 1};
+            .calls = static_cast<Index>(n)};
 }
 
 std::vector<const Specimen*> chosen_specimens(const std::vector<std::string>& names) {
@@ -160,15 +159,23 @@ private:
     std::atomic<const Kernel*> failed_{nullptr};
 };
 
-/// The better of two rounds of the same calls, and how far it is from the other.
-Spread better(const Spread& a, const Spread& b) {
-    const auto& [best, other] = a.median <= b.median ? std::pair(a, b) : std::pair(b, a);
-    Spread result = best;
-    result.rounds = a.rounds + b.rounds;
-    result.drift = other.median / best.median - 1;
-    // Of more than two rounds the two best count.
-    if (best.rounds > 1) result.drift = std::min(result.drift, best.drift);
-    return result;
+/// Rounds of the same calls as one. A machine that is faster at some times than at others is both during a run, so it
+/// is the middle of the rounds that counts, and not the best.
+Spread combined(const std::vector<Spread>& rounds) {
+    std::vector<double> means;
+    std::vector<double> slow;
+    Spread all{.best = rounds.front().best, .rounds = static_cast<int>(rounds.size())};
+    for (const Spread& round : rounds) {
+        means.push_back(round.mean);
+        slow.push_back(round.slow);
+        all.best = std::min(all.best, round.best);
+        all.calls += round.calls;
+    }
+    std::ranges::sort(means);
+    if (means.size() > 1) all.drift = means[1] / means[0] - 1;
+    all.mean = median(std::move(means));
+    all.slow = median(std::move(slow));
+    return all;
 }
 
 /// Times specimens in rounds until the two best of each agree, or there were enough. Between the rounds of one lie
@@ -176,16 +183,19 @@ Spread better(const Spread& a, const Spread& b) {
 template <class TimeRound>
 std::vector<Spread> time_until_steady(const std::vector<const Specimen*>& list, int most_rounds,
                                       const TimeRound& time_round) {
-    std::vector<Spread> spreads = time_round(list);
+    std::vector<std::vector<Spread>> rounds(list.size());
     std::vector<std::size_t> unsteady(list.size());
     std::iota(unsteady.begin(), unsteady.end(), std::size_t{0});
-    for (int round = 1; round < most_rounds && !unsteady.empty(); ++round) {
-        std::vector<const Specimen*> again;
-        for (const std::size_t s : unsteady) again.push_back(list[s]);
-        const auto more = time_round(again);
-        for (std::size_t k = 0; k < again.size(); ++k) spreads[unsteady[k]] = better(spreads[unsteady[k]], more[k]);
-        std::erase_if(unsteady, [&](std::size_t s) { return spreads[s].drift <= steady_drift; });
+    for (int round = 0; round < most_rounds && !unsteady.empty(); ++round) {
+        std::vector<const Specimen*> some;
+        for (const std::size_t s : unsteady) some.push_back(list[s]);
+        const auto more = time_round(some);
+        for (std::size_t k = 0; k < some.size(); ++k) rounds[unsteady[k]].push_back(more[k]);
+        std::erase_if(unsteady,
+                      [&](std::size_t s) { return rounds[s].size() > 1 && combined(rounds[s]).drift <= steady_drift; });
     }
+    std::vector<Spread> spreads;
+    for (const auto& of_one : rounds) spreads.push_back(combined(of_one));
     return spreads;
 }
 
@@ -323,7 +333,7 @@ std::vector<KernelTime> kernel_times(const std::vector<KernelSample>& samples, L
         auto& timed = std::get<TimedKernel>(found->time);
         (sample.shape == CallShape::square ? timed.seconds : timed.narrow)
             .push_back({.tile = sample.tile,
-                        .value = sample.under(load).median,
+                        .value = sample.under(load).mean,
                         .work = sample.cost.flops > 0 ? sample.cost.flops : sample.cost.bytes});
     }
     return times;

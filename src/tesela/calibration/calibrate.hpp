@@ -18,12 +18,12 @@ enum class Load : std::uint8_t { alone, busy };
 /// Whether a call has square tiles, or the few columns of a right-hand side beside one.
 enum class CallShape : std::uint8_t { square, narrow };
 
-/// How long calls of one kind took: the best, the middle one, and the one that nine of ten stayed below. They are timed
-/// in rounds; this is the round with the least median, and `drift` is how much longer, as a share, the median of the
-/// next best round was.
+/// How long calls of one kind took: the best, the mean, which is what they add up to in a run, and the one that nine of
+/// ten stayed below. They are timed in rounds, of which the middle one counts; `drift` is by how much, as a share, the
+/// mean of the second best round was above that of the best.
 struct Spread {
     double best = 0;
-    double median = 0;
+    double mean = 0;
     double slow = 0;
     Index calls = 0;
     int rounds = 0;

@@ -5,6 +5,7 @@
 #include "tesela/kernels/segment.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <type_traits>
@@ -113,37 +114,55 @@ void add_covariance(std::vector<Specimen>& list) {
     list.push_back({&column_squares_kernel, ElementType::f64, CallShape::square, matrix_and_columns({1}), {}});
 }
 
-/// All columns of a tile but for its last row: parcels of an exchange are of such pieces, with gaps between columns.
-SegmentArguments most_of(const TileShape& tile) {
-    return {.rows = static_cast<std::int32_t>(std::max<Index>(1, tile.rows - 1)),
-            .cols = static_cast<std::int32_t>(tile.cols)};
+/// What a target tile takes from four source tiles that meet in its middle, as between unlike tilings: the last quarter
+/// of the first becomes its first, and so on.
+std::array<PlacedSegment, 4> quarters(const TileShape& tile) {
+    const std::array rows{static_cast<std::int32_t>(tile.rows / 2), static_cast<std::int32_t>((tile.rows + 1) / 2)};
+    const std::array cols{static_cast<std::int32_t>(tile.cols / 2), static_cast<std::int32_t>((tile.cols + 1) / 2)};
+    std::array<PlacedSegment, 4> segments{};
+    Index packed_at = 0;
+    for (std::uint32_t q = 0; q < segments.size(); ++q) {
+        const std::uint32_t i = q % 2;
+        const std::uint32_t j = q / 2;
+        segments[q] = {.args = {.rows = rows[i],
+                                .cols = cols[j],
+                                .from_i = i == 0 ? rows[1] : 0,
+                                .from_j = j == 0 ? cols[1] : 0,
+                                .to_i = i == 0 ? 0 : rows[0],
+                                .to_j = j == 0 ? 0 : cols[0],
+                                .packed_at = packed_at},
+                       .source = q,
+                       .target = 0};
+        packed_at += segments[q].args.shape().count();
+    }
+    return segments;
 }
 KernelCost parcel_cost(std::span<const TileShape> tiles, const void*) noexcept {
-    const SegmentArguments args = most_of(tiles[0]);
-    return {0, 2.0 * args.element_bytes * static_cast<double>(args.shape().count())};
+    return {0, 2.0 * sizeof(double) * static_cast<double>(tiles[0].rows * tiles[0].cols)};
 }
 KernelResult pack_parcel(const KernelCall& call) noexcept {
-    pack_segment(call.tiles[0], static_cast<std::byte*>(call.tiles[1].data), most_of(call.tiles[0].shape));
+    pack_segments(quarters(call.tiles[0].shape), call.tiles.first(4), static_cast<std::byte*>(call.tiles[4].data));
     return {};
 }
 KernelResult unpack_parcel(const KernelCall& call) noexcept {
-    unpack_segment(static_cast<const std::byte*>(call.tiles[0].data), call.tiles[1], most_of(call.tiles[0].shape));
+    unpack_segments(quarters(call.tiles[0].shape), static_cast<const std::byte*>(call.tiles[0].data),
+                    call.tiles.last(1));
     return {};
 }
 KernelResult copy_parcel(const KernelCall& call) noexcept {
-    copy_segment(call.tiles[0], call.tiles[1], most_of(call.tiles[0].shape));
+    copy_segments(quarters(call.tiles[0].shape), call.tiles.first(4), call.tiles.last(1));
     return {};
 }
 
-/// Buffers are few and used again soon; tiles of both matrices are used once.
+/// Buffers are few and used again soon; a source tile is used four times, a target tile once.
 void add_parcels(std::vector<Specimen>& list) {
     using enum Origin;
     static const Kernel pack{ParcelTaskNames::pack, parcel_cost, pack_parcel};
     static const Kernel unpack{ParcelTaskNames::unpack, parcel_cost, unpack_parcel};
     static const Kernel copy{ParcelTaskNames::copy, parcel_cost, copy_parcel};
-    list.push_back({&pack, ElementType::f64, CallShape::square, square({memory, panel}), {}});
+    list.push_back({&pack, ElementType::f64, CallShape::square, square({memory, memory, memory, memory, panel}), {}});
     list.push_back({&unpack, ElementType::f64, CallShape::square, square({panel, memory}), {}});
-    list.push_back({&copy, ElementType::f64, CallShape::square, square({memory, memory}), {}});
+    list.push_back({&copy, ElementType::f64, CallShape::square, square({memory, memory, memory, memory, memory}), {}});
 }
 
 }  // namespace

@@ -51,15 +51,15 @@ MeasuredPlatform measure(StarpuEngine& engine, const CalibrateOptions& options) 
 // -------------------------------------------------------------------------------------------------------------
 
 std::string rate(const KernelSample& sample, Load load) {
-    const double seconds = sample.under(load).median;
+    const double seconds = sample.under(load).mean;
     if (sample.cost.flops >= sample.cost.bytes) return format_flops(sample.cost.flops / seconds);
     return fmt::format("{:.1f} GB/s", sample.cost.bytes / seconds / 1e9);
 }
 
-/// How much the slow calls and the best one are away from the median.
+/// How much the slow calls and the best one are away from the mean.
 std::string spread(const calibration::Spread& spread) {
-    return fmt::format("-{:.0f}/+{:.0f}%", 100 * (1 - spread.best / spread.median),
-                       100 * (spread.slow / spread.median - 1));
+    return fmt::format("-{:.0f}/+{:.0f}%", 100 * (1 - spread.best / spread.mean),
+                       100 * (spread.slow / spread.mean - 1));
 }
 
 void print_table(const std::vector<KernelSample>& samples, Load load) {
@@ -70,16 +70,16 @@ void print_table(const std::vector<KernelSample>& samples, Load load) {
     for (const auto& sample : sorted)
         fmt::print("{:<10} {:>5} {:>7} {:>11} {:>11} {:>11} {:>5.1f}% {:>14}\n",
                    sample.kernel + (sample.shape == CallShape::narrow ? "|" : ""), sample.tile,
-                   sample.under(load).calls, format_seconds(sample.alone.median), format_seconds(sample.busy.median),
+                   sample.under(load).calls, format_seconds(sample.alone.mean), format_seconds(sample.busy.mean),
                    spread(sample.under(load)), 100 * sample.under(load).drift, rate(sample, load));
 }
 
-/// Samples whose two best rounds do not agree, or of which one call in ten took a quarter longer than the median: the
+/// Samples whose two best rounds do not agree, or of which one call in ten took a quarter longer than the mean: the
 /// machine did something else too.
 Index count_unsteady(const std::vector<KernelSample>& samples, Load load) {
     return std::ranges::count_if(samples, [&](const KernelSample& sample) {
         const calibration::Spread& spread = sample.under(load);
-        return spread.drift > calibration::steady_drift || spread.slow > 1.25 * spread.median;
+        return spread.drift > calibration::steady_drift || spread.slow > 1.25 * spread.mean;
     });
 }
 
@@ -105,8 +105,8 @@ void print_summary(const NodeMeasurement& measured, Load load, const std::option
 }
 
 Json to_json(const calibration::Spread& spread) {
-    return {{"median", spread.median}, {"best", spread.best},     {"slow", spread.slow},
-            {"calls", spread.calls},   {"rounds", spread.rounds}, {"drift", spread.drift}};
+    return {{"mean", spread.mean},   {"best", spread.best},     {"slow", spread.slow},
+            {"calls", spread.calls}, {"rounds", spread.rounds}, {"drift", spread.drift}};
 }
 
 Json to_json(const NetworkTimes& network) {
@@ -189,14 +189,9 @@ void add_calibrate_command(CLI::App& app, int& exit_code) {
     command->add_option("-o,--out", options->out, "Platform file to write; - is standard output")
         ->capture_default_str();
     command->add_option("--name", options->name, "Name of the platform (default: the host's)");
-    command
-        ->add_option("--kernels", options->timing.kernels,
-                     "Kernels to time, as dgemm,dpotrf (default: all of --precision)")
-        ->delimiter(',')
-        ->allow_extra_args(false);
-    command->add_option("--tile-sizes", options->timing.tiles, "Tile sizes to time, as 256,512")
-        ->delimiter(',')
-        ->allow_extra_args(false)
+    comma_separated(command->add_option("--kernels", options->timing.kernels,
+                                        "Kernels to time, as dgemm,dpotrf (default: all of --precision)"));
+    comma_separated(command->add_option("--tile-sizes", options->timing.tiles, "Tile sizes to time, as 256,512"))
         ->capture_default_str();
     command
         ->add_option("--seconds", options->timing.seconds,

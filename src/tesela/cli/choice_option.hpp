@@ -16,6 +16,9 @@ namespace tesela::cli {
 /// What --precision takes.
 inline constexpr Names<ElementType, 2> precision_names{{{ElementType::f64, "double"}, {ElementType::f32, "single"}}};
 
+/// An option that takes several values as one word with commas between them, and leaves the next word alone.
+inline CLI::Option* comma_separated(CLI::Option* option) { return option->delimiter(',')->allow_extra_args(false); }
+
 /// Lets an option take these words alone, which its help and the completion of shells show.
 inline CLI::Option* allow_only(CLI::Option* option, const std::vector<std::string>& words) {
     const auto complaint = [words](const std::string& given) {

@@ -78,12 +78,10 @@ void add_problem_options(CLI::App& command, ProblemOptions& options) {
                     "What the tiles hold: dense, or synthetic:DELTA (paper 001's low-rank generator)")
         ->capture_default_str();
     command.add_option("--seed", options.seed, "Of the density and of random families")->capture_default_str();
-    auto* powers = command
-                       .add_option("--powers", options.powers,
-                                   "Power (relative speed) of each node, as 1,1,2.5, for bce, rs, hybrid, best, 1d and "
-                                   "1d1d, and for what is measured; instead of --count")
-                       ->delimiter(',')
-                       ->allow_extra_args(false);
+    auto* powers = comma_separated(
+        command.add_option("--powers", options.powers,
+                           "Power (relative speed) of each node, as 1,1,2.5, for bce, rs, hybrid, best, 1d and "
+                           "1d1d, and for what is measured; instead of --count"));
     auto* platform = command.add_option("--platform", options.platform,
                                         "A platform file, or the name of a ready-made platform; instead of --count");
     command
@@ -303,12 +301,10 @@ void add_compare(CLI::App& dist, int& exit_code) {
         ->needs(simulated)
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    command
-        ->add_option("--families", options->families,
-                     "Families to compare, as block_cyclic:2x3,bce,rs (default: those that fit the nodes; see tesela "
-                     "dist make --help)")
-        ->delimiter(',')
-        ->allow_extra_args(false);
+    comma_separated(command->add_option(
+        "--families", options->families,
+        "Families to compare, as block_cyclic:2x3,bce,rs (default: those that fit the nodes; see tesela "
+        "dist make --help)"));
     command->add_flag("--json", options->json, "Print the results as JSON");
     command->footer(
         "Columns:\n"
@@ -406,9 +402,7 @@ void add_show(CLI::App& dist, int& exit_code) {
     command->add_option("--title", options->title, "Over the picture, instead of the file's name");
     add_choice(*command, "--kernel", options->operation, operation_names,
                "Show the loads of this operation on dense tiles, instead of tile counts");
-    command->add_option("--powers", options->powers, "Power of each node, for its share of the load")
-        ->delimiter(',')
-        ->allow_extra_args(false);
+    comma_separated(command->add_option("--powers", options->powers, "Power of each node, for its share of the load"));
     command->add_flag("--lower", options->lower, "Only the tiles on and below the diagonal");
     on_call(*command, exit_code, [options] {
         const OwnerMap map = map_of(*options);

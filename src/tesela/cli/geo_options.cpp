@@ -47,7 +47,7 @@ void apply(geo::Model& model, const std::string& option, const std::vector<std::
 
 void add_assignments(CLI::App& command, const std::string& option, std::vector<std::string>& into,
                      const std::string& help) {
-    command.add_option(option, into, help)->delimiter(',')->allow_extra_args(false)->type_name("NAME=NUMBER,…");
+    comma_separated(command.add_option(option, into, help))->type_name("NAME=NUMBER,…");
 }
 
 void note_dropped(const NumericTable& table, const std::vector<std::string>& columns, const std::string& file,
@@ -75,11 +75,8 @@ double mean(const std::vector<double>& values) {
 
 void add_data_options(CLI::App& command, DataOptions& options, Reads what) {
     command.add_option("file", options.file, "CSV file with a header; - is standard input")->required();
-    command
-        .add_option("--coords", options.coordinates,
-                    "Columns of the coordinates, one to three, as x,y or lon,lat (longitude first)")
-        ->delimiter(',')
-        ->allow_extra_args(false)
+    comma_separated(command.add_option("--coords", options.coordinates,
+                                       "Columns of the coordinates, one to three, as x,y or lon,lat (longitude first)"))
         ->required();
     if (what == Reads::observations)
         command.add_option("--value", options.value, "Column of the observed values")->required();
@@ -110,11 +107,9 @@ void add_mean_options(CLI::App& command, ModelOptions& options, geo::Trend defau
 }
 
 void add_theta_option(CLI::App& command, ModelOptions& options) {
-    command
-        .add_option("--theta", options.theta,
-                    "Parameters: sigma2, range, smoothness where the family has one, nugget (0 unless given)")
-        ->delimiter(',')
-        ->allow_extra_args(false)
+    comma_separated(
+        command.add_option("--theta", options.theta,
+                           "Parameters: sigma2, range, smoothness where the family has one, nugget (0 unless given)"))
         ->type_name("NAME=NUMBER,…")
         ->required();
 }

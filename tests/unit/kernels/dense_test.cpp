@@ -1,5 +1,6 @@
 #include "tesela/kernels/dense.hpp"
 
+#include "support/array.hpp"
 #include "support/lapack.hpp"
 
 #include <gtest/gtest.h>
@@ -10,23 +11,6 @@
 
 namespace tesela {
 namespace {
-
-/// Column by column, with more rows in memory than it has.
-template <class T>
-struct Array {
-    Array(Index m, Index n, std::uint64_t seed)
-        : rows(m),
-          cols(n),
-          ld(m + 3),
-          elements(static_cast<std::size_t>(ld * n)) {
-        for (std::size_t k = 0; k < elements.size(); ++k)
-            elements[k] = static_cast<T>(2 * Random(seed).uniform({.i = k}) - 1);
-    }
-    [[nodiscard]] T& operator()(Index i, Index j) { return elements[static_cast<std::size_t>(i + j * ld)]; }
-    [[nodiscard]] Tile tile() { return {elements.data(), {rows, cols}, ld}; }
-    Index rows, cols, ld;
-    std::vector<T> elements;
-};
 
 /// A triangle that can be solved with: it dominates its off-diagonal, which is small.
 template <class T>

@@ -2,6 +2,7 @@
 
 #include "tesela/kernels/dense.hpp"
 
+#include "support/array.hpp"
 #include "support/lapack.hpp"
 
 #include <gtest/gtest.h>
@@ -13,26 +14,6 @@
 
 namespace tesela {
 namespace {
-
-/// Column by column, with more rows in memory than it has. Numbers in [-1, 1).
-template <class T>
-struct Array {
-    Array(Index m, Index n, std::uint64_t seed)
-        : rows(m),
-          cols(n),
-          ld(m + 2),
-          elements(static_cast<std::size_t>(ld * n)) {
-        for (std::size_t k = 0; k < elements.size(); ++k)
-            elements[k] = static_cast<T>(2 * Random(seed).uniform({.i = k}) - 1);
-    }
-    [[nodiscard]] T& operator()(Index i, Index j) { return elements[static_cast<std::size_t>(i + j * ld)]; }
-    [[nodiscard]] double wide(Index i, Index j, Op op = Op::none) {
-        return static_cast<double>(op == Op::none ? (*this)(i, j) : (*this)(j, i));
-    }
-    [[nodiscard]] Tile tile() { return {elements.data(), {rows, cols}, ld}; }
-    Index rows, cols, ld;
-    std::vector<T> elements;
-};
 
 KernelResult run(const Kernel& kernel, std::vector<Tile> tiles, const auto& arguments) {
     return kernel.cpu({tiles, &arguments});
