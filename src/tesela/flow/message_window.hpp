@@ -56,17 +56,24 @@ public:
     /// The most urgent message that may start now, and its priority; only if there is one.
     [[nodiscard]] What next() { return entry(startable_.top().number).what; }
     [[nodiscard]] std::int32_t next_priority() const { return startable_.top().priority; }
-    /// That message is under way.
-    void start() {
-        entry(startable_.top().number).state = State::started;
+    /// That message is under way; returns its bytes.
+    Index start() {
+        Entry& message = entry(startable_.top().number);
+        message.state = State::started;
         startable_.pop();
+        return message.bytes;
     }
     /// Whether the oldest could start, however urgent others are; then it, and that it is under way.
     [[nodiscard]] bool oldest_can_start() const { return !entries_.empty() && entries_.front().state == State::ready; }
     [[nodiscard]] What oldest() const { return entries_.front().what; }
-    void start_oldest() { entries_.front().state = State::started; }
-    void ended(std::uint64_t number) {
+    Index start_oldest() {
+        entries_.front().state = State::started;
+        return entries_.front().bytes;
+    }
+    /// Returns its bytes.
+    Index ended(std::uint64_t number) {
         Entry& message = entry(number);
+        const Index bytes = message.bytes;
         message.state = State::ended;
         while (!entries_.empty() && entries_.front().state == State::ended) {
             bytes_inside_ -= entries_.front().bytes;
@@ -74,6 +81,7 @@ public:
             ++first_;
         }
         widen();
+        return bytes;
     }
 
 private:
@@ -115,12 +123,24 @@ private:
     std::priority_queue<Startable> startable_;
 };
 
-/// Sends of a node that are under way; few at a time, so that urgent ones need not queue behind others in the network.
+/// Sends of a node that are under way; few at a time, so that urgent ones need not queue behind others in the network,
+/// and large ones alone: they would share the link, and MPI tells receivers of all when the last has come (measured
+/// over TCP, docs/simulate.md). The oldest between two nodes may be one more.
 struct SendsUnderWay {
     int now = 0;
-    int most = 20;  ///< the oldest between two nodes may be one more
+    Index bytes = 0;
+    int most = 20;
+    Index enough_bytes = Index{256} << 10U;
 
-    [[nodiscard]] bool enough() const { return now >= most; }
+    [[nodiscard]] bool enough() const { return now >= most || bytes >= enough_bytes; }
+    void begin(Index message) {
+        ++now;
+        bytes += message;
+    }
+    void end(Index message) {
+        --now;
+        bytes -= message;
+    }
 };
 
 /// Starts the next send of a node, if one may go now, and returns it: of all its windows (`for_each_window` calls what
@@ -136,11 +156,7 @@ template <class What, class ForEachWindow>
     });
     if (best == nullptr) return {};
     const What chosen = enough ? best->oldest() : best->next();
-    if (enough)
-        best->start_oldest();
-    else
-        best->start();
-    ++sends.now;
+    sends.begin(enough ? best->start_oldest() : best->start());
     return chosen;
 }
 
