@@ -84,8 +84,10 @@ Index count_unsteady(const std::vector<KernelSample>& samples, Load load) {
 }
 
 void print_runtime(const RuntimeCosts& runtime) {
-    fmt::print("a task          {} to submit, {} of a worker beside its kernel, {} after the one before it\n",
-               format_seconds(runtime.submission), format_seconds(runtime.task), format_seconds(runtime.turn));
+    fmt::print("a task          {} to submit, {} of a worker beside its kernel", format_seconds(runtime.submission),
+               format_seconds(runtime.task));
+    if (runtime.turn > 0) fmt::print(", {} after the one before it", format_seconds(runtime.turn));
+    fmt::print("\n");
     if (runtime.message_bandwidth == 0 && runtime.message == 0) return;
     fmt::print("a message       {} of busy workers", format_seconds(runtime.message));
     if (runtime.message_bandwidth > 0) fmt::print(", and a second for {:.2f} GB", runtime.message_bandwidth / 1e9);

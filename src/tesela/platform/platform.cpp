@@ -87,15 +87,22 @@ void require_at_least_one(Index value, const std::string& path) {
 }
 
 void require_not_negative(double value, const std::string& path) {
-    if (!(value >= 0) || !std::isfinite(value)) throw Error("{} must not be negative; it is {}", path, value);
+    if (!(value >= 0) || !std::isfinite(value)) throw Error("{} must be a number from 0 on; it is {}", path, value);
+}
+
+/// What a runtime system takes for one task or message; an hour is a slip, and sums of such would overflow.
+void require_overhead(double seconds, const std::string& path) {
+    constexpr double most = 3600;
+    require_not_negative(seconds, path);
+    if (seconds > most) throw Error("{} must be at most {} s; it is {} s", path, most, seconds);
 }
 
 void check_runtime(const RuntimeCosts& costs, const std::string& path) {
-    require_not_negative(costs.submission, path + ".submission");
-    require_not_negative(costs.passing, path + ".passing");
-    require_not_negative(costs.task, path + ".task");
-    require_not_negative(costs.turn, path + ".turn");
-    require_not_negative(costs.message, path + ".message");
+    require_overhead(costs.submission, path + ".submission");
+    require_overhead(costs.passing, path + ".passing");
+    require_overhead(costs.task, path + ".task");
+    require_overhead(costs.turn, path + ".turn");
+    require_overhead(costs.message, path + ".message");
     require_not_negative(costs.message_bandwidth, path + ".message_bandwidth");
 }
 

@@ -19,7 +19,7 @@ Platform checked(Platform platform) {
 
 SimulationOptions checked(SimulationOptions options) {
     const auto require = [](double value, const char* what) {
-        if (!(value >= 0) || !std::isfinite(value)) throw Error("{} must not be negative; it is {}", what, value);
+        if (!(value >= 0) || !std::isfinite(value)) throw Error("{} must be a number from 0 on; it is {}", what, value);
     };
     require(options.noise, "the noise");
     if (options.noise > 1)

@@ -14,7 +14,7 @@ class Nodes;
 }
 
 /// Whether one core is left to submission, with a worker on it that takes critical tasks only (paper 000's
-/// oversubscription); `automatic`: where there are least_cores_to_share_one or more.
+/// oversubscription); `automatic`: where has_core_to_share().
 enum class CriticalWorker : std::uint8_t { none, shared_core, automatic };
 
 /// Whether accelerators get workers. No kernel uses them yet, and a worker for each would only take a core's time.

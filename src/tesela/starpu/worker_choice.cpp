@@ -81,7 +81,7 @@ private:
     [[nodiscard]] bool wants_critical_worker() const {
         if (options_.critical_worker != CriticalWorker::automatic)
             return options_.critical_worker == CriticalWorker::shared_core;
-        return choice_.cores >= least_cores_to_share_one;
+        return has_core_to_share(choice_.cores);
     }
 
     /// GPU by GPU to the nodes of the machine in turn.

@@ -5,7 +5,7 @@
 namespace tesela::geo {
 
 Overlap overlap_for(OverlapChoice choice, Index cores) {
-    return choice.value_or(cores >= least_cores_to_share_one ? Overlap::oversubscribe : Overlap::order);
+    return choice.value_or(has_core_to_share(cores) ? Overlap::oversubscribe : Overlap::order);
 }
 
 std::string_view name(Overlap overlap) { return name_in(overlap_names, overlap); }

@@ -31,7 +31,7 @@ inline constexpr auto overlap_choice_names = [] {
     return names;
 }();
 
-/// `auto` where a node has so many cores: see least_cores_to_share_one.
+/// `auto` where a node has so many cores: see has_core_to_share().
 [[nodiscard]] Overlap overlap_for(OverlapChoice choice, Index cores);
 
 [[nodiscard]] std::string_view name(Overlap overlap);
