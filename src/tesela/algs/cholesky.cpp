@@ -80,9 +80,48 @@ void inverse(Stream& s, const MatrixView<T>& L) {
     multiply_transposed(s, L);
 }
 
+// Column by column; A(i, k) gets half of its product with A(k, k) before the symmetric update of what is to the right
+// and half after it, so that the update is one of rank 2 (LAPACK's dsygst does the same).
+template <class T>
+void congruence(Stream& s, const MatrixView<T>& L, const MatrixView<T>& A) {
+    require_factorable(L, "a congruence");
+    require_factorable(A, "a congruence");
+    require_same_rows(L, A, "a congruence");
+    const auto phase = s.phase("congruence");
+    const Index nt = A.tile_rows();
+    const MatrixView<T> Lt = L.transposed();
+    const MatrixView<T> At = A.transposed();
+    for (Index k = 0; k < nt; ++k) {
+        const auto add_half_product = [&](Index i) {
+            s.submit(tasks::gemm(-0.5, L(i, k), A(k, k), 1, A(i, k)).at(step(k), 0));
+        };
+        s.submit(tasks::trsm(left_lower, L(k, k), A(k, k)).at(step(k), 0));
+        s.submit(tasks::trsm(right_lower, Lt(k, k), A(k, k)).at(step(k), 0));
+        for (Index i = k + 1; i < nt; ++i) {
+            s.submit(tasks::trsm(right_lower, Lt(k, k), A(i, k)).at(step(k), 0));
+            add_half_product(i);
+        }
+        for (Index j = k + 1; j < nt; ++j)
+            for (Index i = j; i < nt; ++i) {
+                s.submit(tasks::gemm(-1, A(i, k), Lt(k, j), 1, A(i, j)).at(step(k), 0));
+                s.submit(tasks::gemm(-1, L(i, k), At(k, j), 1, A(i, j)).at(step(k), 0));
+            }
+        for (Index i = k + 1; i < nt; ++i) add_half_product(i);
+        for (Index j = k + 1; j < nt; ++j) {
+            s.submit(tasks::trsm(left_lower, L(j, j), A(j, k)).at(step(k), 0));
+            for (Index i = j + 1; i < nt; ++i) s.submit(tasks::gemm(-1, L(i, j), A(j, k), 1, A(i, k)).at(step(k), 0));
+        }
+        for (Index i = k; i < nt; ++i) s.retire(A(i, k));
+    }
+    for (Index k = 0; k < nt; ++k)
+        for (Index i = k; i < nt; ++i) s.retire(L(i, k));
+}
+
 template void cholesky(Stream&, const MatrixView<float>&, const FactorOptions&);
 template void cholesky(Stream&, const MatrixView<double>&, const FactorOptions&);
 template void inverse(Stream&, const MatrixView<float>&);
 template void inverse(Stream&, const MatrixView<double>&);
+template void congruence(Stream&, const MatrixView<float>&, const MatrixView<float>&);
+template void congruence(Stream&, const MatrixView<double>&, const MatrixView<double>&);
 
 }  // namespace tesela

@@ -18,9 +18,17 @@ void cholesky(Stream& s, const MatrixView<T>& A, const FactorOptions& options = 
 template <class T>
 void inverse(Stream& s, const MatrixView<T>& L);
 
+/// A := L⁻¹·A·L⁻ᵀ for a symmetric A of which the tiles of the lower triangle are read and written, those on the
+/// diagonal as a whole; L as `cholesky` left it. With L of B it makes A·x = λ·B·x an ordinary eigenvalue problem
+/// (LAPACK's dsygst); n³ operations.
+template <class T>
+void congruence(Stream& s, const MatrixView<T>& L, const MatrixView<T>& A);
+
 extern template void cholesky(Stream&, const MatrixView<float>&, const FactorOptions&);
 extern template void cholesky(Stream&, const MatrixView<double>&, const FactorOptions&);
 extern template void inverse(Stream&, const MatrixView<float>&);
 extern template void inverse(Stream&, const MatrixView<double>&);
+extern template void congruence(Stream&, const MatrixView<float>&, const MatrixView<float>&);
+extern template void congruence(Stream&, const MatrixView<double>&, const MatrixView<double>&);
 
 }  // namespace tesela

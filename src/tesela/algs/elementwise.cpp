@@ -43,6 +43,16 @@ void fill(Stream& s, const MatrixView<T>& A, const LasetArguments& values) {
 }
 
 template <class T>
+void copy(Stream& s, const MatrixView<T>& A, const MatrixView<T>& B) {
+    for (const MatrixView<T>& view : {A, B})
+        if (view.op() != Op::none) throw Error("a copy takes {} as it is, not transposed", view.matrix().name());
+    require_same_rows(A, B, "a copy");
+    require_same_rows(A.transposed(), B.transposed(), "a copy");
+    const auto phase = s.phase("copy");
+    for_each_tile(A, [&](Index i, Index j) { s.submit(tasks::copy(A(i, j), B(i, j))); });
+}
+
+template <class T>
 void dot(Stream& s, const MatrixView<T>& A, const MatrixView<T>& B, const MatrixView<T>& sum) {
     require_scalar(sum);
     require_whole(A, "a dot product");
@@ -75,6 +85,7 @@ void log_determinant(Stream& s, const MatrixView<T>& L, const MatrixView<T>& sum
 #define TESELA_INSTANTIATE_ELEMENTWISE(T)                                                         \
     template void generate(Stream&, const MatrixView<T>&, const Elements&);                       \
     template void fill(Stream&, const MatrixView<T>&, const LasetArguments&);                     \
+    template void copy(Stream&, const MatrixView<T>&, const MatrixView<T>&);                      \
     template void dot(Stream&, const MatrixView<T>&, const MatrixView<T>&, const MatrixView<T>&); \
     template void log_determinant(Stream&, const MatrixView<T>&, const MatrixView<T>&)
 TESELA_INSTANTIATE_ELEMENTWISE(float);

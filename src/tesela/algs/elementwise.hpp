@@ -36,6 +36,11 @@ void generate(Stream& s, const MatrixView<T>& A, Function function) {
 template <class T>
 void fill(Stream& s, const MatrixView<T>& A, const LasetArguments& values);
 
+/// B := A, tile by tile, for the part that A means. Throws Error unless A and B are cut alike and neither is
+/// transposed: see redistribute.hpp for all else.
+template <class T>
+void copy(Stream& s, const MatrixView<T>& A, const MatrixView<T>& B);
+
 /// sum := Σ A(i, j)·B(i, j), sum a Scalar; products run where A lives. Throws Error unless A and B are whole, cut alike
 /// and not transposed against each other.
 template <class T>
@@ -49,6 +54,7 @@ void log_determinant(Stream& s, const MatrixView<T>& L, const MatrixView<T>& sum
 #define TESELA_DECLARE_ELEMENTWISE(T)                                                                    \
     extern template void generate(Stream&, const MatrixView<T>&, const Elements&);                       \
     extern template void fill(Stream&, const MatrixView<T>&, const LasetArguments&);                     \
+    extern template void copy(Stream&, const MatrixView<T>&, const MatrixView<T>&);                      \
     extern template void dot(Stream&, const MatrixView<T>&, const MatrixView<T>&, const MatrixView<T>&); \
     extern template void log_determinant(Stream&, const MatrixView<T>&, const MatrixView<T>&)
 TESELA_DECLARE_ELEMENTWISE(float);

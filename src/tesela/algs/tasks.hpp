@@ -52,6 +52,11 @@ template <class T>
 [[nodiscard]] Task gemm(double alpha, TileOf<T> a, TileOf<T> b, double beta, TileOf<T> c) {
     return gemm<T>(GemmArguments{.alpha = alpha, .beta = beta}, a, b, beta == 0 ? write(c) : read_write(c));
 }
+/// B := A.
+template <class T>
+[[nodiscard]] Task copy(TileOf<T> a, TileOf<T> b) {
+    return {Dense<T>::geadd, GeaddArguments{.alpha = 1, .beta = 0}, read(a), write(b)};
+}
 template <class T>
 [[nodiscard]] Task laset(LasetArguments args, TileOf<T> a) {
     return {Dense<T>::laset, args, write(a)};

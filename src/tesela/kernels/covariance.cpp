@@ -170,17 +170,6 @@ double PointSet::distance_bound(const PointSet& other) const {
     return metric_ == Metric::chordal ? std::min(diagonal, 2 * earth_radius_km) : along_surface(diagonal);
 }
 
-namespace {
-
-constexpr std::size_t batch = 256;
-
-/// The points [begin, begin + count), count <= batch, of one set.
-struct PointRange {
-    const PointSet& points;
-    Index begin;
-    std::size_t count;
-};
-
 // One dimension at a time into memory: the compiler has then no choice of which product to fuse with a sum, and a
 // distance is the same to the last bit wherever in a tile it is computed, and in either direction.
 void distances(const PointRange& rows, const PointSet& cols, Index col, double* out) noexcept {
@@ -197,6 +186,10 @@ void distances(const PointRange& rows, const PointSet& cols, Index col, double* 
     if (rows.points.metric() == Metric::great_circle)
         for (std::size_t i = 0; i < rows.count; ++i) out[i] = along_surface(out[i]);
 }
+
+namespace {
+
+constexpr std::size_t batch = covariance_batch;
 
 std::optional<MaternTable> make_table(CovarianceFamily family, double smoothness, double x_max) {
     if (family == CovarianceFamily::matern) return MaternTable(smoothness, x_max);

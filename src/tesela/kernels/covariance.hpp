@@ -4,6 +4,7 @@
 #include "tesela/base/names.hpp"
 #include "tesela/kernels/matern.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -82,6 +83,18 @@ private:
 
 /// The distance of point i of a from point j of b, which have the same metric and dimensions.
 [[nodiscard]] double distance(const PointSet& a, Index i, const PointSet& b, Index j) noexcept;
+
+/// The points [begin, begin + count) of one set.
+struct PointRange {
+    const PointSet& points;
+    Index begin;
+    std::size_t count;
+};
+/// The distances of some points from one, each as distance() has it to the last bit.
+void distances(const PointRange& rows, const PointSet& cols, Index col, double* out) noexcept;
+
+/// How many distances are looked at together where tiles are filled.
+inline constexpr std::size_t covariance_batch = 256;
 
 /// Whether the rows and columns of a tile are observations of one set, so that equal indices are the same observation.
 enum class ObservationSets : std::uint8_t { same, different };

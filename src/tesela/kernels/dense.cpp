@@ -135,7 +135,8 @@ KernelResult run_geadd(const KernelCall& call) noexcept {
     const auto alpha = static_cast<T>(args.alpha);
     const auto beta = static_cast<T>(args.beta);
     for (Index j = 0; j < b.cols; ++j)
-        for (Index i = 0; i < b.rows; ++i) b(i, j) = alpha * a(i, j) + beta * b(i, j);
+        for (Index i = 0; i < b.rows; ++i)
+            b(i, j) = beta == 0 ? alpha * a(i, j) : alpha * a(i, j) + beta * b(i, j);  // not 0 times anything
     return {};
 }
 

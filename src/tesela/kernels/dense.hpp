@@ -71,7 +71,7 @@ struct Dense {
     static const KernelOf<GemmArguments, const T, const T, T> gemm;  ///< (A, B, C): C := alpha·op(A)·op(B) + beta·C
     static const KernelOf<GemmArguments, const T, const T, T>
         gemv;  ///< (A, x, y): y := alpha·op(A)·x + beta·y; arguments of gemm
-    static const KernelOf<GeaddArguments, const T, T> geadd;      ///< (A, B): B := alpha·A + beta·B
+    static const KernelOf<GeaddArguments, const T, T> geadd;      ///< (A, B): B := alpha·A + beta·B; no beta, no B
     static const KernelOf<LasetArguments, T> laset;               ///< A := constant off and on the diagonal
     static const KernelOf<ScaleArguments, T> scale;               ///< A := factor·A
     static const KernelOf<GenerateArguments, T> generate;         ///< A(i, j) := element(context, global i, global j)

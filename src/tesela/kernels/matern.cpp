@@ -1,12 +1,11 @@
 #include "tesela/kernels/matern.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/kernels/internal/matern_pieces.hpp"
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 #include <numbers>
 
@@ -135,88 +134,20 @@ MaternFunction::Value MaternFunction::operator()(double x) const noexcept {
     return {.rho = scale * upper * root_scale, .slope = -scale * x * lower * root_scale};
 }
 
-// Where the pieces are. In the octave [2^e, 2^(e+1)), e < 1, centres are the multiples m·2^(e-4), m = 16 … 31; from 2
-// on, with e = 1 throughout, they are the multiples m/8, m = 16, 17, …. Piece 16 e + m has that centre, and the last
-// of an octave, m = 32, is the first of the next. Adding 2^(e+48) to x rounds it to the nearest centre and leaves m in
-// the last bits of the sum.
-namespace {
-
-constexpr double table_begin = 0x1p-34;
-constexpr double even_from = 2;
-constexpr std::uint64_t exponent_mask = 0x7ff0000000000000;
-constexpr int exponent_shift = 52;
-constexpr int mantissa_shift = 48;
-
-struct Location {
-    std::uint64_t piece;
-    double offset;  // x - centre, exact
-};
-
-inline std::uint64_t lesser(std::uint64_t a, std::uint64_t b) { return a < b ? a : b; }
-inline std::uint64_t greater(std::uint64_t a, std::uint64_t b) { return a > b ? a : b; }
-
-inline Location locate(std::uint64_t x_bits) {
-    constexpr std::uint64_t first = (std::bit_cast<std::uint64_t>(table_begin) >> mantissa_shift) + 16;
-    const std::uint64_t exponent = lesser(x_bits, std::bit_cast<std::uint64_t>(even_from)) & exponent_mask;
-    const std::uint64_t rounder_bits = exponent + (std::uint64_t{mantissa_shift} << exponent_shift);
-    const auto x = std::bit_cast<double>(x_bits);
-    const auto rounder = std::bit_cast<double>(rounder_bits);
-    const double rounded = x + rounder;
-    const std::uint64_t m = std::bit_cast<std::uint64_t>(rounded) - rounder_bits;
-    return {.piece = (exponent >> mantissa_shift) + m - first, .offset = x - (rounded - rounder)};
-}
-
-// Even and odd powers apart: half the latency of Horner's rule.
-inline double polynomial(const double* c, double s) {
-    const double s2 = s * s;
-    const double even = c[0] + s2 * (c[2] + s2 * (c[4] + s2 * c[6]));
-    const double odd = c[1] + s2 * (c[3] + s2 * (c[5] + s2 * c[7]));
-    return even + s * odd;
-}
-
-}  // namespace
-
 MaternTable::MaternTable(double smoothness, double x_max) : function_(smoothness) {
-    if (!(x_max >= 0)) throw Error("the largest argument of a Matérn table is {}; it must not be negative", x_max);
-    for (double octave = table_begin; octave < even_from; octave *= 2)
-        for (int m = 16; m < 32; ++m) pieces_.push_back(expand(octave / 16 * m, octave / 32));
-    for (double centre = even_from;; centre += 0.125) {
-        const Piece piece = expand(centre, 0.0625);
-        if (piece.c[0] < std::numeric_limits<double>::min()) {
-            zero_from_ = x_max_;
-            return;
-        }
-        pieces_.push_back(piece);
-        x_max_ = centre;
-        if (centre >= x_max) return;
-    }
+    const matern::Extent extent = matern::make_pieces(
+        x_max, pieces_, [this](double centre, double half_width) { return expand(centre, half_width); });
+    x_max_ = extent.x_max;
+    zero_from_ = extent.zero_from;
 }
 
-// Taylor coefficients about the centre from rho, rho' and the differential equation
-// x rho'' + (1 - 2 nu) rho' - x rho = 0, then economised to degree 7 by taking off multiples of Chebyshev polynomials.
 MaternTable::Piece MaternTable::expand(double centre, double half_width) const {
-    constexpr std::size_t degree = 10;
-    std::array<double, degree + 1> a{};
     const auto [rho, slope] = function_(centre);
-    a[0] = rho;
-    a[1] = slope;
-    for (std::size_t n = 0; n + 2 <= degree; ++n) {
-        const auto k = static_cast<double>(n);
-        const double before = n > 0 ? a[n - 1] : 0;
-        a[n + 2] = ((centre * a[n] + before) / (k + 1) - (k + 1 - 2 * smoothness()) * a[n + 1]) / (centre * (k + 2));
-    }
-    // T_8, T_9, T_10 without their leading terms 2^(n-1) t^n.
-    constexpr std::array<std::array<double, degree>, 3> chebyshev{{
-        {1, 0, -32, 0, 160, 0, -256, 0, 0, 0},
-        {0, 9, 0, -120, 0, 432, 0, -576, 0, 0},
-        {-1, 0, 50, 0, -400, 0, 1120, 0, -1280, 0},
-    }};
-    for (std::size_t n = degree; n > 7; --n) {
-        double weight = a[n] * std::ldexp(std::pow(half_width, static_cast<double>(n)), 1 - static_cast<int>(n));
-        for (std::size_t k = 0; k < n; ++k, weight /= half_width) a[k] -= weight * chebyshev[n - 8][k];
-    }
     Piece piece;
-    std::copy_n(a.begin(), 8, piece.c);
+    std::ranges::copy(
+        matern::economised(
+            matern::solution({.smoothness = smoothness(), .centre = centre, .value = rho, .slope = slope}), half_width),
+        piece.rho);
     return piece;
 }
 
@@ -232,29 +163,16 @@ double MaternTable::operator()(double x) const noexcept {
 }
 
 void MaternTable::evaluate(std::span<const double> x, double scale, double* out) const noexcept {
-    constexpr std::size_t batch = 256;
-    constexpr auto first_bits = std::bit_cast<std::uint64_t>(table_begin);
-    const auto last_bits = std::bit_cast<std::uint64_t>(x_max_);
-    std::array<std::uint64_t, batch> pieces;
-    std::array<double, batch> offsets;
-    for (std::size_t begin = 0; begin < x.size(); begin += batch) {
-        const std::size_t count = std::min(batch, x.size() - begin);
-        const double* const in = x.data() + begin;
+    matern::Locations at;
+    for (std::size_t begin = 0; begin < x.size(); begin += matern::batch) {
+        const std::span some = x.subspan(begin, std::min(matern::batch, x.size() - begin));
         double* const result = out + begin;
-        // The bits of numbers >= 0 are ordered as the numbers are, and integers are clamped without branches.
-        std::uint64_t clamped = 0;
-        for (std::size_t i = 0; i < count; ++i) {
-            const auto bits = std::bit_cast<std::uint64_t>(in[i]);
-            const std::uint64_t inside = lesser(greater(bits, first_bits), last_bits);
-            const Location at = locate(inside);
-            pieces[i] = at.piece;
-            offsets[i] = at.offset;
-            clamped |= inside ^ bits;
-        }
-        for (std::size_t i = 0; i < count; ++i) result[i] = scale * polynomial(pieces_[pieces[i]].c, offsets[i]);
-        if (clamped == 0) continue;
-        for (std::size_t i = 0; i < count; ++i)
-            if (!(in[i] >= table_begin && in[i] <= x_max_)) result[i] = scale * outside(in[i]);
+        const bool all_inside = matern::locate(some, x_max_, at);
+        for (std::size_t i = 0; i < some.size(); ++i)
+            result[i] = scale * matern::polynomial(pieces_[at.pieces[i]].rho, at.offsets[i]);
+        if (all_inside) continue;
+        for (std::size_t i = 0; i < some.size(); ++i)
+            if (!matern::inside(some[i], x_max_)) result[i] = scale * outside(some[i]);
     }
 }
 

@@ -71,7 +71,7 @@ public:
 private:
     /// Coefficients of a polynomial in x - centre: one cache line.
     struct alignas(64) Piece {
-        double c[8] = {};
+        double rho[8] = {};
     };
     [[nodiscard]] Piece expand(double centre, double half_width) const;
     [[nodiscard]] double outside(double x) const noexcept;
@@ -79,7 +79,7 @@ private:
     MaternFunction function_;
     std::vector<Piece> pieces_;
     double x_max_ = 0;
-    double zero_from_ = 1500;  // where x^nu e^-x of every smoothness has underflowed; the table may know better
+    double zero_from_ = 0;
 };
 
 }  // namespace tesela

@@ -168,6 +168,73 @@ RC_GTEST_PROP(Gemm, TheProductOfTransposedViewsEqualsLoops, ()) {
     check_product<float>();
 }
 
+/// A whole symmetric matrix from its lower triangle.
+template <class T>
+std::vector<T> mirrored(std::vector<T> a, Index n) {
+    for (Index j = 0; j < n; ++j)
+        for (Index i = 0; i < j; ++i) a[static_cast<std::size_t>(i + j * n)] = a[static_cast<std::size_t>(j + i * n)];
+    return a;
+}
+template <class T>
+std::vector<T> transposed(const std::vector<T>& a, Index n) {
+    std::vector<T> result(a.size());
+    for (Index j = 0; j < n; ++j)
+        for (Index i = 0; i < n; ++i)
+            result[static_cast<std::size_t>(j + i * n)] = a[static_cast<std::size_t>(i + j * n)];
+    return result;
+}
+
+double symmetric_element(const void*, ElementIndex at) {
+    return std::sin(static_cast<double>(at.i + at.j)) + (at.i == at.j ? 2 : 0);
+}
+
+template <class T>
+void check_congruence() {
+    const Case c = any_case();
+    RC_LOG() << c.name();
+    InlineEngine engine(*rc::gen::inRange<Index>(1, 7));
+    Stream s(engine);
+    const Tiling tiling = Tiling::square(c.n, c.tile);
+    const auto make = [&] {
+        return Matrix<T>(s, tiling, distribution_of(c, tiling.grid(), engine.node_count()), {.stored = Stored::lower});
+    };
+    Matrix<T> L = make();
+    Matrix<T> A = make();
+    generate(s, L.view(), {testing::spd_element});
+    generate(s, A.view(), {symmetric_element});
+    cholesky(s, L);
+    congruence(s, L.view(), A.view());
+    const std::vector<T> factor = gather(s, L.lower());
+    const std::vector<T> got = mirrored(gather(s, A.lower()), c.n);
+    RC_ASSERT(s.wait().ok());
+    const auto half = testing::reference_product<T>({c.n, c.n}, c.n, factor, got);
+    const auto back = testing::reference_product<T>({c.n, c.n}, c.n, half, transposed(factor, c.n));
+    const auto before = testing::dense<T>({c.n, c.n}, {symmetric_element});
+    RC_ASSERT(largest_difference(back, before) <= testing::tolerance<T>(c.n, 8));
+}
+
+RC_GTEST_PROP(Congruence, MultipliedWithTheFactorOnBothSidesGivesTheMatrixAgain, ()) {
+    check_congruence<double>();
+    check_congruence<float>();
+}
+
+TEST(Copy, IsEqualTileByTileAndOfATriangleIsATriangle) {
+    InlineEngine engine(3);
+    Stream s(engine);
+    const Tiling tiling = Tiling::square(40, 11);
+    Matrix<double> A(s, tiling, random_distribution(tiling.grid(), 3, 1));
+    Matrix<double> B(s, tiling, random_distribution(tiling.grid(), 3, 2), {.name = "B"});
+    Matrix<double> C(s, tiling, random_distribution(tiling.grid(), 3, 3), {.name = "C", .stored = Stored::lower});
+    generate(s, A.view(), {symmetric_element});
+    copy(s, A.view(), B.view());
+    copy(s, A.lower(), C.lower());
+    EXPECT_EQ(gather(s, A.view()), gather(s, B.view()));
+    EXPECT_EQ(gather(s, A.lower()), gather(s, C.lower()));
+    EXPECT_THROW(copy(s, A.view().transposed(), B.view()), Error);
+    Matrix<double> other(s, Tiling::square(40, 10), squarest_block_cyclic({4, 4}, 3), {.name = "other"});
+    EXPECT_THROW(copy(s, A.view(), other.view()), Error);
+}
+
 template <class T>
 void check_reductions() {
     InlineEngine engine(5);

@@ -193,6 +193,9 @@ void check_elementwise() {
     run(Dense<T>::geadd, {a.tile(), b.tile()}, add);
     expect_elements<T>(b, before, 2,
                        [&](Index i, Index j) { return add.alpha * a.wide(i, j) + add.beta * before.wide(i, j); });
+    b(m - 1, n - 1) = std::numeric_limits<T>::quiet_NaN();
+    run(Dense<T>::geadd, {a.tile(), b.tile()}, GeaddArguments{.alpha = 2, .beta = 0});
+    expect_elements<T>(b, before, 1, [&](Index i, Index j) { return 2 * a.wide(i, j); });
     before = b;
     run(Dense<T>::scale, {b.tile()}, ScaleArguments{.factor = -3});
     expect_elements<T>(b, before, 1, [&](Index i, Index j) { return -3 * before.wide(i, j); });

@@ -1,0 +1,243 @@
+#include "tesela/kernels/covariance_derivatives.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+namespace tesela {
+
+/// The derivatives for some rows of a column.
+struct CovarianceDerivatives::Batch {
+    std::array<double, covariance_batch> sigma2;
+    std::array<double, covariance_batch> range;
+    std::array<double, covariance_batch> smoothness;
+};
+
+/// Rows and columns of a covariance matrix, all of them or those below the diagonal.
+struct CovarianceDerivatives::Block {
+    const PointSet& rows;
+    const PointSet& cols;
+    ElementIndex first;
+    ElementIndex size;
+    enum class Part : std::uint8_t { all, below_diagonal } part = Part::all;
+};
+
+CovarianceDerivatives::CovarianceDerivatives(const Covariance& covariance, double max_distance)
+    : family_(covariance.family()),
+      parameters_(covariance.parameters()),
+      inverse_range_(1 / covariance.parameters().range) {
+    if (family_ == CovarianceFamily::matern) matern_.emplace(parameters_.smoothness, max_distance * inverse_range_);
+    if (family_ == CovarianceFamily::exponential) exponential_.emplace(0.5, max_distance * inverse_range_);
+}
+
+/// rho, -x rho'(x) and the derivative in the smoothness.
+void CovarianceDerivatives::correlate(std::span<const double> x,
+                                      const MaternDerivativeTable::Results& out) const noexcept {
+    const double p = parameters_.smoothness;
+    switch (family_) {
+        case CovarianceFamily::matern: matern_->evaluate(x, out); return;
+        case CovarianceFamily::exponential:
+            exponential_->evaluate(x, 1, out.rho);
+            for (std::size_t i = 0; i < x.size(); ++i) out.decline[i] = x[i] * out.rho[i];
+            break;
+        case CovarianceFamily::squared_exponential:
+            for (std::size_t i = 0; i < x.size(); ++i) {
+                out.rho[i] = std::exp(-x[i] * x[i]);
+                out.decline[i] = 2 * x[i] * x[i] * out.rho[i];
+            }
+            break;
+        case CovarianceFamily::powered_exponential:
+            for (std::size_t i = 0; i < x.size(); ++i) {
+                const double power = std::pow(x[i], p);
+                out.rho[i] = std::exp(-power);
+                out.decline[i] = p * power * out.rho[i];
+                out.smoothness[i] = x[i] > 0 ? -power * std::log(x[i]) * out.rho[i] : 0;
+            }
+            return;
+    }
+    std::fill_n(out.smoothness, x.size(), 0.0);
+}
+
+// C = sigma2·rho(r/range): ∂C/∂range = sigma2/range·(-x rho'(x)).
+void CovarianceDerivatives::evaluate(std::span<const double> distances, Batch& out) const noexcept {
+    std::array<double, covariance_batch> buffer;
+    const std::span x{buffer.data(), distances.size()};
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = distances[i] * inverse_range_;
+    correlate(x, {.rho = out.sigma2.data(), .decline = out.range.data(), .smoothness = out.smoothness.data()});
+    const double per_range = parameters_.sigma2 * inverse_range_;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        out.range[i] *= per_range;
+        out.smoothness[i] *= parameters_.sigma2;
+    }
+}
+
+CovarianceSlopes CovarianceDerivatives::operator()(double distance) const noexcept {
+    Batch batch;
+    evaluate({&distance, 1}, batch);
+    return {.sigma2 = batch.sigma2[0], .range = batch.range[0], .smoothness = batch.smoothness[0], .nugget = 0};
+}
+
+/// Calls visit(i, j, count, batch) for rows i, i + 1, … of column j, counted from the first.
+template <class Visit>
+void CovarianceDerivatives::for_each_batch(const Block& block, Visit visit) const noexcept {
+    std::array<double, covariance_batch> buffer;
+    Batch batch;
+    for (Index j = 0; j < block.size.j; ++j) {
+        const Index top = block.part == Block::Part::all ? 0 : j + 1;
+        for (Index i = top; i < block.size.i; i += static_cast<Index>(covariance_batch)) {
+            const Index count = std::min(static_cast<Index>(covariance_batch), block.size.i - i);
+            const auto numbers = static_cast<std::size_t>(count);
+            distances({.points = block.rows, .begin = block.first.i + i, .count = numbers}, block.cols,
+                      block.first.j + j, buffer.data());
+            evaluate({buffer.data(), numbers}, batch);
+            visit(i, j, numbers, batch);
+        }
+    }
+}
+
+void CovarianceDerivatives::fill_tile(const CovarianceTileRequest& request,
+                                      const CovarianceSlopes& direction) const noexcept {
+    const Block block{.rows = *request.rows,
+                      .cols = *request.cols,
+                      .first = {request.row_begin, request.col_begin},
+                      .size = {request.row_count, request.col_count}};
+    for_each_batch(block, [&](Index i, Index j, std::size_t count, const Batch& batch) {
+        double* const out = request.out + i + j * request.ld;
+        for (std::size_t k = 0; k < count; ++k)
+            out[k] = direction.sigma2 * batch.sigma2[k] + direction.range * batch.range[k] +
+                     direction.smoothness * batch.smoothness[k];
+    });
+    if (request.sets == ObservationSets::different) return;
+    for (Index j = 0; j < request.col_count; ++j) {
+        const Index diagonal = request.col_begin + j - request.row_begin;
+        if (diagonal >= 0 && diagonal < request.row_count) request.out[diagonal + j * request.ld] += direction.nugget;
+    }
+}
+
+CovarianceSlopes CovarianceDerivatives::traces(const WeightedTile& tile) const noexcept {
+    const bool has_diagonal = tile.first.i == tile.first.j;
+    const Block block{.rows = *tile.points,
+                      .cols = *tile.points,
+                      .first = tile.first,
+                      .size = {tile.rows, tile.cols},
+                      .part = has_diagonal ? Block::Part::below_diagonal : Block::Part::all};
+    CovarianceSlopes below;  // the diagonal of the matrix
+    for_each_batch(block, [&](Index i, Index j, std::size_t count, const Batch& batch) {
+        const double* const A = tile.A + i + j * tile.ld;
+        const double* const u = tile.u + i;
+        const double v = tile.v[j];
+        for (std::size_t k = 0; k < count; ++k) {
+            const double weight = A[k] - u[k] * v;
+            below.sigma2 += weight * batch.sigma2[k];
+            below.range += weight * batch.range[k];
+            below.smoothness += weight * batch.smoothness[k];
+        }
+    });
+    double on_diagonal = 0;  // where rho is 1, whatever range and smoothness are
+    for (Index j = 0; has_diagonal && j < tile.cols; ++j)
+        on_diagonal += tile.A[j + j * tile.ld] - tile.u[j] * tile.v[j];
+    return {.sigma2 = 2 * below.sigma2 + on_diagonal,
+            .range = 2 * below.range,
+            .smoothness = 2 * below.smoothness,
+            .nugget = on_diagonal};
+}
+
+void CovarianceDerivatives::add_products(const MultipliedTile& tile) const noexcept {
+    const Block block{.rows = *tile.points, .cols = *tile.points, .first = tile.first, .size = {tile.rows, tile.cols}};
+    for_each_batch(block, [&](Index i, Index j, std::size_t count, const Batch& batch) {
+        double* const V = tile.V + i;
+        const double w = tile.w[j];
+        for (std::size_t k = 0; k < count; ++k) {
+            V[k] += batch.sigma2[k] * w;
+            V[k + static_cast<std::size_t>(tile.ld)] += batch.range[k] * w;
+            V[k + static_cast<std::size_t>(2 * tile.ld)] += batch.smoothness[k] * w;
+        }
+    });
+    for (Index j = 0; j < tile.cols; ++j) {
+        const Index diagonal = tile.first.j + j - tile.first.i;
+        if (diagonal >= 0 && diagonal < tile.rows) tile.V[diagonal + 3 * tile.ld] += tile.w[j];
+    }
+}
+
+namespace {
+
+using Shapes = std::span<const TileShape>;
+
+double elements(const TileShape& shape) { return static_cast<double>(shape.rows) * static_cast<double>(shape.cols); }
+
+/// As for a covariance, with three polynomials, and the sums.
+constexpr double flops_per_element = 6 + 1 + 1 + 3 * 16 + 8;
+
+KernelResult run_derivative(const KernelCall& call) noexcept {
+    const auto& args = call.args<CovarianceDerivativeArguments>();
+    const Tile& tile = call.tiles[0];
+    args.derivatives->fill_tile({.rows = args.points,
+                                 .row_begin = args.first.i,
+                                 .row_count = tile.rows(),
+                                 .cols = args.points,
+                                 .col_begin = args.first.j,
+                                 .col_count = tile.cols(),
+                                 .out = tile.as<double>(),
+                                 .ld = tile.ld,
+                                 .sets = ObservationSets::same},
+                                args.direction);
+    return {};
+}
+
+KernelCost cost_derivative(Shapes s, const void*) noexcept {
+    return {flops_per_element * elements(s[0]), sizeof(double) * elements(s[0])};
+}
+
+KernelResult run_traces(const KernelCall& call) noexcept {
+    const auto& args = call.args<CovarianceTracesArguments>();
+    const Tile& A = call.tiles[0];
+    const CovarianceSlopes sums = args.derivatives->traces({.points = args.points,
+                                                            .first = args.first,
+                                                            .rows = A.rows(),
+                                                            .cols = A.cols(),
+                                                            .A = A.as<double>(),
+                                                            .ld = A.ld,
+                                                            .u = call.tiles[1].as<double>(),
+                                                            .v = call.tiles[2].as<double>()});
+    auto* const s = call.tiles[3].as<double>();
+    s[0] += sums.sigma2;
+    s[1] += sums.range;
+    s[2] += sums.smoothness;
+    s[3] += sums.nugget;
+    return {};
+}
+
+KernelCost cost_traces(Shapes s, const void*) noexcept {
+    return {flops_per_element * elements(s[0]), sizeof(double) * elements(s[0])};
+}
+
+KernelResult run_products(const KernelCall& call) noexcept {
+    const auto& args = call.args<CovarianceTracesArguments>();
+    const Tile& w = call.tiles[0];
+    const Tile& V = call.tiles[1];
+    args.derivatives->add_products({.points = args.points,
+                                    .first = args.first,
+                                    .rows = V.rows(),
+                                    .cols = w.rows(),
+                                    .w = w.as<double>(),
+                                    .V = V.as<double>(),
+                                    .ld = V.ld});
+    return {};
+}
+
+KernelCost cost_products(Shapes s, const void*) noexcept {
+    return {flops_per_element * static_cast<double>(s[0].rows) * static_cast<double>(s[1].rows),
+            sizeof(double) * (elements(s[0]) + elements(s[1]))};
+}
+
+}  // namespace
+
+const KernelOf<CovarianceDerivativeArguments, double> covariance_derivative_kernel{"dcmd", cost_derivative,
+                                                                                   run_derivative};
+const KernelOf<CovarianceTracesArguments, const double, const double, const double, double> covariance_traces_kernel{
+    "dcmt", cost_traces, run_traces};
+const KernelOf<CovarianceTracesArguments, const double, double> covariance_products_kernel{"dcmv", cost_products,
+                                                                                           run_products};
+
+}  // namespace tesela
