@@ -1,9 +1,11 @@
 #include "support/shared_engine.hpp"
+#include "tesela/apps/geo/derivatives.hpp"
 #include "tesela/apps/geo/fit.hpp"
 #include "tesela/apps/geo/predict.hpp"
 #include "tesela/apps/geo/sample.hpp"
 #include "tesela/distribution/families.hpp"
 #include "tesela/flow/inline_engine.hpp"
+#include "unit/apps/gradient_check.hpp"
 #include "unit/apps/meuse.hpp"
 
 #include <gtest/gtest.h>
@@ -86,6 +88,38 @@ TEST(Geo, FitsReachTheReference) {
                 EXPECT_NEAR(value_of(result.theta, p), value_of(reference.theta, p),
                             0.01 * value_of(reference.theta, p));
         }
+}
+
+TEST(Geo, GradientsEqualDifferences) {
+    for (const auto& c : tesela::testing::gradient_cases()) {
+        Stream s(engine());
+        expect_gradient(s, c, {.trend = Trend::linear, .jitter = 0.01}, 37);
+    }
+}
+
+TEST(Geo, InformationEqualsTheInlineEngine) {
+    const CovarianceParameters theta{.sigma2 = 0.6, .range = 150, .smoothness = 1.2, .nugget = 0.05};
+    const auto all = [&](Stream& s, Index tile) {
+        const GridSize grid = Tiling::square(155, tile).grid();
+        Likelihood likelihood(s, meuse(), {.trend = Trend::linear},
+                              {.tile = tile, .distribution = random_distribution(grid, s.engine().node_count(), 6)});
+        LikelihoodDerivatives derivatives(likelihood);
+        const LikelihoodValue value = likelihood.evaluate(theta);
+        return std::array{derivatives.expected_information(), derivatives.average_information(value),
+                          observed_information(likelihood, derivatives, theta, all_parameters)};
+    };
+    InlineEngine oracle;
+    Stream t(oracle);
+    const auto expected = all(t, 155);
+    Stream s(engine());
+    const auto got = all(s, 23);
+    for (std::size_t which = 0; which < got.size(); ++which)
+        for (Index i = 0; i < 4; ++i)
+            for (Index j = 0; j < 4; ++j) {
+                const SmallMatrix& F = expected[which];
+                EXPECT_NEAR(got[which](i, j), F(i, j), 1e-6 * std::sqrt(std::abs(F(i, i) * F(j, j))))
+                    << which << ' ' << i << ' ' << j;
+            }
 }
 
 TEST(Geo, KrigingEqualsGstat) {
