@@ -3,6 +3,7 @@
 #include "distributions/distributions_bench.hpp"
 #include "distributions/ranking_bench.hpp"
 #include "factorisation_bench.hpp"
+#include "fits/fits_bench.hpp"
 #include "geo_bench.hpp"
 #include "geo_recovery.hpp"
 #include "matern_bench.hpp"
@@ -372,6 +373,34 @@ void add_recovery(CLI::App& app, int& exit_code) {
     });
 }
 
+void add_fits(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<bench::FitsOptions>();
+    auto run = std::make_shared<cli::RunOptions>();
+    CLI::App* command = app.add_subcommand(
+        "fits",
+        "Fit every family and trend to data sets and sampled fields, each beside random starts; exit code 1 if one "
+        "ends "
+        "more than 0.01 below the best of these, or with a slope above 0.001 per unit of a logarithm");
+    command->add_option("--folder", options->folder, "Of CSV files with columns x, y and variables; \"\" for none")
+        ->capture_default_str();
+    command->add_option("--samples", options->samples, "Fields that are sampled beside these")->capture_default_str();
+    command->add_option("--points", options->points, "Points of a sampled field")->capture_default_str();
+    command->add_option("--random-starts", options->random_starts, "Random starts that each fit is compared with")
+        ->capture_default_str();
+    command->add_option("--seed", options->seed, "Seed of samples and starts")->capture_default_str();
+    cli::add_choice(*command, "--optimizer", options->fit.optimizer, geo::optimizer_names, "That of tesela fit");
+    command->add_option("--starts", options->fit.starts, "That of tesela fit")->capture_default_str();
+    command->add_option("--table", options->table, "CSV file for the rows");
+    cli::add_engine_options(*command, *run);
+    cli::add_json_option(*command, *run);
+    command->callback([=, &exit_code] {
+        exit_code = cli::run_guarded("tesela bench", [&] {
+            const auto engine = cli::start_engine(*run);
+            return print_checked(*engine, bench::fits_benchmark(*engine, *options), run->json);
+        });
+    });
+}
+
 /// Adds an option that takes one number for both dimensions, or two as "3,4".
 CLI::Option* add_pair(CLI::App& command, const std::string& name, ElementIndex& value, const std::string& text) {
     return cli::comma_separated(command.add_option_function<std::vector<Index>>(
@@ -636,6 +665,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): options
     add_matern(app, exit_code);
     add_geo(app, exit_code);
     add_recovery(app, exit_code);
+    add_fits(app, exit_code);
     add_redistribute(app, exit_code);
     add_paper002(app, exit_code);
     add_trace(app, exit_code);

@@ -10,6 +10,7 @@
 #include "tesela/base/version.hpp"
 #include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/geo_options.hpp"
+#include "tesela/cli/interrupt.hpp"
 #include "tesela/cli/progress_line.hpp"
 #include "tesela/io/json_file.hpp"
 #include "tesela/io/output_file.hpp"
@@ -77,8 +78,11 @@ void print_fit(const geo::FittedModel& fitted, const std::string& output) {
     print_theta(fitted.model, fitted.observations, result.theta);
     print_trend(result.trend);
     fmt::print("  {:<12} {:.10g}\n", "loglik", result.log_likelihood);
-    fmt::print("{}: {} evaluations in {}; model in {}\n", geo::name(result.stop_reason), result.evaluations,
-               format_seconds(result.seconds), output);
+    std::string work = fmt::format("{} evaluations", result.evaluations);
+    if (result.gradients > 0) work += fmt::format(", {} of them with slopes,", result.gradients);
+    if (result.scan_evaluations > 0) work += fmt::format(" and {} of a part of the points", result.scan_evaluations);
+    fmt::print("{}: {} in {}; model in {}\n", geo::name(result.stop_reason), work, format_seconds(result.seconds),
+               output);
 }
 
 /// The model file without the data, for --json.
@@ -149,11 +153,16 @@ geo::FitResult search(const FitCommand& options, geo::Likelihood& likelihood) {
     geo::FitOptions with_progress = options.search;
     with_progress.progress = [&](const geo::FitProgress& p) {
         line.show([&] {
-            return fmt::format("{} evaluations, {} each, best loglik {:.6f}; {}: {:.6f}", p.evaluation,
-                               format_seconds(p.seconds / static_cast<double>(p.evaluation)), p.best,
-                               geo::describe(likelihood.model().family, p.theta), p.log_likelihood);
+            const bool scanning = p.points < likelihood.observations().size();
+            const std::string on = scanning ? fmt::format(" (on {} points)", p.points) : "";
+            return fmt::format("{} evaluations{}, {}, best loglik {:.6f}; {}: {:.6f}", p.evaluation, on,
+                               format_seconds(p.seconds), p.best, geo::describe(likelihood.model().family, p.theta),
+                               p.log_likelihood);
         });
     };
+    const Interrupt interrupt(
+        "\ntesela: the fit ends after this evaluation, with the best point so far; Ctrl-C again ends it at once\n");
+    with_progress.interrupted = Interrupt::came;
     return geo::fit(likelihood, with_progress);
 }
 
@@ -210,6 +219,12 @@ void add_fit(CLI::App& app, int& exit_code) {
         ->capture_default_str();
     command->add_option("--tolerance", options->search.tolerance, "Relative precision of the parameters")
         ->capture_default_str();
+    add_choice(*command, "--optimizer", options->search.optimizer, geo::optimizer_names,
+               "How maxima are climbed to: by values alone, by slopes, or by slopes and average information");
+    command->add_option("--starts", options->search.starts, "Points of the scan from which the search climbs")
+        ->capture_default_str();
+    command->add_option("--checkpoint", options->search.checkpoint,
+                        "Keep evaluations in this file; a fit that was stopped goes on from it");
     command->add_flag("--dry-run", options->dry_run,
                       "Print the memory, operations and time that a fit would take, and do not fit");
     add_run_options(*command, options->geo);

@@ -1,5 +1,8 @@
 #include "tesela/apps/geo/fit.hpp"
 
+#include "support/temporary_directory.hpp"
+#include "tesela/apps/geo/geometry.hpp"
+#include "tesela/apps/geo/internal/part_of.hpp"
 #include "tesela/apps/geo/sample.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/flow/inline_engine.hpp"
@@ -148,7 +151,7 @@ TEST(Fit, StopsAtTheLimitsThatItIsGiven) {
     Problem p(Model{});
     const FitResult few = fit(p.likelihood, {.max_evaluations = 15});
     EXPECT_EQ(few.stop_reason, StopReason::max_evaluations);
-    EXPECT_LE(few.evaluations, 17);
+    EXPECT_EQ(few.evaluations, 15);
     const FitResult quick = fit(p.likelihood, {.max_seconds = 1e-9});
     EXPECT_EQ(quick.stop_reason, StopReason::time_limit);
     EXPECT_TRUE(std::isfinite(quick.log_likelihood));
@@ -219,6 +222,104 @@ TEST(Fit, RecoversTheParametersOfASampledField) {
     const double at_truth = likelihood.evaluate(truth).log_likelihood;
     EXPECT_GE(result.log_likelihood, at_truth);
     EXPECT_LE(2 * (result.log_likelihood - at_truth), 18.5);
+}
+
+/// What ends a process at any moment, as far as a fit can tell.
+struct Killed {};
+
+TEST(Fit, GoesOnFromACheckpointToTheSameDigits) {
+    const TemporaryDirectory folder;
+    const Model model = with_smoothness(0.5);
+    Observations few = meuse();
+    for (auto* column : {&few.coordinates[0], &few.coordinates[1], &few.values}) column->resize(40);
+    few.lines.clear();
+    Problem p(few, model);
+    const FitResult whole = fit(p.likelihood);
+    const Index asked = whole.evaluations - 1;
+    for (Index last = 1; last < asked; last += 3) {
+        const std::string file = folder.path(fmt::format("fit{}.log", last));
+        const auto killed = [&](const FitProgress& step) {
+            if (step.evaluation == last) throw Killed();
+        };
+        Problem first(few, model);
+        EXPECT_THROW((void)fit(first.likelihood, {.checkpoint = file, .progress = killed}), Killed);
+        Problem second(few, model);
+        const FitResult result = fit(second.likelihood, {.checkpoint = file});
+        EXPECT_EQ(result.theta, whole.theta);
+        EXPECT_EQ(result.log_likelihood, whole.log_likelihood);
+        EXPECT_EQ(result.evaluations, whole.evaluations);
+    }
+}
+
+TEST(Fit, RefusesTheCheckpointOfAnotherFit) {
+    const TemporaryDirectory folder;
+    const std::string file = folder.path("fit.log");
+    Problem p(with_smoothness(0.5));
+    (void)fit(p.likelihood, {.checkpoint = file});
+    Problem other(with_smoothness(1.5));
+    EXPECT_THROW((void)fit(other.likelihood, {.checkpoint = file}), Error);
+}
+
+TEST(Fit, EndsWithTheBestPointWhenItIsInterrupted) {
+    Problem p(with_smoothness(0.5));
+    Index asked = 0;
+    const FitResult result = fit(p.likelihood, {.interrupted = [&] { return ++asked > 5; }});
+    EXPECT_EQ(result.stop_reason, StopReason::interrupted);
+    EXPECT_EQ(result.evaluations, 7);  // the first, five that were allowed, and one at the best of them
+    ASSERT_FALSE(result.warnings.empty());
+    EXPECT_EQ(result.warnings.back().kind, FitWarning::Kind::cut_short);
+}
+
+TEST(Fit, AllOptimizersEndAtTheSameMaximum) {
+    for (const Optimizer optimizer : {Optimizer::bobyqa, Optimizer::lbfgs, Optimizer::scoring}) {
+        Problem p(with_smoothness(1.5));
+        const FitResult result = fit(p.likelihood, {.optimizer = optimizer});
+        EXPECT_EQ(result.stop_reason, StopReason::converged) << name_in(optimizer_names, optimizer);
+        EXPECT_NEAR(result.log_likelihood, tesela::testing::meuse_fits()[1].log_likelihood, 1e-5)
+            << name_in(optimizer_names, optimizer);
+        EXPECT_LE(result.slope, 1e-3);
+        EXPECT_EQ(result.gradients > 0, optimizer != Optimizer::bobyqa);
+    }
+}
+
+TEST(Fit, OfAFamilyNeverEndsBelowOneThatItContains) {
+    const auto of = [](CovarianceFamily family, Trend trend) {
+        Problem p(Model{.family = family, .trend = trend});
+        return fit(p.likelihood).log_likelihood;
+    };
+    using enum CovarianceFamily;
+    for (const Trend trend : {Trend::constant, Trend::linear}) {
+        const double powered = of(powered_exponential, trend);
+        EXPECT_GE(powered, of(exponential, trend) - 1e-6);
+        EXPECT_GE(powered, of(squared_exponential, trend) - 1e-6);
+        EXPECT_GE(of(matern, trend), of(exponential, trend) - 1e-6);
+    }
+}
+
+TEST(Fit, LooksForStartsOnAPartOfManyObservations) {
+    InlineEngine engine;
+    Stream s(engine);
+    const CovarianceParameters truth{.sigma2 = 2, .range = 0.08, .smoothness = 1, .nugget = 0.1};
+    Observations data{.coordinates = random_points(400, 9), .values = {}};
+    data.values = sample(s, {.theta = truth, .mean = 10}, data.coordinates, {.seed = 9});
+    Likelihood likelihood(s, data, {}, {.tile = 100});
+    const FitResult whole = fit(likelihood, {.scan_points = 400});
+    EXPECT_EQ(whole.scan_evaluations, 0);
+    const FitResult parted = fit(likelihood, {.scan_points = 100});
+    EXPECT_GT(parted.scan_evaluations, 30);
+    EXPECT_LT(parted.evaluations, whole.evaluations / 2);
+    EXPECT_NEAR(parted.log_likelihood, whole.log_likelihood, 1e-3);
+}
+
+TEST(PartOfObservations, TakesPointsWithTheirNeighbours) {
+    const Observations data{.coordinates = random_points(300, 3), .values = std::vector<double>(300, 1.0)};
+    const PointSet points(Metric::euclidean, data.coordinates);
+    const Observations part = part_of(data, points, 80);
+    EXPECT_EQ(part.size(), 80);
+    EXPECT_EQ(part.coordinates[1].size(), 80U);
+    // Eighty of 300 points drawn alone would be about twice as far from each other.
+    EXPECT_LT(typical_spacing(PointSet(Metric::euclidean, part.coordinates)), 1.3 * typical_spacing(points));
+    EXPECT_EQ(part_of(data, points, 1000).size(), 300);
 }
 
 TEST(Duplicates, AreFatalOnlyWithoutNoise) {

@@ -9,6 +9,7 @@
 #include "tesela/distribution/families.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <memory>
 
@@ -131,9 +132,11 @@ void LikelihoodDerivatives::prepare_derivatives() {
 }
 
 /// w := L⁻ᵀ·(L⁻¹[z X])·(1, −β)
-void LikelihoodDerivatives::weigh_residual(const LikelihoodValue& value) {
-    generate(stream_, combination_.view(), [coefficients = value.fit.coefficients](Index i, Index) {
-        return i == 0 ? 1.0 : -coefficients[static_cast<std::size_t>(i - 1)];
+/// w, or w/√s: both derivatives are quadratic in it.
+void LikelihoodDerivatives::weigh_residual(const LikelihoodValue& value, double scale) {
+    const double weight = 1 / std::sqrt(scale);
+    generate(stream_, combination_.view(), [weight, coefficients = value.fit.coefficients](Index i, Index) {
+        return i == 0 ? weight : -weight * coefficients[static_cast<std::size_t>(i - 1)];
     });
     gemm(stream_, likelihood_.whitened(), combination_.view(), weights_.view());
     solve_triangular(stream_, likelihood_.factor().transposed(), weights_.view());
@@ -166,9 +169,9 @@ void LikelihoodDerivatives::add_traces() {
             Task(Dense<double>::geadd, {}, read(row_sums_(i, 0)), reduce(sums_(0, 0))).on(row_sums_(i, 0).owner()));
 }
 
-Gradient LikelihoodDerivatives::gradient(const LikelihoodValue& value) {
+Gradient LikelihoodDerivatives::gradient(const LikelihoodValue& value, double scale) {
     require_evaluated(value);
-    weigh_residual(value);
+    weigh_residual(value, scale);
     invert();
     prepare_derivatives();  // while the inverse is computed
     add_traces();
@@ -287,9 +290,9 @@ void LikelihoodDerivatives::multiply_derivatives(const Matrix<double>& V) {
 }
 
 // With U = L⁻¹·V and Y = L⁻¹·[z X]: ½ (UᵀU − (Y_XᵀU)ᵀ·(XᵀΣ⁻¹X)⁻¹·(Y_XᵀU)), Y_X without the column of z.
-SmallMatrix LikelihoodDerivatives::average_information(const LikelihoodValue& value) {
+SmallMatrix LikelihoodDerivatives::average_information(const LikelihoodValue& value, double scale) {
     require_evaluated(value);
-    weigh_residual(value);
+    weigh_residual(value, scale);
     prepare_derivatives();
     const Matrix<double> U = column_of(parameter_count, "U");
     multiply_derivatives(U);

@@ -24,8 +24,10 @@ public:
     explicit LikelihoodDerivatives(Likelihood& likelihood);
 
     /// ∂ℓ/∂θ = −½ Σ_ij (Σ⁻¹ − w·wᵀ)_ij·∂Σ_ij/∂θ with w = Σ⁻¹(z − Xβ): the inverse takes twice the operations of the
-    /// evaluation. `value` is what the last evaluation gave. Throws Error if that failed.
-    [[nodiscard]] Gradient gradient(const LikelihoodValue& value);
+    /// evaluation. `value` is what the last evaluation gave. With a `scale` s the derivatives are those at s·Σ, in
+    /// parameters that are relative to s: of a likelihood whose sigma2 is profiled out, evaluated at sigma2 = 1. Throws
+    /// Error if the evaluation failed.
+    [[nodiscard]] Gradient gradient(const LikelihoodValue& value, double scale = 1);
 
     /// Expected (Fisher) information ½ tr(Σ⁻¹ ∂ᵢΣ Σ⁻¹ ∂ⱼΣ) of the covariance's parameters: a row and a column for
     /// each, on the natural scale. Three times the operations of the evaluation for each of range, nugget and, where
@@ -35,14 +37,14 @@ public:
     /// Average information ½ vᵢᵀ P vⱼ with vᵢ = ∂ᵢΣ·w and P = Σ⁻¹ − Σ⁻¹X(XᵀΣ⁻¹X)⁻¹XᵀΣ⁻¹ (Gilmour, Thompson and Cullis,
     /// Biometrics 51 (1995) 1440): between the expected and the observed information, and of order n² only. Throws
     /// Error if the last evaluation failed.
-    [[nodiscard]] SmallMatrix average_information(const LikelihoodValue& value);
+    [[nodiscard]] SmallMatrix average_information(const LikelihoodValue& value, double scale = 1);
 
 private:
     [[nodiscard]] Matrix<double> matrix_like_sigma(const char* name) const;
     [[nodiscard]] Matrix<double> column_of(Index columns, const char* name) const;
     [[nodiscard]] Matrix<double> single(Index rows, Index cols, const char* name) const;
     void prepare_derivatives();
-    void weigh_residual(const LikelihoodValue& value);
+    void weigh_residual(const LikelihoodValue& value, double scale);
     void invert();
     void add_traces();
     void whiten_derivative(const CovarianceSlopes& direction, const Matrix<double>& A);

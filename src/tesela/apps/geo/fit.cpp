@@ -1,16 +1,19 @@
 #include "tesela/apps/geo/fit.hpp"
 
 #include "tesela/apps/geo/geometry.hpp"
-#include "tesela/apps/geo/search_space.hpp"
+#include "tesela/apps/geo/internal/evaluation_log.hpp"
+#include "tesela/apps/geo/internal/objective.hpp"
+#include "tesela/apps/geo/internal/part_of.hpp"
+#include "tesela/base/digest.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/units.hpp"
 
-#include <nlopt.hpp>
+#include <boost/random/sobol.hpp>
+#include <boost/random/uniform_01.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <exception>
 #include <limits>
 #include <optional>
 
@@ -19,14 +22,53 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr double infinity = std::numeric_limits<double>::infinity();
+/// Points of a joint scan, and those of a scan of three variables or more.
+constexpr Index few_scanned = 16;
+constexpr Index many_scanned = 32;
+/// Differences of log-likelihoods below this tell nothing (a tenth of it moves a parameter by 1 % of its deviation).
+constexpr double noticeable = 1e-3;
+/// Maxima that differ by less are one.
+constexpr double same_maximum = 1e-2;
+/// A slope per unit of a logarithm that is not worth another climb: with a curvature of 1 it gains 5e-7.
+constexpr double flat_slope = 1e-3;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// One point of the search: the likelihood there, and the parameters with sigma2 filled in where it is profiled out.
-struct Point {
-    CovarianceParameters theta;
-    double log_likelihood = -infinity;
+bool more_likely(const SearchPoint& a, const SearchPoint& b) { return a.log_likelihood > b.log_likelihood; }
+
+/// A limit of the caller was reached.
+struct EndOfSearch {
+    StopReason reason;
 };
+
+SearchBox box_of(const SearchSpace& space) {
+    SearchBox box;
+    for (const Variable& v : space.variables()) {
+        box.lower.push_back(std::log(v.lower));
+        box.upper.push_back(std::log(v.upper));
+        box.step.push_back(std::min(v.step, (box.upper.back() - box.lower.back()) / 4));
+    }
+    return box;
+}
+
+/// What is searched, and how: a checkpoint of anything else is of no use.
+std::uint64_t question_of(const Likelihood& likelihood, const SearchSpace& space, const FitOptions& options) {
+    Digest digest;
+    for (const auto& column : likelihood.observations().coordinates) digest.add(column);
+    digest.add(likelihood.observations().values);
+    const Model& model = likelihood.model();
+    for (const auto number :
+         {static_cast<Index>(model.family), static_cast<Index>(model.metric), static_cast<Index>(model.trend),
+          static_cast<Index>(options.optimizer), options.starts, options.scan_points, likelihood.options().tile,
+          likelihood.stream().engine().node_count()})
+        digest.add(static_cast<std::uint64_t>(number));
+    digest.add(std::vector{model.center, model.jitter, options.tolerance});
+    const CovarianceParameters fixed = space.at(space.start());
+    for (const Parameter p : all_parameters) digest.add(std::vector{value_of(fixed, p)});
+    for (const Variable& v : space.variables())
+        digest.add(std::vector{static_cast<double>(v.parameter), v.lower, v.upper, v.scan_lower, v.scan_upper});
+    return digest.value();
+}
 
 class Search {
 public:
@@ -35,32 +77,42 @@ public:
     [[nodiscard]] FitResult run();
 
 private:
-    double evaluate(const std::vector<double>& values);
-    [[nodiscard]] Point profile(const LikelihoodValue& value, CovarianceParameters theta) const;
-    [[nodiscard]] double penalised(const std::vector<double>& logarithms);
-    void scan();
-    void maximise();
-    [[nodiscard]] StopReason bobyqa(double step_scale);
-    [[nodiscard]] bool may_go_on();
+    [[nodiscard]] SearchPoint ask(Objective& on, const std::vector<double>& logs, Wanted wanted);
+    [[nodiscard]] SearchPoint answer(Objective& on, const std::vector<double>& logs, Wanted wanted);
+    void count(const Objective& on, const SearchPoint& point);
+    void stop_at_limits(const Objective& on);
     [[nodiscard]] double agreed_seconds();
+
+    void maximise();
+    [[nodiscard]] std::vector<SearchPoint> maxima(Objective& on);
+    [[nodiscard]] std::vector<SearchPoint> climbs_in(Objective& on, const SearchBox& box);
+    [[nodiscard]] std::vector<SearchPoint> scan(Objective& on, const SearchBox& box);
+    [[nodiscard]] SearchPoint climb_from(Objective& on, const SearchPoint& start, const SearchBox& box);
+    [[nodiscard]] SearchPoint best_on_all(const std::vector<SearchPoint>& candidates);
+    [[nodiscard]] bool look_to_the_sides();
+
     void find_warnings();
     void warn(FitWarning::Kind kind, Parameter parameter);
-    void warn_if_flat(std::size_t variable);
+    void warn_if_cut_short();
+    void warn_of_other_maxima();
     void warn_if_ill_conditioned();
-    [[nodiscard]] std::vector<double> logarithms(const std::vector<double>& values) const;
+    [[nodiscard]] bool is_flat(std::size_t variable) const;
+    void evaluate_at_best();
     [[nodiscard]] FitResult::Bounds bounds_of(Parameter parameter) const;
     [[nodiscard]] bool is_limit(Parameter parameter) const;
 
     Likelihood& likelihood_;
     const FitOptions& options_;
     SearchSpace space_;
+    SearchBox box_;
+    Objective all_;
+    std::optional<Part> part_;  ///< where observations are many
+    std::optional<EvaluationLog> log_;
     Clock::time_point start_ = Clock::now();
-    Status last_failure_{};
-    CovarianceParameters failed_at_{};
-    std::vector<double> best_values_;
-    Point best_{};
-    double worst_ = infinity;
-    std::exception_ptr failure_;
+    SearchPoint best_;       ///< on all observations
+    SearchPoint best_part_;  ///< on the part
+    std::vector<SearchPoint> maxima_;
+    std::vector<double> sides_;  ///< by variable: the smallest change to a side
     FitResult result_;
 };
 
@@ -68,144 +120,208 @@ Search::Search(Likelihood& likelihood, const FitOptions& options)
     : likelihood_(likelihood),
       options_(options),
       space_(likelihood),
-      best_values_(space_.start()) {}
+      box_(box_of(space_)),
+      all_(likelihood, space_),
+      sides_(space_.variables().size(), infinity) {
+    if (options_.max_evaluations < 2)
+        throw Error("a fit needs at least 2 evaluations; {} are allowed", options_.max_evaluations);
+    if (options_.starts < 1) throw Error("a fit needs at least 1 start; {} are asked for", options_.starts);
+    if (!(options_.tolerance > 0)) throw Error("the tolerance of a fit must be above 0; it is {}", options_.tolerance);
+    if (options_.max_seconds < 0)
+        throw Error("the time for a fit must not be negative; it is {}", options_.max_seconds);
+    const Index n = all_.points();
+    const Index wanted = std::max(options_.scan_points, n / 8);
+    if (n >= 2 * wanted) part_.emplace(likelihood_, wanted);
+    if (part_) part_->objective.emplace(*part_->likelihood, space_);
+    if (options_.checkpoint.empty()) return;
+    log_.emplace();
+    if (likelihood_.stream().engine().this_node() == NodeId{0})
+        log_.emplace(options_.checkpoint, question_of(likelihood_, space_, options_));
+}
+
+// --- asking ----------------------------------------------------------------------------------------------------------
 
 /// The time that node 0 has spent: nodes that looked at their own clocks might not stop at the same evaluation.
 double Search::agreed_seconds() { return likelihood_.stream().engine().broadcast(seconds_since(start_)); }
 
-bool Search::may_go_on() {
-    if (result_.evaluations >= options_.max_evaluations) {
-        result_.stop_reason = StopReason::max_evaluations;
-        return false;
-    }
-    if (options_.max_seconds > 0 && agreed_seconds() > options_.max_seconds) {
-        result_.stop_reason = StopReason::time_limit;
-        return false;
-    }
-    return true;
+/// One evaluation is kept for the end.
+void Search::stop_at_limits(const Objective& on) {
+    if (!std::isfinite(best_.log_likelihood) && !std::isfinite(best_part_.log_likelihood))
+        return;  // nothing to give yet
+    if (&on == &all_ && result_.evaluations + 1 >= options_.max_evaluations)
+        throw EndOfSearch{StopReason::max_evaluations};
+    if (options_.max_seconds > 0 && agreed_seconds() > options_.max_seconds) throw EndOfSearch{StopReason::time_limit};
+    if (options_.interrupted && likelihood_.stream().engine().broadcast(options_.interrupted() ? 1 : 0) != 0)
+        throw EndOfSearch{StopReason::interrupted};
 }
 
-/// With Σ = σ²·R the likelihood is greatest at σ² = rᵀR⁻¹r / n, and its quadratic form is n there.
-Point Search::profile(const LikelihoodValue& value, CovarianceParameters theta) const {
-    if (!space_.profiled()) return {theta, value.log_likelihood};
-    const Index n = likelihood_.observations().size();
-    const auto count = static_cast<double>(n);
-    const double sigma2 = value.fit.quadratic / count;
-    theta.sigma2 = sigma2;
-    theta.nugget *= sigma2;
-    return {theta, gaussian_log_likelihood(n, value.log_determinant + count * std::log(sigma2), count)};
+/// From the checkpoint of an earlier run as far as that came; only node 0 has one.
+SearchPoint Search::answer(Objective& on, const std::vector<double>& logs, Wanted wanted) {
+    if (!log_) return on.at(logs, wanted);
+    Engine& engine = likelihood_.stream().engine();
+    if (engine.broadcast(log_->has_next() ? 1 : 0) == 0) {
+        SearchPoint point = on.at(logs, wanted);
+        log_->add(point);
+        return point;
+    }
+    PackedPoint packed{};
+    if (log_->has_next()) packed = pack(log_->next(logs));
+    return unpack(engine.broadcast(packed), logs);
 }
 
-double Search::evaluate(const std::vector<double>& values) {
-    const CovarianceParameters theta = space_.at(values);
-    const LikelihoodValue value = likelihood_.evaluate(theta);
-    ++result_.evaluations;
-    Point point{theta, -infinity};
-    if (value.status.ok())
-        point = profile(value, theta);
-    else {
-        last_failure_ = value.status;
-        failed_at_ = theta;
-    }
-    if (!std::isfinite(point.log_likelihood)) point.log_likelihood = -infinity;
-    if (point.log_likelihood > best_.log_likelihood) {
-        best_ = point;
-        best_values_ = values;
-    }
-    if (std::isfinite(point.log_likelihood)) worst_ = std::min(worst_, point.log_likelihood);
+void Search::count(const Objective& on, const SearchPoint& point) {
+    const bool whole = &on == &all_;
+    ++(whole ? result_.evaluations : result_.scan_evaluations);
+    if (whole && !point.slope.empty()) ++result_.gradients;
+    SearchPoint& best = whole ? best_ : best_part_;
+    if (more_likely(point, best)) best = point;
     if (options_.progress)
-        options_.progress({.evaluation = result_.evaluations,
+        options_.progress({.evaluation = result_.evaluations + result_.scan_evaluations,
+                           .points = on.points(),
                            .theta = point.theta,
                            .log_likelihood = point.log_likelihood,
-                           .best = best_.log_likelihood,
+                           .best = best.log_likelihood,
                            .seconds = seconds_since(start_)});
-    return point.log_likelihood;
 }
 
-/// What the optimiser minimises. Where Σ is not positive definite it is somewhat worse than anything seen: a huge
-/// number would spoil the optimiser's quadratic model for many steps.
-double Search::penalised(const std::vector<double>& logs) {
-    std::vector<double> values(logs.size());
-    std::transform(logs.begin(), logs.end(), values.begin(), [](double x) { return std::exp(x); });
-    const double value = evaluate(values);
-    if (std::isfinite(value)) return -value;
-    return -worst_ + 10 + 0.1 * std::abs(worst_);
+SearchPoint Search::ask(Objective& on, const std::vector<double>& logs, Wanted wanted) {
+    stop_at_limits(on);
+    SearchPoint point = answer(on, logs, wanted);
+    count(on, point);
+    return point;
 }
 
-/// The start, then other values of one variable at a time: likelihoods of covariances have more than one maximum.
-void Search::scan() {
-    evaluate(best_values_);
-    for (std::size_t k = 0; k < space_.variables().size(); ++k) {
-        const std::vector<double> from = best_values_;
-        for (const double value : space_.variables()[k].scan) {
-            if (!may_go_on()) break;
-            std::vector<double> values = from;
-            values[k] = value;
-            evaluate(values);
-        }
-    }
-    if (!std::isfinite(best_.log_likelihood)) throw NotPositiveDefinite(likelihood_.explain(last_failure_, failed_at_));
-}
+// --- climbing --------------------------------------------------------------------------------------------------------
 
-std::vector<double> Search::logarithms(const std::vector<double>& values) const {
-    std::vector<double> logs(values.size());
-    std::transform(values.begin(), values.end(), logs.begin(), [](double x) { return std::log(x); });
-    return logs;
-}
-
-StopReason Search::bobyqa(double step_scale) {
+/// The start, and points that fill the space between the bounds of the scan evenly (Sobol), the most likely first.
+std::vector<SearchPoint> Search::scan(Objective& on, const SearchBox& box) {
+    std::vector<std::size_t> moving;
     const auto& variables = space_.variables();
-    std::vector<double> lower;
-    std::vector<double> upper;
-    std::vector<double> steps;
-    for (const Variable& v : variables) {
-        lower.push_back(std::log(v.lower));
-        upper.push_back(std::log(v.upper));
-        steps.push_back(std::min(step_scale * v.step, (upper.back() - lower.back()) / 4));
-    }
-    // BOBYQA works in at least two dimensions.
-    nlopt::opt optimiser(variables.size() > 1 ? nlopt::LN_BOBYQA : nlopt::LN_COBYLA,
-                         static_cast<unsigned>(variables.size()));
-    optimiser.set_lower_bounds(lower);
-    optimiser.set_upper_bounds(upper);
-    optimiser.set_initial_step(steps);
-    optimiser.set_xtol_abs(options_.tolerance);
-    const auto objective = [](const std::vector<double>& x, std::vector<double>&, void* self) {
-        auto& search = *static_cast<Search*>(self);
-        try {
-            if (search.may_go_on()) return search.penalised(x);
-        } catch (...) {
-            search.failure_ = std::current_exception();
+    for (std::size_t k = 0; k < variables.size(); ++k)
+        if (box.lower[k] < box.upper[k] && variables[k].scan_lower < variables[k].scan_upper) moving.push_back(k);
+    std::vector<double> logs;
+    for (const Variable& v : variables) logs.push_back(std::log(v.start));
+    logs = box.clamped(std::move(logs));
+    std::vector<SearchPoint> points{ask(on, logs, Wanted::value)};
+    if (!moving.empty()) {
+        boost::random::sobol sequence(moving.size());
+        const Index count = moving.size() > 2 ? many_scanned : few_scanned;
+        for (Index n = 0; n < count; ++n) {
+            for (const std::size_t k : moving) {
+                const double lower = std::log(variables[k].scan_lower);
+                const double upper = std::log(variables[k].scan_upper);
+                logs[k] = lower + boost::random::uniform_01<double>()(sequence) * (upper - lower);
+            }
+            points.push_back(ask(on, box.clamped(logs), Wanted::value));
         }
-        throw nlopt::forced_stop();
-    };
-    optimiser.set_min_objective(objective, this);
-    std::vector<double> x = logarithms(best_values_);
-    for (std::size_t k = 0; k < x.size(); ++k) x[k] = std::clamp(x[k], lower[k], upper[k]);
-    double least = 0;
-    try {
-        optimiser.optimize(x, least);
-    } catch (const nlopt::forced_stop&) {
-        if (failure_) std::rethrow_exception(failure_);
-        return result_.stop_reason;
-    } catch (const nlopt::roundoff_limited&) {
-        return StopReason::roundoff_limited;
     }
-    return StopReason::converged;
+    std::erase_if(points, [](const SearchPoint& point) { return !std::isfinite(point.log_likelihood); });
+    if (points.empty()) throw NotPositiveDefinite(on.explain_failure());
+    std::ranges::stable_sort(points, more_likely);
+    return points;
 }
 
-/// Again from where the search ended, with smaller steps, until that gains nothing.
-void Search::maximise() {
+/// To where no step of the optimiser gains anything and no slope is left.
+SearchPoint Search::climb_from(Objective& on, const SearchPoint& start, const SearchBox& box) {
     constexpr double gain_that_counts = 1e-7;
-    double before = -infinity;
-    double step_scale = 1;
-    while (best_.log_likelihood - before > gain_that_counts) {
-        before = best_.log_likelihood;
-        result_.stop_reason = bobyqa(step_scale);
-        if (result_.stop_reason == StopReason::max_evaluations || result_.stop_reason == StopReason::time_limit) return;
-        step_scale = 0.2;
+    constexpr int most_climbs = 5;
+    const Ask question = [&](const std::vector<double>& logs, Wanted wanted) { return ask(on, logs, wanted); };
+    SearchBox steps = box;
+    SearchPoint best = start;
+    for (int k = 0; k < most_climbs; ++k) {
+        const double before = best.log_likelihood;
+        const bool again = k > 0 && options_.optimizer == Optimizer::scoring;
+        best = climb(again ? Optimizer::lbfgs : options_.optimizer, question, steps, best, options_.tolerance);
+        const bool gained = best.log_likelihood - before > gain_that_counts;
+        if (!best.slope.empty() ? free_slope(best, box) < flat_slope || !gained : !gained) break;
+        if (k == 0)
+            for (double& step : steps.step) step *= 0.2;
     }
+    return best;
 }
+
+/// Climbs from the best points of a scan that are not near each other.
+std::vector<SearchPoint> Search::climbs_in(Objective& on, const SearchBox& box) {
+    constexpr double far = 0.7;
+    std::vector<SearchPoint> chosen;
+    for (const SearchPoint& point : scan(on, box)) {
+        if (static_cast<Index>(chosen.size()) >= options_.starts) break;
+        const bool new_place = std::ranges::all_of(chosen, [&](const SearchPoint& other) {
+            for (std::size_t k = 0; k < point.logs.size(); ++k)
+                if (std::abs(point.logs[k] - other.logs[k]) > far) return true;
+            return false;
+        });
+        if (new_place || chosen.empty()) chosen.push_back(point);
+    }
+    for (SearchPoint& point : chosen) point = climb_from(on, point, box);
+    std::ranges::stable_sort(chosen, more_likely);
+    return chosen;
+}
+
+/// Those of the family, among them what is reached from the best members of the families that it contains: it never
+/// ends below one of these.
+std::vector<SearchPoint> Search::maxima(Objective& on) {
+    std::vector<SearchPoint> found = climbs_in(on, box_);
+    const auto& variables = space_.variables();
+    for (const double smoothness : space_.nested_smoothness()) {
+        SearchBox nested = box_;
+        for (std::size_t k = 0; k < variables.size(); ++k)
+            if (variables[k].parameter == Parameter::smoothness)
+                nested.lower[k] = nested.upper[k] = std::log(smoothness);
+        found.push_back(climb_from(on, climbs_in(on, nested).front(), box_));
+    }
+    std::ranges::stable_sort(found, more_likely);
+    return found;
+}
+
+/// Of maxima of a part of the observations, the one where all of them are most likely.
+SearchPoint Search::best_on_all(const std::vector<SearchPoint>& candidates) {
+    constexpr std::size_t most_candidates = 2;
+    SearchPoint best;
+    std::vector<const SearchPoint*> tried;
+    for (const SearchPoint& candidate : candidates) {
+        if (tried.size() == most_candidates) break;
+        if (std::ranges::any_of(tried, [&](const SearchPoint* other) {
+                return std::abs(other->log_likelihood - candidate.log_likelihood) < same_maximum;
+            }))
+            continue;
+        tried.push_back(&candidate);
+        SearchPoint point = ask(all_, candidate.logs, Wanted::value);
+        if (tried.size() == 1 || more_likely(point, best)) best = std::move(point);
+    }
+    if (!std::isfinite(best.log_likelihood)) return scan(all_, box_).front();
+    return best;
+}
+
+/// Twice and half of each variable: whether one of these is better, which is then the best.
+bool Search::look_to_the_sides() {
+    const SearchPoint from = best_;
+    for (std::size_t k = 0; k < from.logs.size(); ++k) {
+        sides_[k] = infinity;
+        for (const double side : {-std::log(2.0), std::log(2.0)}) {
+            std::vector<double> logs = from.logs;
+            logs[k] += side;
+            if (logs[k] < box_.lower[k] || logs[k] > box_.upper[k]) continue;
+            const SearchPoint point = ask(all_, logs, Wanted::value);
+            if (point.log_likelihood > from.log_likelihood + noticeable) return true;
+            sides_[k] = std::min(sides_[k], std::abs(from.log_likelihood - point.log_likelihood));
+        }
+    }
+    return false;
+}
+
+void Search::maximise() {
+    constexpr int most_rounds = 5;
+    maxima_ = maxima(part_ ? *part_->objective : all_);
+    result_.climbs = static_cast<Index>(maxima_.size());
+    SearchPoint end = maxima_.front();
+    if (part_) end = climb_from(all_, best_on_all(maxima_), box_);
+    for (int round = 0; round < most_rounds && look_to_the_sides(); ++round) end = climb_from(all_, best_, box_);
+    if (!best_.slope.empty()) result_.slope = free_slope(best_, box_);
+    result_.stop_reason = result_.slope > flat_slope ? StopReason::roundoff_limited : StopReason::converged;
+}
+
+// --- warnings --------------------------------------------------------------------------------------------------------
 
 FitResult::Bounds Search::bounds_of(Parameter parameter) const {
     if (const Variable* v = space_.variable(parameter)) return {v->lower, v->upper};
@@ -241,17 +357,48 @@ void Search::warn(FitWarning::Kind kind, Parameter parameter) {
     result_.warnings.push_back({kind, parameter, std::move(text)});
 }
 
-void Search::warn_if_flat(std::size_t variable) {
-    constexpr double noticeable = 1e-3;
-    const std::vector<double> values = best_values_;
-    const double best = best_.log_likelihood;
-    const Variable& v = space_.variables()[variable];
-    for (const double factor : {0.5, 2.0}) {
-        std::vector<double> changed = values;
-        changed[variable] *= factor;
-        if (changed[variable] < v.lower || changed[variable] > v.upper) continue;
-        if (std::abs(best - evaluate(changed)) < noticeable) return warn(FitWarning::Kind::flat, v.parameter);
+/// A factor of 2 to one of the sides changes nothing.
+bool Search::is_flat(std::size_t variable) const { return sides_[variable] < noticeable; }
+
+void Search::warn_if_cut_short() {
+    std::string text;
+    if (result_.stop_reason == StopReason::max_evaluations)
+        text = fmt::format(
+            "the search was ended after {} evaluations, before it came to a maximum: give more "
+            "(--max-evaluations)",
+            result_.evaluations);
+    else if (result_.stop_reason == StopReason::time_limit)
+        text = fmt::format("the search was ended after {}, before it came to a maximum: give more time (--max-seconds)",
+                           format_seconds(options_.max_seconds));
+    else if (result_.stop_reason == StopReason::interrupted)
+        text = "the search was interrupted; this is the best point so far, not a maximum";
+    else if (result_.stop_reason == StopReason::roundoff_limited)
+        text = fmt::format(
+            "the likelihood still changes by {:.2g} per unit of a parameter's logarithm where the search ended: "
+            "rounding errors hide what a step would gain",
+            result_.slope);
+    else
+        return;
+    result_.warnings.push_back({FitWarning::Kind::cut_short, Parameter::sigma2, std::move(text)});
+}
+
+/// Maxima of the part are compared on the part.
+void Search::warn_of_other_maxima() {
+    constexpr double nearly_as_likely = 2;
+    const SearchPoint* other = nullptr;
+    for (const SearchPoint& point : maxima_) {
+        const double below = maxima_.front().log_likelihood - point.log_likelihood;
+        if (below < same_maximum)
+            ++result_.climbs_to_best;
+        else if (below < nearly_as_likely && other == nullptr)
+            other = &point;
     }
+    if (other == nullptr) return;
+    result_.warnings.push_back(
+        {FitWarning::Kind::other_maximum, Parameter::range,
+         fmt::format("{} of {} starts came to this maximum; another, only {:.2g} less likely, is at {}",
+                     result_.climbs_to_best, result_.climbs, maxima_.front().log_likelihood - other->log_likelihood,
+                     describe(likelihood_.model().family, other->theta))});
 }
 
 void Search::warn_if_ill_conditioned() {
@@ -263,26 +410,41 @@ void Search::warn_if_ill_conditioned() {
 void Search::find_warnings() {
     constexpr double near = 1e-3;
     for (std::size_t k = 0; k < space_.variables().size(); ++k) {
-        const Variable& v = space_.variables()[k];
-        if (best_values_[k] < v.lower * (1 + near))
-            warn(FitWarning::Kind::at_lower_bound, v.parameter);
-        else if (best_values_[k] > v.upper * (1 - near))
-            warn(FitWarning::Kind::at_upper_bound, v.parameter);
-        else if (result_.stop_reason != StopReason::time_limit && result_.stop_reason != StopReason::max_evaluations)
-            warn_if_flat(k);
+        const Parameter parameter = space_.variables()[k].parameter;
+        if (best_.logs[k] < box_.lower[k] + near)
+            warn(FitWarning::Kind::at_lower_bound, parameter);
+        else if (best_.logs[k] > box_.upper[k] - near)
+            warn(FitWarning::Kind::at_upper_bound, parameter);
+        else if (is_flat(k))
+            warn(FitWarning::Kind::flat, parameter);
     }
+    warn_of_other_maxima();
+    warn_if_cut_short();
 }
 
-FitResult Search::run() {
-    scan();
-    if (!space_.variables().empty()) maximise();
-    find_warnings();
+/// Leaves the likelihood at the estimate, which it has not seen where sigma2 is profiled out.
+void Search::evaluate_at_best() {
+    if (!std::isfinite(best_.log_likelihood)) best_ = best_part_;  // ended before all were looked at
+    if (!std::isfinite(best_.log_likelihood)) throw Error("the search was ended before its first evaluation");
     const LikelihoodValue value = likelihood_.evaluate(best_.theta);
     ++result_.evaluations;
     if (!value.status.ok()) throw NotPositiveDefinite(likelihood_.explain(value.status, best_.theta));
     result_.theta = best_.theta;
     result_.trend = value.trend;
     result_.log_likelihood = value.log_likelihood;
+}
+
+FitResult Search::run() {
+    try {
+        if (space_.variables().empty())
+            best_ = scan(all_, box_).front();
+        else
+            maximise();
+    } catch (const EndOfSearch& end) {
+        result_.stop_reason = end.reason;
+    }
+    evaluate_at_best();
+    find_warnings();
     warn_if_ill_conditioned();
     result_.seconds = seconds_since(start_);
     for (const Parameter p : all_parameters) result_.bounds[static_cast<std::size_t>(p)] = bounds_of(p);

@@ -39,31 +39,25 @@ void SearchSpace::add(Parameter parameter, Variable defaults) {
     v.upper = choice.upper.value_or(std::max(v.upper, v.lower * 100));
     if (choice.start) {
         v.start = *choice.start;
-        v.scan.clear();
         v.lower = std::min(v.lower, v.start);
         v.upper = std::max(v.upper, v.start);
     }
     v.start = std::clamp(v.start, v.lower, v.upper);
-    for (double& value : v.scan) value = std::clamp(value, v.lower, v.upper);
+    v.scan_lower = choice.start ? v.start : std::clamp(v.scan_lower, v.lower, v.upper);
+    v.scan_upper = choice.start ? v.start : std::clamp(v.scan_upper, v.lower, v.upper);
     value_of(base_, parameter) = v.start;
     variables_.push_back(std::move(v));
-}
-
-/// At √(8ν)·β the Matérn correlation has fallen to about 0.14 whatever the smoothness (Lindgren, Rue and Lindström,
-/// J. R. Stat. Soc. B 73 (2011) 423): starts are chosen by that distance.
-double SearchSpace::scan_unit() const {
-    const double smoothness = model_.choice(Parameter::smoothness).fixed.value_or(0.5);
-    return model_.family == CovarianceFamily::matern ? 1 / std::sqrt(8 * smoothness) : 0.5;
 }
 
 void SearchSpace::add_range(const Likelihood& likelihood) {
     if (model_.choice(Parameter::range).fixed) return;
     const double diameter = likelihood.points().diameter_bound();
-    const double unit = scan_unit() * diameter;
-    add(Parameter::range, {.start = 0.2 * unit,
-                           .lower = 0.02 * typical_spacing(likelihood.points()),
+    const double spacing = typical_spacing(likelihood.points());
+    add(Parameter::range, {.start = std::sqrt(spacing * diameter) / 2,
+                           .lower = 0.02 * spacing,
                            .upper = 20 * diameter,
-                           .scan = {0.05 * unit, 0.1 * unit, 0.4 * unit, 0.8 * unit}});
+                           .scan_lower = 0.5 * spacing,
+                           .scan_upper = diameter});
 }
 
 const Variable* SearchSpace::variable(Parameter parameter) const {
@@ -77,8 +71,12 @@ void SearchSpace::add_smoothness() {
     const bool matern = model_.family == CovarianceFamily::matern;
     const bool on_sphere = model_.metric == Metric::great_circle;  // see validate(CovarianceFamily, …)
     const double upper = matern ? (on_sphere ? 0.5 : 5) : (on_sphere ? 1 : 2);
-    add(Parameter::smoothness,
-        {.start = 0.5, .lower = 0.05, .upper = upper, .step = 0.3, .scan = {matern ? 1.0 : 1.5}});
+    add(Parameter::smoothness, {.start = 0.5,
+                                .lower = 0.05,
+                                .upper = upper,
+                                .step = 0.3,
+                                .scan_lower = matern ? 0.3 : 0.6,
+                                .scan_upper = matern ? 3.0 : 1.9});
     Variable& v = variables_.back();
     const bool limited = on_sphere || !matern;
     v.upper_is_limit = limited && v.upper == upper;
@@ -90,16 +88,25 @@ void SearchSpace::add_smoothness() {
 void SearchSpace::add_variances(double variance) {
     const double unit = profiled_ ? 1 : variance;
     if (!profiled_ && !model_.choice(Parameter::sigma2).fixed)
-        add(Parameter::sigma2, {.start = unit, .lower = 1e-4 * unit, .upper = 1e4 * unit});
+        add(Parameter::sigma2, {.start = unit,
+                                .lower = 1e-4 * unit,
+                                .upper = 1e4 * unit,
+                                .scan_lower = 0.3 * unit,
+                                .scan_upper = 3 * unit});
     if (model_.choice(Parameter::nugget).fixed) return;
-    add(Parameter::nugget,
-        {.start = 0.1 * unit, .lower = 1e-6 * unit, .upper = 1e3 * unit, .step = 1, .scan = {0.01 * unit, unit}});
+    add(Parameter::nugget, {.start = 0.1 * unit,
+                            .lower = 1e-6 * unit,
+                            .upper = 1e3 * unit,
+                            .step = 1,
+                            .scan_lower = 1e-3 * unit,
+                            .scan_upper = 10 * unit});
     if (!profiled_ || !model_.choice(Parameter::nugget).start) return;
     // A start of the user is a variance, the variable a multiple of sigma2.
     Variable& v = variables_.back();
     v.start = std::clamp(v.start / model_.choice(Parameter::sigma2).start.value_or(variance), 1e-6, 1e3);
     v.lower = 1e-6;
     v.upper = 1e3;
+    v.scan_lower = v.scan_upper = v.start;
     base_.nugget = v.start;
 }
 
@@ -108,6 +115,17 @@ CovarianceParameters SearchSpace::at(const std::vector<double>& values) const {
     for (std::size_t k = 0; k < variables_.size(); ++k)
         value_of(theta, variables_[k].parameter) = std::clamp(values[k], variables_[k].lower, variables_[k].upper);
     return theta;
+}
+
+/// The exponential is Matérn's of smoothness 1/2 and the powered exponential's of 1; the squared exponential is the
+/// latter's of 2.
+std::vector<double> SearchSpace::nested_smoothness() const {
+    const Variable* v = variable(Parameter::smoothness);
+    if (v == nullptr || model_.choice(Parameter::smoothness).start) return {};
+    std::vector<double> nested{0.5};
+    if (model_.family == CovarianceFamily::powered_exponential) nested = {1.0, 2.0};
+    std::erase_if(nested, [&](double value) { return value < v->lower || value > v->upper; });
+    return nested;
 }
 
 std::vector<double> SearchSpace::start() const {

@@ -14,8 +14,9 @@ struct Variable {
     double upper = 0;
     /// The first step of the search, of the logarithm.
     double step = 0.5;
-    /// Other values to try for a start; none where the user gave one.
-    std::vector<double> scan{};
+    /// Where starts are looked for; both are the start where the user gave one.
+    double scan_lower = 0;
+    double scan_upper = 0;
     /// No covariance of the family is valid beyond the upper bound, so that it cannot be raised.
     bool upper_is_limit = false;
 };
@@ -33,13 +34,14 @@ public:
     /// The parameters at values of the variables; those that are fixed as they are.
     [[nodiscard]] CovarianceParameters at(const std::vector<double>& values) const;
     [[nodiscard]] std::vector<double> start() const;
+    /// Values of the smoothness that make the family another one with fewer parameters; none if it is not searched.
+    [[nodiscard]] std::vector<double> nested_smoothness() const;
 
 private:
     void add(Parameter parameter, Variable defaults);
     void add_range(const Likelihood& likelihood);
     void add_smoothness();
     void add_variances(double variance);
-    [[nodiscard]] double scan_unit() const;
 
     const Model& model_;
     bool profiled_;

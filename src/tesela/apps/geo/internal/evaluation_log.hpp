@@ -1,0 +1,52 @@
+#pragma once
+
+#include "tesela/apps/geo/internal/local_search.hpp"
+
+#include <array>
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace tesela::geo {
+
+/// A point without its logarithms, as bytes that one node can send to the others.
+struct PackedPoint {
+    CovarianceParameters theta{};
+    double log_likelihood = 0;
+    std::array<double, all_parameters.size()> slope{};
+    std::array<double, all_parameters.size() * all_parameters.size()> information{};
+    std::int32_t slopes = 0;
+    std::int32_t informations = 0;
+};
+[[nodiscard]] PackedPoint pack(const SearchPoint& point);
+[[nodiscard]] SearchPoint unpack(const PackedPoint& packed, std::vector<double> logs);
+
+/// The evaluations of a search in a file, so that the same search can be made again without them: a search is a
+/// function of the values it is told. Each is a line, with all digits; what a line that was cut off says is not
+/// believed.
+class EvaluationLog {
+public:
+    /// Nothing is kept.
+    EvaluationLog() = default;
+    /// Opens the file, or makes it. `question` says what is searched: a file that answers another one is refused with
+    /// an Error, and so is one that cannot be read or written.
+    EvaluationLog(const std::string& file, std::uint64_t question);
+
+    /// Evaluations of earlier runs that have not been asked for yet.
+    [[nodiscard]] bool has_next() const { return at_ < known_.size(); }
+    /// The next of them. Throws Error if it is not at these logarithms.
+    [[nodiscard]] SearchPoint next(const std::vector<double>& logs);
+    /// Writes one down, for good when it returns.
+    void add(const SearchPoint& point);
+
+private:
+    void read(const std::string& text, std::uint64_t question);
+
+    std::string file_;
+    std::ofstream out_;
+    std::vector<SearchPoint> known_;
+    std::size_t at_ = 0;
+};
+
+}  // namespace tesela::geo

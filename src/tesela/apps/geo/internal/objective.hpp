@@ -1,0 +1,37 @@
+#pragma once
+
+#include "tesela/apps/geo/derivatives.hpp"
+#include "tesela/apps/geo/internal/local_search.hpp"
+#include "tesela/apps/geo/search_space.hpp"
+
+#include <optional>
+
+namespace tesela::geo {
+
+/// The log-likelihood of some observations as a function of the logarithms of a search's variables. With sigma2
+/// profiled out, Σ = σ²·R, it is greatest at σ² = rᵀR⁻¹r / n, and its quadratic form is n there.
+class Objective {
+public:
+    Objective(Likelihood& likelihood, const SearchSpace& space) : likelihood_(likelihood), space_(space) {}
+
+    [[nodiscard]] SearchPoint at(const std::vector<double>& logs, Wanted wanted);
+
+    [[nodiscard]] Likelihood& likelihood() const { return likelihood_; }
+    [[nodiscard]] Index points() const { return likelihood_.observations().size(); }
+    /// About the last point where Σ was not positive definite.
+    [[nodiscard]] std::string explain_failure() const { return likelihood_.explain(failure_, failed_at_); }
+
+private:
+    [[nodiscard]] SearchPoint found(const LikelihoodValue& value, const CovarianceParameters& theta) const;
+    [[nodiscard]] std::vector<double> slope(const LikelihoodValue& value, const CovarianceParameters& theta);
+    [[nodiscard]] SmallMatrix information(const LikelihoodValue& value, const CovarianceParameters& theta);
+    [[nodiscard]] double profiled_sigma2(const LikelihoodValue& value) const;
+
+    Likelihood& likelihood_;
+    const SearchSpace& space_;
+    std::optional<LikelihoodDerivatives> derivatives_;  ///< made when first asked for: it holds another matrix
+    Status failure_{};
+    CovarianceParameters failed_at_{};
+};
+
+}  // namespace tesela::geo
