@@ -31,7 +31,7 @@ cat >kriging.py <<'PY'
 import json
 m = json.load(open("model.json"))
 for name, value in {"sigma2": 0.55, "range": 250, "smoothness": 0.5, "nugget": 0.05}.items():
-    m["parameters"][name]["value"] = value
+    m["theta"][name] = value
 json.dump(m, open("known.json", "w"))
 PY
 python3 kriging.py
