@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# What a user says is what is done, or it is refused and said why: results that are lost, options and files that make no sense.
+#   strict.sh BUILD_DIR DATA_DIR
+set -uo pipefail
+tesela=$(realpath "$1/tesela") data=$(realpath "$2")
+# shellcheck source=support.sh
+source "$(dirname "$(realpath "$0")")/support.sh"
+meuse=("$data/meuse.csv" --coords x,y --value log_zinc)
+theta=sigma2=0.6,range=200,smoothness=0.5,nugget=0.05
+quick=(--fix "smoothness=0.5,range=500")
+expect 0 "a model" "$tesela" fit "${meuse[@]}" "${quick[@]}" -o model.json
+printf 'x,y\n178605,330000\n178700,330100\n' >points.csv
+
+# Results that cannot be written are exit code 1 and one line, in every command, whether a device is full or stdout closed.
+expect 0 "a distribution" "$tesela" dist make block_cyclic --count 4 --tiles 8 -o dist.json
+expect 0 "a traced run" "$tesela" loglik "${meuse[@]}" --theta $theta --trace run.trace
+lost() { # NAME COMMAND…
+    local name=$1 full closed
+    shift
+    "$@" --quiet >/dev/full 2>err
+    full=$?
+    : >out
+    check "$name > /dev/full: exit $full instead of 1" [ $full = 1 ]
+    holds "$name > /dev/full" err "standard output"
+    check "$name > /dev/full: more than one line" [ "$(wc -l <err)" = 1 ]
+    "$@" --quiet >&- 2>err
+    closed=$?
+    check "$name >&-: exit $closed instead of 1" [ $closed = 1 ]
+    holds "$name >&-" err "standard output"
+}
+for json in "" --json; do
+    lost "fit $json" "$tesela" fit "${meuse[@]}" "${quick[@]}" -o lost.json $json
+    lost "fit --dry-run $json" "$tesela" fit "${meuse[@]}" --dry-run $json
+    lost "loglik $json" "$tesela" loglik "${meuse[@]}" --theta $theta $json
+    lost "predict $json" "$tesela" predict model.json points.csv -o lost.csv $json
+    lost "sample $json" "$tesela" sample --n 20 --theta $theta -o lost.csv $json
+    lost "info $json" "$tesela" info $json
+    lost "bench overhead $json" "$tesela" bench overhead --tasks 500 --repetitions 1 $json
+done
+lost "fit -o -" "$tesela" fit "${meuse[@]}" "${quick[@]}" -o -
+lost "predict -o -" "$tesela" predict model.json "$data/meuse_grid.csv" -o -
+lost "sample -o -" "$tesela" sample --n 2000 --theta sigma2=1,range=0.01,smoothness=0.5 -o -
+lost_without_quiet() {
+    local name=$1
+    shift
+    expect 1 "$name > /dev/full" bash -c '"$@" >/dev/full' _ "$@"
+    holds "$name > /dev/full" err "standard output"
+    expect 1 "$name >&-" bash -c '"$@" >&-' _ "$@"
+}
+for json in "" --json; do
+    lost_without_quiet "dist compare $json" "$tesela" dist compare --count 4 --tiles 8 $json
+    lost_without_quiet "dist moves $json" "$tesela" dist moves dist.json dist.json $json
+    lost_without_quiet "simulate $json" "$tesela" simulate cholesky --tiles 6 --tile 480 --platform a100-node $json
+    lost_without_quiet "trace summary $json" "$tesela" trace summary run.trace $json
+done
+lost_without_quiet "trace table" "$tesela" trace table tasks run.trace
+lost_without_quiet "dist show" "$tesela" dist show dist.json
+lost_without_quiet help "$tesela" --help
+lost_without_quiet "help of fit" "$tesela" fit --help
+lost_without_quiet version "$tesela" --version
+expect 1 "a full disk" "$tesela" fit "${meuse[@]}" "${quick[@]}" -o /dev/full
+holds "a full disk" err "cannot write '/dev/full': No space left on device"
+expect 1 "a full disk of predictions" "$tesela" predict model.json points.csv -o /dev/full
+check "a reader who has seen enough" bash -c "'$tesela' predict model.json '$data/meuse_grid.csv' --quiet | head -1 | grep -q mean"
+
+finish
