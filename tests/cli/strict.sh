@@ -63,4 +63,8 @@ holds "a full disk" err "cannot write '/dev/full': No space left on device"
 expect 1 "a full disk of predictions" "$tesela" predict model.json points.csv -o /dev/full
 check "a reader who has seen enough" bash -c "'$tesela' predict model.json '$data/meuse_grid.csv' --quiet | head -1 | grep -q mean"
 
+# Words that are near.
+expect 2 "exchanged letters" "$tesela" fti
+holds "exchanged letters" err "tesela: fti is not a command; did you mean fit? See tesela --help"
+
 finish
