@@ -67,4 +67,10 @@ check "a reader who has seen enough" bash -c "'$tesela' predict model.json '$dat
 expect 2 "exchanged letters" "$tesela" fti
 holds "exchanged letters" err "tesela: fti is not a command; did you mean fit? See tesela --help"
 
+# Files that are no CSV say what they are.
+cp "$data/meuse.csv" packed.csv && gzip packed.csv
+bad "a packed file" "'packed.csv.gz' is compressed by gzip: unpack it first" "$tesela" fit packed.csv.gz --coords x,y --value log_zinc -o bad.json
+printf 'x y z\n1 2 3\n2 3 5\n4 4 4\n' >spaces.txt
+bad "fields separated by spaces" "'spaces.txt', line 1: no column 'x'; the fields seem to be separated by spaces" "$tesela" fit spaces.txt --coords x,y --value z -o bad.json
+
 finish
