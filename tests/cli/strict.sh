@@ -73,4 +73,20 @@ bad "a packed file" "'packed.csv.gz' is compressed by gzip: unpack it first" "$t
 printf 'x y z\n1 2 3\n2 3 5\n4 4 4\n' >spaces.txt
 bad "fields separated by spaces" "'spaces.txt', line 1: no column 'x'; the fields seem to be separated by spaces" "$tesela" fit spaces.txt --coords x,y --value z -o bad.json
 
+# Columns.
+bad "a column as its own coordinate" "--value x is also a coordinate" "$tesela" fit "$data/meuse.csv" --coords x,y --value x -o bad.json
+bad "the same column twice" "--coords names the column y twice" "$tesela" loglik "$data/meuse.csv" --coords x,y,y --value log_zinc --theta $theta
+bad "the same column twice of points" "--coords names the column x twice" "$tesela" predict model.json points.csv --coords x,x -o bad.csv
+(echo '"east, m",north,"log ""zinc"", mg"' && tail -n +2 "$data/meuse.csv" | cut -d, -f1,2,4) >commas.csv
+expect 0 "meuse as it was" "$tesela" loglik "${meuse[@]}" --theta $theta
+cp out plain
+expect 0 "columns with commas" "$tesela" loglik commas.csv --coords '"east, m",north' --value 'log "zinc", mg' --theta $theta
+check "columns with commas" [ "$(head -1 plain | sed 's/.*: //')" = "$(head -1 out | sed 's/.*: //')" ]
+expect 0 "columns one by one" "$tesela" loglik commas.csv --coords '"east, m"' --coords north --value 'log "zinc", mg' --theta $theta
+expect 0 "a model with commas" "$tesela" fit commas.csv --coords '"east, m",north' --value 'log "zinc", mg' "${quick[@]}" -o commas.json
+expect 0 "predictions with commas" "$tesela" predict commas.json commas.csv
+holds "predictions with commas" out '"east, m",north,mean'
+expect 2 "a quote that is not closed" "$tesela" loglik commas.csv --coords '"east, m,north' --value z --theta $theta
+holds "a quote that is not closed" err "--coords: '--coords', line 1: a quoted field begins here and never ends"
+
 finish

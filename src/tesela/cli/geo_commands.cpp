@@ -8,7 +8,7 @@
 #include "tesela/base/error.hpp"
 #include "tesela/base/units.hpp"
 #include "tesela/base/version.hpp"
-#include "tesela/cli/choice_option.hpp"
+#include "tesela/cli/column_options.hpp"
 #include "tesela/cli/geo_options.hpp"
 #include "tesela/cli/progress_line.hpp"
 #include "tesela/io/json_file.hpp"
@@ -423,8 +423,8 @@ void add_sample(CLI::App& app, int& exit_code) {
     CLI::App* command = app.add_subcommand("sample", "Draw a Gaussian field with known parameters");
     command->add_option("--n", options->n, "Draw so many points uniformly from the unit square");
     command->add_option("--points", options->geo.data.file, "Or take the points of a CSV file");
-    comma_separated(
-        command->add_option("--coords", options->geo.data.coordinates, "Columns of its coordinates (default: x,y)"));
+    add_columns_option(*command, "--coords", options->geo.data.coordinates,
+                       "Columns of its coordinates (default: x,y)");
     add_theta_option(*command, options->geo.model);
     add_covariance_options(*command, options->geo.model);
     command->add_option("--mean", options->mean, "Mean of the field")->capture_default_str();

@@ -2,6 +2,7 @@
 
 #include "tesela/base/error.hpp"
 #include "tesela/cli/choice_option.hpp"
+#include "tesela/cli/column_options.hpp"
 #include "tesela/distribution/families.hpp"
 #include "tesela/io/output_file.hpp"
 
@@ -62,6 +63,7 @@ void note_dropped(const NumericTable& table, const std::vector<std::string>& col
 }
 
 NumericTable read_numbers(const DataOptions& options, const std::vector<std::string>& columns, Notes& notes) {
+    require_different_columns(options.coordinates, options.value);
     NumericTable table = read_csv(options.file).numbers(columns, options.na);
     note_dropped(table, columns, options.file, notes);
     return table;
@@ -75,8 +77,9 @@ double mean(const std::vector<double>& values) {
 
 void add_data_options(CLI::App& command, DataOptions& options, Reads what) {
     command.add_option("file", options.file, "CSV file with a header; - is standard input")->required();
-    comma_separated(command.add_option("--coords", options.coordinates,
-                                       "Columns of the coordinates, one to three, as x,y or lon,lat (longitude first)"))
+    add_columns_option(command, "--coords", options.coordinates,
+                       "Columns of the coordinates, one to three, as x,y or lon,lat (longitude first); a name with a "
+                       "comma in it is quoted as in the file: '\"east, m\",north'")
         ->required();
     if (what == Reads::observations)
         command.add_option("--value", options.value, "Column of the observed values")->required();
