@@ -89,4 +89,30 @@ holds "predictions with commas" out '"east, m",north,mean'
 expect 2 "a quote that is not closed" "$tesela" loglik commas.csv --coords '"east, m,north' --value z --theta $theta
 holds "a quote that is not closed" err "--coords: '--coords', line 1: a quoted field begins here and never ends"
 
+# Numbers that make no sense.
+refused() { # NAME TEXT COMMAND…
+    local name=$1 text=$2
+    shift 2
+    expect 2 "$name" "$@"
+    holds "$name" err "$text"
+    check "$name: more than one line" [ "$(wc -l <err)" = 1 ]
+}
+fit=("$tesela" fit "${meuse[@]}" "${quick[@]}" -o bad.json)
+refused "a negative tolerance" "--tolerance: -1e-4 is not a number above 0" "${fit[@]}" --tolerance -1e-4
+refused "a tolerance that is no number" "--tolerance: nan is not a number above 0" "${fit[@]}" --tolerance nan
+refused "a negative time" "--max-seconds: -1 is not a number of at least 0" "${fit[@]}" --max-seconds -1
+refused "no evaluations" "--max-evaluations: 0 is not a whole number of at least 1" "${fit[@]}" --max-evaluations 0
+refused "a negative jitter" "--jitter: -0.1 is not a number of at least 0" "${fit[@]}" --jitter -0.1
+refused "a negative block" "--block: -5 is not a whole number of at least 0" "$tesela" predict model.json points.csv --block -5
+refused "a negative seed" "--seed: -1 is not a whole number of at least 0" "$tesela" sample --n 10 --theta $theta --seed -1
+refused "a negative number of points" "--n: -10 is not a whole number of at least 1" "$tesela" sample --n -10 --theta $theta
+refused "a negative idle time" "--idle: -1 is not a number of at least 0" "$tesela" info --idle -1
+refused "a negative seed of a simulation" "--seed: -1 is not" "$tesela" simulate cholesky --tiles 6 --tile 480 --platform a100-node --seed -1
+refused "a parameter twice" "--theta gives range twice, 1 and 2" "$tesela" loglik "${meuse[@]}" --theta sigma2=1,range=1,range=2,smoothness=0.5
+refused "a fixed parameter twice" "--fix gives nugget twice, 0 and 1" "$tesela" fit "${meuse[@]}" --fix nugget=0 --fix nugget=1 -o bad.json
+for bound in start lower upper; do
+    refused "a $bound twice" "--$bound gives range twice, 100 and 200" "$tesela" fit "${meuse[@]}" --$bound range=100,range=200 -o bad.json
+done
+check "nothing was written" [ ! -e bad.json ]
+
 finish

@@ -10,6 +10,7 @@
 #include "tesela/base/version.hpp"
 #include "tesela/cli/column_options.hpp"
 #include "tesela/cli/geo_options.hpp"
+#include "tesela/cli/number_option.hpp"
 #include "tesela/cli/progress_line.hpp"
 #include "tesela/io/json_file.hpp"
 #include "tesela/io/output_file.hpp"
@@ -204,11 +205,14 @@ void add_fit(CLI::App& app, int& exit_code) {
     add_parameter_options(*command, options->geo.model);
     command->add_option("-o,--output", options->geo.output, "Where the model goes; - is standard output")
         ->capture_default_str();
-    command->add_option("--max-evaluations", options->search.max_evaluations, "End the search after so many")
+    at_least(command->add_option("--max-evaluations", options->search.max_evaluations, "End the search after so many"),
+             Index{1})
         ->capture_default_str();
-    command->add_option("--max-seconds", options->search.max_seconds, "End the search after this time (0: no limit)")
+    at_least(command->add_option("--max-seconds", options->search.max_seconds,
+                                 "End the search after this time (0: no limit)"),
+             0.0)
         ->capture_default_str();
-    command->add_option("--tolerance", options->search.tolerance, "Relative precision of the parameters")
+    above_zero(command->add_option("--tolerance", options->search.tolerance, "Relative precision of the parameters"))
         ->capture_default_str();
     command->add_flag("--dry-run", options->dry_run,
                       "Print the memory, operations and time that a fit would take, and do not fit");
@@ -352,7 +356,9 @@ void add_predict(CLI::App& app, int& exit_code) {
             "Variance of what: observation (a new one, nugget included) or signal (the field without the nugget)")
         ->capture_default_str();
     command->add_option("--map", options->map, "Also draw mean and standard deviation into this SVG file");
-    command->add_option("--block", options->block, "Points computed together (0: as many as keep memory small)")
+    at_least(command->add_option("--block", options->block,
+                                 "Points computed together (0: as many as keep memory small)"),
+             Index{0})
         ->capture_default_str();
     add_run_options(*command, options->geo);
     command->callback(
@@ -376,7 +382,6 @@ std::vector<std::vector<double>> sample_points(SampleCommand& options, Notes& no
         if (data.coordinates.empty()) data.coordinates = {"x", "y"};
         return read_points(data, notes);
     }
-    if (options.n < 1) throw Error("--n is {}; it must be at least 1", options.n);
     const Metric metric = options.geo.model.metric;
     if (metric != Metric::euclidean)
         throw Error("--n draws points of the unit square; give --points for {} distances", name(metric));
@@ -421,14 +426,15 @@ void add_sample(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<SampleCommand>();
     options->geo.output = "-";
     CLI::App* command = app.add_subcommand("sample", "Draw a Gaussian field with known parameters");
-    command->add_option("--n", options->n, "Draw so many points uniformly from the unit square");
+    at_least(command->add_option("--n", options->n, "Draw so many points uniformly from the unit square"), Index{1});
     command->add_option("--points", options->geo.data.file, "Or take the points of a CSV file");
     add_columns_option(*command, "--coords", options->geo.data.coordinates,
                        "Columns of its coordinates (default: x,y)");
     add_theta_option(*command, options->geo.model);
     add_covariance_options(*command, options->geo.model);
     command->add_option("--mean", options->mean, "Mean of the field")->capture_default_str();
-    command->add_option("--seed", options->seed, "Of the points and of the field")->capture_default_str();
+    at_least(command->add_option("--seed", options->seed, "Of the points and of the field"), std::uint64_t{0})
+        ->capture_default_str();
     command->add_option("--name", options->name, "Column of the values")->capture_default_str();
     command->add_option("-o,--output", options->geo.output, "CSV file to write; - is standard output")
         ->capture_default_str();

@@ -3,13 +3,13 @@
 #include "tesela/base/error.hpp"
 #include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/column_options.hpp"
+#include "tesela/cli/number_option.hpp"
 #include "tesela/distribution/families.hpp"
 #include "tesela/io/output_file.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <charconv>
 #include <numeric>
 #include <utility>
 
@@ -26,13 +26,22 @@ struct Assignment {
 /// "range=200" of an option.
 Assignment parse_assignment(const std::string& option, const std::string& text) {
     const auto equals = text.find('=');
-    double value = 0;
-    const char* const end = text.data() + text.size();
-    const char* const begin = equals == std::string::npos ? end : text.data() + equals + 1;
-    const auto [stopped, error] = std::from_chars(begin, end, value);
-    if (error != std::errc{} || stopped != end)
-        throw Error("{} takes NAME=NUMBER, as range=0.1; \"{}\" is not of that form", option, text);
-    return {geo::parse_parameter(text.substr(0, equals)), value};
+    const auto value = equals == std::string::npos ? std::nullopt : number_in<double>(text.substr(equals + 1));
+    if (!value) throw Error("{} takes NAME=NUMBER, as range=0.1; \"{}\" is not of that form", option, text);
+    return {geo::parse_parameter(text.substr(0, equals)), *value};
+}
+
+/// The assignments of an option, each parameter at most once.
+std::vector<Assignment> parse_assignments(const std::string& option, const std::vector<std::string>& texts) {
+    std::vector<Assignment> assignments;
+    for (const std::string& text : texts) {
+        const Assignment next = parse_assignment(option, text);
+        for (const Assignment& earlier : assignments)
+            if (earlier.parameter == next.parameter)
+                throw Error("{} gives {} twice, {} and {}", option, name(next.parameter), earlier.value, next.value);
+        assignments.push_back(next);
+    }
+    return assignments;
 }
 
 constexpr Names<Center, 2> center_names{{{Center::none, "none"}, {Center::mean, "mean"}}};
@@ -40,10 +49,7 @@ constexpr Names<Center, 2> center_names{{{Center::none, "none"}, {Center::mean, 
 using ChoiceMember = std::optional<double> geo::ParameterChoice::*;
 
 void apply(geo::Model& model, const std::string& option, const std::vector<std::string>& texts, ChoiceMember member) {
-    for (const std::string& text : texts) {
-        const auto [parameter, value] = parse_assignment(option, text);
-        model.choice(parameter).*member = value;
-    }
+    for (const auto& [parameter, value] : parse_assignments(option, texts)) model.choice(parameter).*member = value;
 }
 
 void add_assignments(CLI::App& command, const std::string& option, std::vector<std::string>& into,
@@ -91,9 +97,10 @@ void add_covariance_options(CLI::App& command, ModelOptions& options) {
     add_choice(command, "--family", options.family, covariance_family_names, "Covariance; see below");
     add_choice(command, "--metric", options.metric, metric_names,
                "Distances: euclidean, or for lon,lat in degrees chordal or great_circle, in km");
-    command
-        .add_option("--jitter", options.jitter,
-                    "Added to the diagonal of the covariance matrix, as a fraction of sigma2; never added unasked")
+    at_least(command.add_option(
+                 "--jitter", options.jitter,
+                 "Added to the diagonal of the covariance matrix, as a fraction of sigma2; never added unasked"),
+             0.0)
         ->capture_default_str();
     std::string conventions = "Covariances of two observations at distance r:";
     for (const auto& [family, text] : covariance_family_names)
@@ -201,8 +208,7 @@ CovarianceParameters theta_of(const ModelOptions& options) {
     const CovarianceFamily family = options.family;
     std::array<std::optional<double>, geo::all_parameters.size()> given{};
     given[static_cast<std::size_t>(Parameter::nugget)] = 0;
-    for (const std::string& text : options.theta) {
-        const auto [parameter, value] = parse_assignment("--theta", text);
+    for (const auto& [parameter, value] : parse_assignments("--theta", options.theta)) {
         if (!geo::uses(family, parameter))
             throw Error("--theta: the family {} has no {}", name(family), name(parameter));
         given[static_cast<std::size_t>(parameter)] = value;
