@@ -115,4 +115,20 @@ for bound in start lower upper; do
 done
 check "nothing was written" [ ! -e bad.json ]
 
+# Longitude and latitude.
+printf 'lat,lon,t\n-20.1,146.2,3\n-20.4,146.9,4\n-21.0,145.8,4.5\n-20.2,147.3,6\n' >australia.csv
+sphere=(--value t --theta sigma2=1,range=30,smoothness=0.5)
+bad "latitude first" "'australia.csv', line 2, column 'lon': 146.2 is not a latitude, which is in [-90, 90]; longitude comes first: --coords lon,lat" "$tesela" loglik australia.csv --coords lat,lon "${sphere[@]}" --metric chordal
+bad "latitude first in a fit" "longitude comes first: --coords lon,lat" "$tesela" fit australia.csv --coords lat,lon --value t --metric great_circle --family exponential -o bad.json
+sed 's/14//' australia.csv >small.csv
+bad "latitude first by name" "'lat' and 'lon' are in the wrong order for chordal distances" "$tesela" loglik small.csv --coords lat,lon "${sphere[@]}" --metric chordal
+expect 0 "longitude first" "$tesela" fit australia.csv --coords lon,lat --value t --metric chordal --family exponential --fix range=30,nugget=0.1 -o earth.json
+check "no note" bash -c '! grep -q "look like degrees" err'
+bad "points with latitude first" "line 2, column 'lon': 146.2 is not a latitude" "$tesela" predict earth.json australia.csv --coords lat,lon -o bad.csv
+bad "a sample with latitude first" "line 2, column 'lon': 146.2 is not a latitude" "$tesela" sample --points australia.csv --coords lat,lon --theta sigma2=1,range=30,smoothness=0.5 --metric chordal -o bad.csv
+expect 0 "degrees as lengths" "$tesela" loglik australia.csv --coords lon,lat "${sphere[@]}"
+holds "degrees as lengths" err "note: lon and lat look like degrees, but distances are euclidean"
+expect 0 "help on metrics" "$tesela" fit --help
+holds "help on metrics" out "6371.0088 km"
+
 finish

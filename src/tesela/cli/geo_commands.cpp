@@ -173,7 +173,7 @@ void report_fit(const FitCommand& options, const geo::FittedModel& fitted) {
 int run_fit(const FitCommand& options) {
     Notes notes;
     geo::FittedModel fitted{.model = {},
-                            .observations = read_observations(options.geo.data, notes),
+                            .observations = read_observations(options.geo.data, notes, options.geo.model.metric),
                             .result = {},
                             .program = std::string("tesela ") + version};
     fitted.model = model_of(options.geo.model, fitted.observations);
@@ -230,7 +230,7 @@ void warn_if_ill_conditioned(const geo::Likelihood& likelihood, const Engine& en
 
 int run_loglik(const GeoOptions& options) {
     Notes notes;
-    const geo::Observations observations = read_observations(options.data, notes);
+    const geo::Observations observations = read_observations(options.data, notes, options.model.metric);
     const geo::Model model = model_of(options.model, observations);
     const CovarianceParameters theta = theta_of(options.model);
     const auto engine = start_geo_engine(options);
@@ -308,7 +308,7 @@ int run_predict(PredictCommand options) {
     const geo::FittedModel fitted = geo::read_model(options.model);
     if (options.geo.data.coordinates.empty()) options.geo.data.coordinates = fitted.observations.coordinate_names;
     Notes notes;
-    const auto points = read_points(options.geo.data, notes);
+    const auto points = read_points(options.geo.data, notes, fitted.model.metric);
     if (points.front().empty()) throw Error("{} has no points", options.geo.data.file);
     const geo::PredictionOf of = prediction_of(options.variance);
     require_writable(options.geo.output);
@@ -380,7 +380,7 @@ std::vector<std::vector<double>> sample_points(SampleCommand& options, Notes& no
     if (data.file.empty() == (options.n == 0)) throw Error("say where to sample: --n N or --points FILE, one of them");
     if (!data.file.empty()) {
         if (data.coordinates.empty()) data.coordinates = {"x", "y"};
-        return read_points(data, notes);
+        return read_points(data, notes, options.geo.model.metric);
     }
     const Metric metric = options.geo.model.metric;
     if (metric != Metric::euclidean)

@@ -1,5 +1,6 @@
 #include "tesela/cli/geo_options.hpp"
 
+#include "tesela/apps/geo/degrees.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/column_options.hpp"
@@ -96,7 +97,9 @@ void add_data_options(CLI::App& command, DataOptions& options, Reads what) {
 void add_covariance_options(CLI::App& command, ModelOptions& options) {
     add_choice(command, "--family", options.family, covariance_family_names, "Covariance; see below");
     add_choice(command, "--metric", options.metric, metric_names,
-               "Distances: euclidean, or for lon,lat in degrees chordal or great_circle, in km");
+               fmt::format("Distances: euclidean, or for lon,lat in degrees chordal or great_circle, in km on a sphere "
+                           "of radius {} km",
+                           earth_radius_km));
     at_least(command.add_option(
                  "--jitter", options.jitter,
                  "Added to the diagonal of the covariance matrix, as a fraction of sigma2; never added unasked"),
@@ -172,7 +175,7 @@ void print_notes(const Engine& engine, const Notes& notes) {
     for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
 }
 
-geo::Observations read_observations(const DataOptions& options, Notes& notes) {
+geo::Observations read_observations(const DataOptions& options, Notes& notes, Metric metric) {
     std::vector<std::string> columns = options.coordinates;
     columns.push_back(options.value);
     NumericTable table = read_numbers(options, columns, notes);
@@ -184,12 +187,19 @@ geo::Observations read_observations(const DataOptions& options, Notes& notes) {
                                    .lines = std::move(table.lines)};
     table.columns.pop_back();
     observations.coordinates = std::move(table.columns);
+    const geo::CoordinateColumns coordinates{observations.coordinates, options.coordinates, observations.lines,
+                                             options.file};
+    geo::require_degrees(metric, coordinates);
+    if (std::string text = geo::explain_euclidean_degrees(metric, coordinates); !text.empty())
+        notes.push_back(std::move(text));
     geo::validate(observations);
     return observations;
 }
 
-std::vector<std::vector<double>> read_points(const DataOptions& options, Notes& notes) {
-    return read_numbers(options, options.coordinates, notes).columns;
+std::vector<std::vector<double>> read_points(const DataOptions& options, Notes& notes, Metric metric) {
+    NumericTable table = read_numbers(options, options.coordinates, notes);
+    geo::require_degrees(metric, {table.columns, options.coordinates, table.lines, options.file});
+    return std::move(table.columns);
 }
 
 geo::Model model_of(const ModelOptions& options, const geo::Observations& observations) {
