@@ -131,4 +131,24 @@ holds "degrees as lengths" err "note: lon and lat look like degrees, but distanc
 expect 0 "help on metrics" "$tesela" fit --help
 holds "help on metrics" out "6371.0088 km"
 
+# Numbers that are too large are not blamed on the covariance; large ones are computed with.
+scaled() { awk -F, -v v="$1" -v x="$2" 'NR == 1 { print "x,y,z"; next } { printf "%.17g,%.17g,%.17g\n", $1 * x, $2 * x, $4 * v }' "$data/meuse.csv" >scaled.csv; }
+scaled 1e200 1
+bad "values that are too large" "the value of z at line 2 of scaled.csv is 6.92951677" "$tesela" fit scaled.csv --coords x,y --value z -o bad.json
+holds "values that are too large" err ": numbers beyond 1e+100 are too large to compute with; use another unit"
+scaled 1 1e300
+bad "coordinates that are too large" "the coordinate x at line 2 of scaled.csv is 1.81" "$tesela" fit scaled.csv --coords x,y --value z -o bad.json
+holds "coordinates that are too large" err ": numbers beyond 1e+100 are too large to compute with; use another unit"
+printf 'x,y\n1e200,0\n' >far.csv
+bad "points that are too far away" "numbers beyond 1e+100 are too large" "$tesela" predict model.json far.csv -o bad.csv
+expect 0 "values as they are" "$tesela" fit "${meuse[@]}" --fix smoothness=0.5 -o bad.json --json
+cp out plain
+for unit in "1e90 1e-90" "1e-90 1e90"; do
+    read -r value length <<<"$unit"
+    scaled "$value" "$length"
+    expect 0 "values in units of $value" "$tesela" fit scaled.csv --coords x,y --value z --fix smoothness=0.5 -o bad.json --json
+    json "values in units of $value" "(lambda p: abs(d['theta']['range'] / p['theta']['range'] / $length - 1) < 0.02 and abs(d['loglik'] + 155 * __import__('math').log($value) - p['loglik']) < 0.01)(json.load(open('plain')))"
+done
+rm bad.json
+
 finish
