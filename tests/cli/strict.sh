@@ -151,4 +151,11 @@ for unit in "1e90 1e-90" "1e-90 1e90"; do
 done
 rm bad.json
 
+# Stopping at a limit is a warning.
+expect 0 "a limit of evaluations" "$tesela" fit "${meuse[@]}" --max-evaluations 12 -o limited.json --json
+json "a limit of evaluations" "d['stop_reason'] == 'max_evaluations' and any('--max-evaluations' in w for w in d['warnings'])"
+holds "a limit of evaluations" err "warning: the search ended at the limit of its evaluations (--max-evaluations)"
+expect 0 "a limit of time" "$tesela" fit "${meuse[@]}" --max-seconds 1e-6 -o limited.json
+holds "a limit of time" err "warning: the search ended at the limit of its time (--max-seconds)"
+
 finish

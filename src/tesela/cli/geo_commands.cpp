@@ -5,6 +5,7 @@
 #include "tesela/apps/geo/predict.hpp"
 #include "tesela/apps/geo/prediction_map.hpp"
 #include "tesela/apps/geo/sample.hpp"
+#include "tesela/apps/geo/stopping.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/units.hpp"
 #include "tesela/base/version.hpp"
@@ -155,7 +156,9 @@ geo::FitResult search(const FitCommand& options, geo::Likelihood& likelihood) {
                                geo::describe(likelihood.model().family, p.theta), p.log_likelihood);
         });
     };
-    return geo::fit(likelihood, with_progress);
+    geo::FitResult result = geo::fit(likelihood, with_progress);
+    geo::warn_if_stopped_early(result);
+    return result;
 }
 
 void report_fit(const FitCommand& options, const geo::FittedModel& fitted) {

@@ -17,12 +17,13 @@ inline constexpr Names<StopReason, 4> stop_reason_names{{{StopReason::converged,
                                                          {StopReason::roundoff_limited, "roundoff_limited"}}};
 [[nodiscard]] constexpr std::string_view name(StopReason reason) { return name_in(stop_reason_names, reason); }
 
-/// What a fit warns of: estimates that the data do not determine, and a matrix whose factor has few digits.
+/// What a fit warns of: estimates that the data do not determine, a matrix whose factor has few digits, and a search
+/// that was not allowed to end (see warn_if_stopped_early).
 struct FitWarning {
-    enum class Kind : std::uint8_t { at_lower_bound, at_upper_bound, flat, ill_conditioned };
+    enum class Kind : std::uint8_t { at_lower_bound, at_upper_bound, flat, ill_conditioned, stopped_early };
     Kind kind = Kind::flat;
     Parameter parameter = Parameter::sigma2;  ///< that it is about; the nugget where it is ill_conditioned
-    std::string text;
+    std::string text{};
 };
 
 /// One evaluation on the way. A log-likelihood of −infinity means that Σ was not positive definite there.
