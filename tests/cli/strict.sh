@@ -158,4 +158,20 @@ holds "a limit of evaluations" err "warning: the search ended at the limit of it
 expect 0 "a limit of time" "$tesela" fit "${meuse[@]}" --max-seconds 1e-6 -o limited.json
 holds "a limit of time" err "warning: the search ended at the limit of its time (--max-seconds)"
 
+# A warning advises nothing that is then refused.
+awk 'BEGIN { print "x,y,z"; for (i = 0; i < 60; ++i) { x = i * 0.7548776662 % 1; y = i * 0.5698402910 % 1; print x "," y "," x + y } }' >smooth.csv
+smooth=(smooth.csv --coords x,y --value z)
+for lower in 0.03 0.05 1; do
+    expect 0 "a lower bound $lower" "$tesela" fit "${smooth[@]}" --family powered_exponential --lower smoothness=$lower -o smooth.json --json
+    json "a lower bound $lower" "not any('raise the bound' in w and 'smoothness' in w for w in d['warnings']) and d['parameters']['smoothness']['upper'] == 2"
+done
+expect 0 "a nearly singular model" "$tesela" fit "${smooth[@]}" --family squared_exponential --fix sigma2=1,range=0.7,nugget=0 --trend none -o singular.json
+holds "a nearly singular model" err "or give --jitter"
+expect 0 "predicting from it" "$tesela" predict singular.json smooth.csv
+holds "predicting from it" err "to tesela fit, and predict from the new model"
+
+# Files in the wrong order.
+bad "model and points exchanged" "model.json is the model and comes first: tesela predict model.json points.csv" "$tesela" predict points.csv model.json -o bad.csv
+bad "no model at all" "points.csv is not a model that tesela fit wrote" "$tesela" predict points.csv points.csv -o bad.csv
+
 finish

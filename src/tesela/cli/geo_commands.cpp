@@ -225,10 +225,13 @@ void add_fit(CLI::App& app, int& exit_code) {
 
 // --- loglik ----------------------------------------------------------------------------------------------------------
 
+/// What a model's matrix is advised is done when it is fitted: predict has no such options.
+constexpr const char* when_fitting = " to tesela fit, and predict from the new model";
+
 /// Says so on the first node where the factor of the last evaluation leaves few digits.
-void warn_if_ill_conditioned(const geo::Likelihood& likelihood, const Engine& engine) {
+void warn_if_ill_conditioned(const geo::Likelihood& likelihood, const Engine& engine, const char* where = "") {
     const std::string text = geo::explain_conditioning(geo::estimate_condition(likelihood), likelihood);
-    if (!text.empty() && is_first(engine)) fmt::print(stderr, "warning: {}\n", text);
+    if (!text.empty() && is_first(engine)) fmt::print(stderr, "warning: {}{}\n", text, where);
 }
 
 int run_loglik(const GeoOptions& options) {
@@ -307,8 +310,30 @@ void report_predictions(const PredictCommand& options, const geo::FittedModel& f
         write_file(options.map, geo::draw_predictions(fitted.observations, fitted.model.metric, points, predictions));
 }
 
+geo::Predictions predict_or_advise(geo::Likelihood& likelihood, const CovarianceParameters& theta,
+                                   const std::vector<std::vector<double>>& points,
+                                   const geo::PredictionOptions& options) {
+    try {
+        return geo::predict(likelihood, theta, points, options);
+    } catch (const geo::NotPositiveDefinite& error) {
+        throw geo::NotPositiveDefinite(std::string(error.what()) + when_fitting);
+    }
+}
+
+/// The model of the first file; if it is the second that holds one, says so.
+geo::FittedModel read_model(const PredictCommand& options) {
+    try {
+        return geo::read_model(options.model);
+    } catch (const Error&) {
+        const std::string& points = options.geo.data.file;
+        if (geo::is_model_file(points))
+            throw Error("{} is the model and comes first: tesela predict {} {}", points, points, options.model);
+        throw;
+    }
+}
+
 int run_predict(PredictCommand options) {
-    const geo::FittedModel fitted = geo::read_model(options.model);
+    const geo::FittedModel fitted = read_model(options);
     if (options.geo.data.coordinates.empty()) options.geo.data.coordinates = fitted.observations.coordinate_names;
     Notes notes;
     const auto points = read_points(options.geo.data, notes, fitted.model.metric);
@@ -329,9 +354,9 @@ int run_predict(PredictCommand options) {
                                format_seconds(seconds_since(start)));
         });
     };
-    const geo::Predictions predictions =
-        geo::predict(likelihood, fitted.result.theta, points, {.of = of, .block = options.block, .progress = progress});
-    warn_if_ill_conditioned(likelihood, *engine);
+    const geo::Predictions predictions = predict_or_advise(
+        likelihood, fitted.result.theta, points, {.of = of, .block = options.block, .progress = progress});
+    warn_if_ill_conditioned(likelihood, *engine, when_fitting);
     if (!is_first(*engine)) return success;
     report_predictions(options, fitted, points, predictions);
     if (options.geo.output == "-") return success;

@@ -75,8 +75,8 @@ std::string message_without(const nlohmann::json& json) {
 
 TEST(ModelFile, NamesTheFieldThatIsMissingOrWrong) {
     const nlohmann::json good = on_disk(fitted_meuse(Trend::constant));
-    for (const char* key : {"format", "version", "family", "metric", "theta", "parameters", "trend", "observations", "columns",
-                            "loglik", "stop_reason"}) {
+    for (const char* key : {"format", "version", "family", "metric", "theta", "parameters", "trend", "observations",
+                            "columns", "loglik", "stop_reason"}) {
         nlohmann::json bad = good;
         bad.erase(key);
         EXPECT_THAT(message_without(bad), HasSubstr(key));
@@ -126,6 +126,9 @@ TEST(ModelFile, AFileThatIsNoModelIsNamed) {
     nlohmann::ordered_json json = to_json(fitted_meuse(Trend::constant));
     write_json_file(path, json);
     EXPECT_EQ(read_model(path).observations.size(), 155);
+    EXPECT_TRUE(is_model_file(path));
+    EXPECT_FALSE(is_model_file(TESELA_DATA_DIR "/meuse.csv"));
+    EXPECT_FALSE(is_model_file(path + ".not"));
     json["observations"]["values"].erase(0);
     write_json_file(path, json);
     try {

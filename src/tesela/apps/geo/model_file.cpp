@@ -218,6 +218,16 @@ FittedModel model_from_json(const Json& json) {
     return fitted;
 }
 
+bool is_model_file(const std::string& path) {
+    if (path.empty() || path == "-") return false;
+    try {
+        const Json json = read_json_file(path);
+        return json.is_object() && json.contains("format") && json.at("format") == Json(format_name);
+    } catch (const Error&) {
+        return false;
+    }
+}
+
 FittedModel read_model(const std::string& path) { return parse_model(read_file(path), path); }
 
 FittedModel parse_model(const std::string& text, const std::string& file) {
