@@ -174,4 +174,22 @@ holds "predicting from it" err "to tesela fit, and predict from the new model"
 bad "model and points exchanged" "model.json is the model and comes first: tesela predict model.json points.csv" "$tesela" predict points.csv model.json -o bad.csv
 bad "no model at all" "points.csv is not a model that tesela fit wrote" "$tesela" predict points.csv points.csv -o bad.csv
 
+# A map that cannot be drawn is refused before anything is computed.
+awk 'BEGIN { print "x,y,h,z"; for (i = 0; i < 30; ++i) { x = i * 0.7548776662 % 1; y = i * 0.5698402910 % 1; print x "," y "," (i % 7) "," sin(9 * x) + y } }' >boxes.csv
+few=(--fix range=0.3,smoothness=0.5,nugget=0.1)
+expect 0 "a model of a line" "$tesela" fit boxes.csv --coords x --value z "${few[@]}" -o line.json
+expect 0 "a model in space" "$tesela" fit boxes.csv --coords x,y,h --value z "${few[@]}" -o space.json
+bad "a map of a line" "a map needs two coordinates; these points have 1" "$tesela" predict line.json boxes.csv -o bad.csv --map bad.svg
+bad "a map of space" "a map needs two coordinates; these points have 3" "$tesela" predict space.json boxes.csv -o bad.csv --map bad.svg
+bad "a map of a line of no file" "a map needs two coordinates" "$tesela" predict line.json nowhere.csv -o bad.csv --map bad.svg
+bad "a map that is no SVG" "--map writes SVG pictures, and m.png ends in .png: write m.svg and convert it, as with rsvg-convert m.svg -o m.png" "$tesela" predict model.json points.csv -o bad.csv --map m.png
+bad "limits in the wrong order" "--map-limits takes two numbers, the lower one first, as 4,8; it was given 8,4" "$tesela" predict model.json points.csv -o bad.csv --map m.svg --map-limits 8,4
+bad "one limit" "--map-deviation-limits takes two numbers" "$tesela" predict model.json points.csv -o bad.csv --map m.svg --map-deviation-limits 8
+refused "an unknown palette" '--map-palette: "rainbow" is not one of viridis, magma, greys, blue_red' "$tesela" predict model.json points.csv --map m.svg --map-palette rainbow
+refused "a title without a map" "--map-title requires --map" "$tesela" predict model.json points.csv --map-title Zinc
+expect 0 "a map as asked" "$tesela" predict model.json "$data/meuse_grid.csv" -o grid.csv --map m.svg --map-title "Zinc in soil" --map-palette greys,blue_red --map-limits 4,8 --map-deviation-limits 0,1 --map-observations hide --variance signal
+check "a map as asked: title" grep -q "Zinc in soil" m.svg
+check "a map as asked: noise" grep -q "Standard deviation, without noise" m.svg
+check "a map as asked: observations" bash -c "! grep -q observations m.svg"
+
 finish

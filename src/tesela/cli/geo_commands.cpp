@@ -3,7 +3,6 @@
 #include "tesela/apps/geo/conditioning.hpp"
 #include "tesela/apps/geo/model_file.hpp"
 #include "tesela/apps/geo/predict.hpp"
-#include "tesela/apps/geo/prediction_map.hpp"
 #include "tesela/apps/geo/sample.hpp"
 #include "tesela/apps/geo/stopping.hpp"
 #include "tesela/base/error.hpp"
@@ -11,6 +10,7 @@
 #include "tesela/base/version.hpp"
 #include "tesela/cli/column_options.hpp"
 #include "tesela/cli/geo_options.hpp"
+#include "tesela/cli/map_options.hpp"
 #include "tesela/cli/number_option.hpp"
 #include "tesela/cli/progress_line.hpp"
 #include "tesela/io/json_file.hpp"
@@ -288,7 +288,7 @@ struct PredictCommand {
     GeoOptions geo;
     std::string model;
     std::string variance = "observation";
-    std::string map;
+    MapOptions map;
     Index block = 0;
 };
 
@@ -306,8 +306,10 @@ void report_predictions(const PredictCommand& options, const geo::FittedModel& f
     columns.push_back({"mean", predictions.mean});
     columns.push_back({"variance", predictions.variance});
     write_csv(options.geo.output, columns);
-    if (!options.map.empty())
-        write_file(options.map, geo::draw_predictions(fitted.observations, fitted.model.metric, points, predictions));
+    if (options.map.file.empty()) return;
+    geo::PredictionMapOptions map = prediction_map(options.map, fitted);
+    map.of = prediction_of(options.variance);
+    write_file(options.map.file, geo::draw_predictions(fitted.observations, points, predictions, map));
 }
 
 geo::Predictions predict_or_advise(geo::Likelihood& likelihood, const CovarianceParameters& theta,
@@ -334,13 +336,14 @@ geo::FittedModel read_model(const PredictCommand& options) {
 
 int run_predict(PredictCommand options) {
     const geo::FittedModel fitted = read_model(options);
+    (void)prediction_map(options.map, fitted);  // what cannot be drawn is refused before anything is computed
     if (options.geo.data.coordinates.empty()) options.geo.data.coordinates = fitted.observations.coordinate_names;
     Notes notes;
     const auto points = read_points(options.geo.data, notes, fitted.model.metric);
     if (points.front().empty()) throw Error("{} has no points", options.geo.data.file);
     const geo::PredictionOf of = prediction_of(options.variance);
     require_writable(options.geo.output);
-    if (!options.map.empty()) require_writable(options.map);
+    if (!options.map.file.empty()) require_writable(options.map.file);
     const auto engine = start_geo_engine(options.geo);
     print_notes(*engine, notes);
     const auto start = Clock::now();
@@ -362,7 +365,7 @@ int run_predict(PredictCommand options) {
     if (options.geo.output == "-") return success;
     Json results{
         {"points", predictions.mean.size()}, {"seconds", seconds_since(start)}, {"output", options.geo.output}};
-    if (!options.map.empty()) results["map"] = options.map;
+    if (!options.map.file.empty()) results["map"] = options.map.file;
     print_results(*engine, results, options.geo.run.json);
     return success;
 }
@@ -381,9 +384,10 @@ void add_predict(CLI::App& app, int& exit_code) {
     command
         ->add_option(
             "--variance", options->variance,
-            "Variance of what: observation (a new one, nugget included) or signal (the field without the nugget)")
+            "Variance of what: observation (a new one, nugget included, also at an observed place, where gstat's is 0) "
+            "or signal (the field without the nugget)")
         ->capture_default_str();
-    command->add_option("--map", options->map, "Also draw mean and standard deviation into this SVG file");
+    add_map_options(*command, options->map);
     at_least(command->add_option("--block", options->block,
                                  "Points computed together (0: as many as keep memory small)"),
              Index{0})
