@@ -192,4 +192,19 @@ check "a map as asked: title" grep -q "Zinc in soil" m.svg
 check "a map as asked: noise" grep -q "Standard deviation, without noise" m.svg
 check "a map as asked: observations" bash -c "! grep -q observations m.svg"
 
+# Help in groups, with an example that works.
+cp -r "$data" data
+for command in fit loglik predict sample; do
+    expect 0 "help of $command" "$tesela" $command --help
+    headings="Data Model Output Machine"
+    [ $command = fit ] && headings="Data Model Search Output Machine"
+    check "help of $command: its headings are $(grep -oE '^(Data|Model|Search|Output|Machine|Options):' out | tr '\n' ' ')" [ "$(grep -oE '^(Data|Model|Search|Output|Machine):' out | tr -d : | paste -sd' ')" = "$headings" ]
+    check "help of $command: -h alone stands under Options" [ "$(sed -n '/^Options:/,/^$/p' out | grep -c -- '^  -')" = 1 ]
+done
+examples() { for command in "$@"; do "$tesela" $command --help | grep -A1 '^Example:' | tail -1; done; }
+examples fit loglik predict sample >examples.sh
+check "four examples" [ "$(grep -c '^  tesela ' examples.sh)" = 4 ]
+expect 0 "the examples" env PATH="$(dirname "$tesela"):$PATH" bash -e examples.sh
+check "the examples' files" [ -s meuse.json ] && check "the examples' files" [ -s kriged.csv ] && check "the examples' files" [ -s field.csv ]
+
 finish

@@ -10,6 +10,7 @@
 #include "tesela/base/version.hpp"
 #include "tesela/cli/column_options.hpp"
 #include "tesela/cli/geo_options.hpp"
+#include "tesela/cli/help_groups.hpp"
 #include "tesela/cli/map_options.hpp"
 #include "tesela/cli/number_option.hpp"
 #include "tesela/cli/progress_line.hpp"
@@ -203,11 +204,11 @@ void add_fit(CLI::App& app, int& exit_code) {
     options->geo.output = "model.json";
     CLI::App* command = app.add_subcommand("fit", "Fit a Gaussian process to observations by maximum likelihood");
     add_data_options(*command, options->geo.data, Reads::observations);
+    set_heading(*command, "Data");
     add_covariance_options(*command, options->geo.model);
     add_mean_options(*command, options->geo.model, geo::Trend::constant);
+    set_heading(*command, "Model");
     add_parameter_options(*command, options->geo.model);
-    command->add_option("-o,--output", options->geo.output, "Where the model goes; - is standard output")
-        ->capture_default_str();
     at_least(command->add_option("--max-evaluations", options->search.max_evaluations, "End the search after so many"),
              Index{1})
         ->capture_default_str();
@@ -217,9 +218,13 @@ void add_fit(CLI::App& app, int& exit_code) {
         ->capture_default_str();
     above_zero(command->add_option("--tolerance", options->search.tolerance, "Relative precision of the parameters"))
         ->capture_default_str();
+    set_heading(*command, "Search");
+    command->add_option("-o,--output", options->geo.output, "Where the model goes; - is standard output")
+        ->capture_default_str();
     command->add_flag("--dry-run", options->dry_run,
                       "Print the memory, operations and time that a fit would take, and do not fit");
     add_run_options(*command, options->geo);
+    add_example(*command, "tesela fit data/meuse.csv --coords x,y --value log_zinc -o meuse.json");
     command->callback([=, &exit_code] { exit_code = run_geo("tesela fit", [&] { return run_fit(*options); }); });
 }
 
@@ -275,10 +280,15 @@ void add_loglik(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<GeoOptions>();
     CLI::App* command = app.add_subcommand("loglik", "Gaussian log-likelihood of observations at given parameters");
     add_data_options(*command, options->data, Reads::observations);
+    set_heading(*command, "Data");
     add_theta_option(*command, options->model);
     add_covariance_options(*command, options->model);
     add_mean_options(*command, options->model, geo::Trend::none);
+    set_heading(*command, "Model");
     add_run_options(*command, *options);
+    add_example(*command,
+                "tesela loglik data/meuse.csv --coords x,y --value log_zinc --trend constant --theta "
+                "sigma2=0.6,range=200,smoothness=0.5,nugget=0.05");
     command->callback([=, &exit_code] { exit_code = run_geo("tesela loglik", [&] { return run_loglik(*options); }); });
 }
 
@@ -357,8 +367,8 @@ int run_predict(PredictCommand options) {
                                format_seconds(seconds_since(start)));
         });
     };
-    const geo::Predictions predictions = predict_or_advise(
-        likelihood, fitted.result.theta, points, {.of = of, .block = options.block, .progress = progress});
+    const geo::Predictions predictions = predict_or_advise(likelihood, fitted.result.theta, points,
+                                                           {.of = of, .block = options.block, .progress = progress});
     warn_if_ill_conditioned(likelihood, *engine, when_fitting);
     if (!is_first(*engine)) return success;
     report_predictions(options, fitted, points, predictions);
@@ -379,20 +389,25 @@ void add_predict(CLI::App& app, int& exit_code) {
     command->get_option("--coords")
         ->required(false)
         ->description("Columns of the coordinates (default: as in the model)");
-    command->add_option("-o,--output", options->geo.output, "CSV file to write; - is standard output")
-        ->capture_default_str();
+    set_heading(*command, "Data");
     command
         ->add_option(
             "--variance", options->variance,
             "Variance of what: observation (a new one, nugget included, also at an observed place, where gstat's is 0) "
             "or signal (the field without the nugget)")
         ->capture_default_str();
-    add_map_options(*command, options->map);
-    at_least(command->add_option("--block", options->block,
-                                 "Points computed together (0: as many as keep memory small)"),
-             Index{0})
+    set_heading(*command, "Model");
+    command->add_option("-o,--output", options->geo.output, "CSV file to write; - is standard output")
         ->capture_default_str();
+    add_map_options(*command, options->map);
+    set_heading(*command, "Output");
+    at_least(
+        command->add_option("--block", options->block, "Points computed together (0: as many as keep memory small)"),
+        Index{0})
+        ->capture_default_str();
+    set_heading(*command, "Machine");
     add_run_options(*command, options->geo);
+    add_example(*command, "tesela predict meuse.json data/meuse_grid.csv -o kriged.csv --map meuse.svg");
     command->callback(
         [=, &exit_code] { exit_code = run_geo("tesela predict", [&] { return run_predict(*options); }); });
 }
@@ -462,15 +477,19 @@ void add_sample(CLI::App& app, int& exit_code) {
     command->add_option("--points", options->geo.data.file, "Or take the points of a CSV file");
     add_columns_option(*command, "--coords", options->geo.data.coordinates,
                        "Columns of its coordinates (default: x,y)");
+    set_heading(*command, "Data");
     add_theta_option(*command, options->geo.model);
     add_covariance_options(*command, options->geo.model);
     command->add_option("--mean", options->mean, "Mean of the field")->capture_default_str();
     at_least(command->add_option("--seed", options->seed, "Of the points and of the field"), std::uint64_t{0})
         ->capture_default_str();
+    set_heading(*command, "Model");
     command->add_option("--name", options->name, "Column of the values")->capture_default_str();
     command->add_option("-o,--output", options->geo.output, "CSV file to write; - is standard output")
         ->capture_default_str();
     add_run_options(*command, options->geo);
+    add_example(*command,
+                "tesela sample --n 1600 --theta sigma2=1,range=0.1,smoothness=1,nugget=0.1 --seed 7 -o field.csv");
     command->callback([=, &exit_code] { exit_code = run_geo("tesela sample", [&] { return run_sample(*options); }); });
 }
 

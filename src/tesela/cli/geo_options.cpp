@@ -4,6 +4,7 @@
 #include "tesela/base/error.hpp"
 #include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/column_options.hpp"
+#include "tesela/cli/help_groups.hpp"
 #include "tesela/cli/number_option.hpp"
 #include "tesela/distribution/families.hpp"
 #include "tesela/io/output_file.hpp"
@@ -147,10 +148,13 @@ CriticalWorker critical_worker(geo::OverlapChoice overlap) {
 }
 
 void add_run_options(CLI::App& command, GeoOptions& options) {
-    add_overlap_option(command, options.overlap);
-    add_tiling_options(command, options.run);
-    add_engine_options(command, options.run);
     add_json_option(command, options.run);
+    set_heading(command, "Output");
+    add_tiling_options(command, options.run);
+    add_overlap_option(command, options.overlap);
+    add_engine_options(command, options.run);
+    command.get_option("--quiet")->group("Output");
+    set_heading(command, "Machine");
 }
 
 std::unique_ptr<StarpuEngine> start_geo_engine(const GeoOptions& options) {

@@ -60,7 +60,8 @@ void add_parameter_options(CLI::App& command, ModelOptions& options);
 void add_overlap_option(CLI::App& command, geo::OverlapChoice& overlap);
 /// The engine's critical worker that a choice of --overlap means.
 [[nodiscard]] CriticalWorker critical_worker(geo::OverlapChoice overlap);
-/// Adds --tile, --dist, --overlap, --json and the options of the engine.
+/// Adds --json, --tile, --dist, --overlap and the options of the engine, under the headings Output and Machine: what
+/// stands under Output is to be added before.
 void add_run_options(CLI::App& command, GeoOptions& options);
 
 /// The engine that the options ask for, with the critical worker that the last step of --overlap means.
