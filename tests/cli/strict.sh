@@ -192,6 +192,22 @@ check "a map as asked: title" grep -q "Zinc in soil" m.svg
 check "a map as asked: noise" grep -q "Standard deviation, without noise" m.svg
 check "a map as asked: observations" bash -c "! grep -q observations m.svg"
 
+# What the variance is at an observed place: of a second observation there, or without noise what gstat has with vgm(0.05, "Err", 0).
+python3 -c "
+import json
+m = json.load(open('model.json'))
+m['theta'].update(sigma2=0.55, range=250, smoothness=0.5, nugget=0.05)
+json.dump(m, open('known.json', 'w'))"
+printf 'x,y\n181072,333611\n181025,333558\n' >observed.csv
+for noise in observation:0.05 signal:0; do
+    expect 0 "an observed place, ${noise%:*}" "$tesela" predict known.json observed.csv --variance ${noise%:*}
+    check "an observed place, ${noise%:*}" python3 -c "
+import csv
+rows = list(csv.DictReader(open('out')))
+mean, variance = [6.88586816454, 6.97248729271], [0.0410061417204, 0.0410436263899]
+assert len(rows) == 2 and all(abs(float(r['mean']) - m) < 1e-9 and abs(float(r['variance']) - v - ${noise#*:}) < 1e-9 for r, m, v in zip(rows, mean, variance))"
+done
+
 # Help in groups, with an example that works.
 cp -r "$data" data
 for command in fit loglik predict sample; do
