@@ -26,6 +26,7 @@
 #include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/command_line.hpp"
 #include "tesela/cli/geo_options.hpp"
+#include "tesela/cli/number_option.hpp"
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/platform_option.hpp"
 #include "tesela/cli/run_options.hpp"
@@ -102,9 +103,10 @@ void add_factorisation(CLI::App& app, bench::Factorisation which, int& exit_code
     command->add_flag(
         "!--no-compare", options->compare,
         is_cholesky ? "Do not measure LAPACK, the product and ScaLAPACK" : "Do not measure LAPACK and the product");
-    command
-        ->add_option("--product-seconds", options->product_seconds,
-                     "Products are tried until larger ones are no faster, or one would take longer than this")
+    cli::at_least(
+        command->add_option("--product-seconds", options->product_seconds,
+                            "Products are tried until larger ones are no faster, or one would take longer than this"),
+        0.0)
         ->capture_default_str();
     cli::add_tiling_options(*command, options->run);
     cli::add_engine_options(*command, options->run);
@@ -557,7 +559,8 @@ void add_prediction(CLI::App& app, int& exit_code) {
     command->add_option("--repetitions", options->repetitions, "Runs in each pass, of which the middle one counts")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
-    command->add_option("--seconds", options->seconds, "Seconds to calibrate each kernel and tile size")
+    cli::at_least(command->add_option("--seconds", options->seconds, "Seconds to calibrate each kernel and tile size"),
+                  0.0)
         ->capture_default_str();
     command->add_option("--table", options->table,
                         "CSV file for the rows; rows of runs on other numbers of nodes stay");
@@ -599,7 +602,9 @@ void add_simulate(CLI::App& app, int& exit_code) {
                      "ports or simgrid (default: both, simgrid up to 100000 tasks if it is there)")
         ->check(CLI::IsMember({"ports", "simgrid"}));
     command->add_option("--repetitions", options->repetitions, "Best of so many")->capture_default_str();
-    command->add_option("--most-seconds", options->most_seconds, "What a million tasks may take at most, with ports")
+    cli::at_least(command->add_option("--most-seconds", options->most_seconds,
+                                      "What a million tasks may take at most, with ports"),
+                  0.0)
         ->capture_default_str();
     command->add_option("--table", options->table, "CSV file for the rows");
     cli::add_json_option(*command, *run);

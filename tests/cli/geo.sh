@@ -31,7 +31,7 @@ cat >kriging.py <<'PY'
 import json
 m = json.load(open("model.json"))
 for name, value in {"sigma2": 0.55, "range": 250, "smoothness": 0.5, "nugget": 0.05}.items():
-    m["parameters"][name]["value"] = value
+    m["theta"][name] = value
 json.dump(m, open("known.json", "w"))
 PY
 python3 kriging.py
@@ -107,8 +107,6 @@ bad "theta without range" "--theta lacks range" "$tesela" loglik "${meuse[@]}" -
 bad "missing file" "none.csv" "$tesela" fit none.csv --coords x,y --value z -o bad.json
 bad "a directory" "$work" "$tesela" fit "$work" --coords x,y --value z -o bad.json
 bad "output in no directory" "nowhere/m.json" "$tesela" fit "${meuse[@]}" -o nowhere/m.json
-bad "disk full" "/dev/full" "$tesela" fit "${meuse[@]}" --fix smoothness=0.5 -o /dev/full
-bad "disk full of predictions" "/dev/full" "$tesela" predict model.json "$data/meuse_grid.csv" -o /dev/full
 bad "smooth great circles" "use chordal distances" "$tesela" loglik twins.csv --coords x,y --value z --metric great_circle --theta sigma2=1,range=30,smoothness=1
 bad "a model that is none" "twins.csv" "$tesela" predict twins.csv "$data/meuse_grid.csv" -o bad.csv
 echo '{"format": "tesela-model", "version": 1}' >empty.json

@@ -14,16 +14,21 @@ bool same_letter(char a, char b) {
     return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
 }
 
-/// Levenshtein's distance: the least number of letters inserted, removed or replaced.
+/// The least number of letters inserted, removed or replaced, or neighbours exchanged (Damerau, CACM 7 (1964) 171).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> before(b.size() + 1);  // of all but the last two letters of a, all but the last, all
+    std::vector<std::size_t> last(b.size() + 1);
     std::vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
     for (std::size_t i = 0; i < a.size(); ++i) {
-        std::size_t diagonal = std::exchange(row[0], i + 1);
+        std::swap(before, last);
+        std::swap(last, row);
+        row[0] = i + 1;
         for (std::size_t j = 0; j < b.size(); ++j) {
-            const std::size_t replaced = diagonal + (same_letter(a[i], b[j]) ? 0 : 1);
-            diagonal = row[j + 1];
-            row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+            const std::size_t replaced = last[j] + (same_letter(a[i], b[j]) ? 0 : 1);
+            row[j + 1] = std::min({replaced, row[j] + 1, last[j + 1] + 1});
+            const bool exchanged = i > 0 && j > 0 && same_letter(a[i], b[j - 1]) && same_letter(a[i - 1], b[j]);
+            if (exchanged) row[j + 1] = std::min(row[j + 1], before[j - 1] + 1);
         }
     }
     return row.back();

@@ -10,8 +10,6 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -55,12 +53,10 @@ void open_what_was_closed() {
             (void)open(instead[static_cast<std::size_t>(number)], number == 0 ? O_RDONLY : O_WRONLY);
 }
 
-/// The exit code, unless results could not be written.
+/// The exit code, unless results could not be written: of commands that fail, the reason has been said.
 int after_output(int exit_code) {
-    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
-    if (errno == EPIPE) return exit_code;
-    print_error("tesela", fmt::format("cannot write standard output: {}", std::strerror(errno)));
-    return exit_code == success ? failed : exit_code;
+    if (exit_code != success) return exit_code;
+    return run_guarded("tesela", [] { return static_cast<int>(success); });
 }
 
 }  // namespace

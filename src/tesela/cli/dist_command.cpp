@@ -5,6 +5,7 @@
 #include "tesela/base/error.hpp"
 #include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/density_option.hpp"
+#include "tesela/cli/number_option.hpp"
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/platform_option.hpp"
 #include "tesela/distribution/catalogue.hpp"
@@ -77,7 +78,8 @@ void add_problem_options(CLI::App& command, ProblemOptions& options) {
         .add_option("--density", options.density,
                     "What the tiles hold: dense, or synthetic:DELTA (paper 001's low-rank generator)")
         ->capture_default_str();
-    command.add_option("--seed", options.seed, "Of the density and of random families")->capture_default_str();
+    at_least(command.add_option("--seed", options.seed, "Of the density and of random families"), std::uint64_t{0})
+        ->capture_default_str();
     auto* powers = comma_separated(
         command.add_option("--powers", options.powers,
                            "Power (relative speed) of each node, as 1,1,2.5, for bce, rs, hybrid, best, 1d and "

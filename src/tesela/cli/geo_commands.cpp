@@ -3,14 +3,16 @@
 #include "tesela/apps/geo/conditioning.hpp"
 #include "tesela/apps/geo/model_file.hpp"
 #include "tesela/apps/geo/predict.hpp"
-#include "tesela/apps/geo/prediction_map.hpp"
 #include "tesela/apps/geo/sample.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/units.hpp"
 #include "tesela/base/version.hpp"
-#include "tesela/cli/choice_option.hpp"
+#include "tesela/cli/column_options.hpp"
 #include "tesela/cli/geo_options.hpp"
+#include "tesela/cli/help_groups.hpp"
 #include "tesela/cli/interrupt.hpp"
+#include "tesela/cli/map_options.hpp"
+#include "tesela/cli/number_option.hpp"
 #include "tesela/cli/progress_line.hpp"
 #include "tesela/io/json_file.hpp"
 #include "tesela/io/output_file.hpp"
@@ -181,7 +183,7 @@ void report_fit(const FitCommand& options, const geo::FittedModel& fitted) {
 int run_fit(const FitCommand& options) {
     Notes notes;
     geo::FittedModel fitted{.model = {},
-                            .observations = read_observations(options.geo.data, notes),
+                            .observations = read_observations(options.geo.data, notes, options.geo.model.metric),
                             .result = {},
                             .program = std::string("tesela ") + version};
     fitted.model = model_of(options.geo.model, fitted.observations);
@@ -208,40 +210,52 @@ void add_fit(CLI::App& app, int& exit_code) {
     options->geo.output = "model.json";
     CLI::App* command = app.add_subcommand("fit", "Fit a Gaussian process to observations by maximum likelihood");
     add_data_options(*command, options->geo.data, Reads::observations);
+    set_heading(*command, "Data");
     add_covariance_options(*command, options->geo.model);
     add_mean_options(*command, options->geo.model, geo::Trend::constant);
+    set_heading(*command, "Model");
     add_parameter_options(*command, options->geo.model);
-    command->add_option("-o,--output", options->geo.output, "Where the model goes; - is standard output")
+    at_least(command->add_option("--max-evaluations", options->search.max_evaluations, "End the search after so many"),
+             Index{2})
         ->capture_default_str();
-    command->add_option("--max-evaluations", options->search.max_evaluations, "End the search after so many")
+    at_least(command->add_option("--max-seconds", options->search.max_seconds,
+                                 "End the search after this time (0: no limit)"),
+             0.0)
         ->capture_default_str();
-    command->add_option("--max-seconds", options->search.max_seconds, "End the search after this time (0: no limit)")
-        ->capture_default_str();
-    command->add_option("--tolerance", options->search.tolerance, "Relative precision of the parameters")
+    above_zero(command->add_option("--tolerance", options->search.tolerance, "Relative precision of the parameters"))
         ->capture_default_str();
     add_choice(*command, "--optimizer", options->search.optimizer, geo::optimizer_names,
                "How maxima are climbed to: by values alone, by slopes, or by slopes and average information");
-    command->add_option("--starts", options->search.starts, "Points of the scan from which the search climbs")
+    at_least(
+        command->add_option("--starts", options->search.starts, "Points of the scan from which the search climbs"),
+        Index{1})
         ->capture_default_str();
     command->add_option("--checkpoint", options->search.checkpoint,
                         "Keep evaluations in this file; a fit that was stopped goes on from it");
+    set_heading(*command, "Search");
+    command->add_option("-o,--output", options->geo.output, "Where the model goes; - is standard output")
+        ->capture_default_str();
     command->add_flag("--dry-run", options->dry_run,
                       "Print the memory, operations and time that a fit would take, and do not fit");
     add_run_options(*command, options->geo);
+    add_example(*command, "tesela fit data/meuse.csv --coords x,y --value log_zinc -o meuse.json");
     command->callback([=, &exit_code] { exit_code = run_geo("tesela fit", [&] { return run_fit(*options); }); });
 }
 
 // --- loglik ----------------------------------------------------------------------------------------------------------
 
+/// What a model's matrix is advised is done when it is fitted: predict has no such options.
+constexpr const char* when_fitting = " to tesela fit, and predict from the new model";
+
 /// Says so on the first node where the factor of the last evaluation leaves few digits.
-void warn_if_ill_conditioned(const geo::Likelihood& likelihood, const Engine& engine) {
+void warn_if_ill_conditioned(const geo::Likelihood& likelihood, const Engine& engine, const char* where = "") {
     const std::string text = geo::explain_conditioning(geo::estimate_condition(likelihood), likelihood);
-    if (!text.empty() && is_first(engine)) fmt::print(stderr, "warning: {}\n", text);
+    if (!text.empty() && is_first(engine)) fmt::print(stderr, "warning: {}{}\n", text, where);
 }
 
 int run_loglik(const GeoOptions& options) {
     Notes notes;
-    const geo::Observations observations = read_observations(options.data, notes);
+    const geo::Observations observations = read_observations(options.data, notes, options.model.metric);
     const geo::Model model = model_of(options.model, observations);
     const CovarianceParameters theta = theta_of(options.model);
     const auto engine = start_geo_engine(options);
@@ -280,10 +294,15 @@ void add_loglik(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<GeoOptions>();
     CLI::App* command = app.add_subcommand("loglik", "Gaussian log-likelihood of observations at given parameters");
     add_data_options(*command, options->data, Reads::observations);
+    set_heading(*command, "Data");
     add_theta_option(*command, options->model);
     add_covariance_options(*command, options->model);
     add_mean_options(*command, options->model, geo::Trend::none);
+    set_heading(*command, "Model");
     add_run_options(*command, *options);
+    add_example(*command,
+                "tesela loglik data/meuse.csv --coords x,y --value log_zinc --trend constant --theta "
+                "sigma2=0.6,range=200,smoothness=0.5,nugget=0.05");
     command->callback([=, &exit_code] { exit_code = run_geo("tesela loglik", [&] { return run_loglik(*options); }); });
 }
 
@@ -293,7 +312,7 @@ struct PredictCommand {
     GeoOptions geo;
     std::string model;
     std::string variance = "observation";
-    std::string map;
+    MapOptions map;
     Index block = 0;
 };
 
@@ -311,19 +330,44 @@ void report_predictions(const PredictCommand& options, const geo::FittedModel& f
     columns.push_back({"mean", predictions.mean});
     columns.push_back({"variance", predictions.variance});
     write_csv(options.geo.output, columns);
-    if (!options.map.empty())
-        write_file(options.map, geo::draw_predictions(fitted.observations, fitted.model.metric, points, predictions));
+    if (options.map.file.empty()) return;
+    geo::PredictionMapOptions map = prediction_map(options.map, fitted);
+    map.of = prediction_of(options.variance);
+    write_file(options.map.file, geo::draw_predictions(fitted.observations, points, predictions, map));
+}
+
+geo::Predictions predict_or_advise(geo::Likelihood& likelihood, const CovarianceParameters& theta,
+                                   const std::vector<std::vector<double>>& points,
+                                   const geo::PredictionOptions& options) {
+    try {
+        return geo::predict(likelihood, theta, points, options);
+    } catch (const geo::NotPositiveDefinite& error) {
+        throw geo::NotPositiveDefinite(std::string(error.what()) + when_fitting);
+    }
+}
+
+/// The model of the first file; if it is the second that holds one, says so.
+geo::FittedModel read_model(const PredictCommand& options) {
+    try {
+        return geo::read_model(options.model);
+    } catch (const Error&) {
+        const std::string& points = options.geo.data.file;
+        if (geo::is_model_file(points))
+            throw Error("{} is the model and comes first: tesela predict {} {}", points, points, options.model);
+        throw;
+    }
 }
 
 int run_predict(PredictCommand options) {
-    const geo::FittedModel fitted = geo::read_model(options.model);
+    const geo::FittedModel fitted = read_model(options);
+    (void)prediction_map(options.map, fitted);  // what cannot be drawn is refused before anything is computed
     if (options.geo.data.coordinates.empty()) options.geo.data.coordinates = fitted.observations.coordinate_names;
     Notes notes;
-    const auto points = read_points(options.geo.data, notes);
+    const auto points = read_points(options.geo.data, notes, fitted.model.metric);
     if (points.front().empty()) throw Error("{} has no points", options.geo.data.file);
     const geo::PredictionOf of = prediction_of(options.variance);
     require_writable(options.geo.output);
-    if (!options.map.empty()) require_writable(options.map);
+    if (!options.map.file.empty()) require_writable(options.map.file);
     const auto engine = start_geo_engine(options.geo);
     print_notes(*engine, notes);
     const auto start = Clock::now();
@@ -337,15 +381,15 @@ int run_predict(PredictCommand options) {
                                format_seconds(seconds_since(start)));
         });
     };
-    const geo::Predictions predictions =
-        geo::predict(likelihood, fitted.result.theta, points, {.of = of, .block = options.block, .progress = progress});
-    warn_if_ill_conditioned(likelihood, *engine);
+    const geo::Predictions predictions = predict_or_advise(likelihood, fitted.result.theta, points,
+                                                           {.of = of, .block = options.block, .progress = progress});
+    warn_if_ill_conditioned(likelihood, *engine, when_fitting);
     if (!is_first(*engine)) return success;
     report_predictions(options, fitted, points, predictions);
     if (options.geo.output == "-") return success;
     Json results{
         {"points", predictions.mean.size()}, {"seconds", seconds_since(start)}, {"output", options.geo.output}};
-    if (!options.map.empty()) results["map"] = options.map;
+    if (!options.map.file.empty()) results["map"] = options.map.file;
     print_results(*engine, results, options.geo.run.json);
     return success;
 }
@@ -359,17 +403,25 @@ void add_predict(CLI::App& app, int& exit_code) {
     command->get_option("--coords")
         ->required(false)
         ->description("Columns of the coordinates (default: as in the model)");
-    command->add_option("-o,--output", options->geo.output, "CSV file to write; - is standard output")
-        ->capture_default_str();
+    set_heading(*command, "Data");
     command
         ->add_option(
             "--variance", options->variance,
-            "Variance of what: observation (a new one, nugget included) or signal (the field without the nugget)")
+            "Variance of what: observation (a new one, nugget included, also at an observed place, where gstat's is 0) "
+            "or signal (the field without the nugget)")
         ->capture_default_str();
-    command->add_option("--map", options->map, "Also draw mean and standard deviation into this SVG file");
-    command->add_option("--block", options->block, "Points computed together (0: as many as keep memory small)")
+    set_heading(*command, "Model");
+    command->add_option("-o,--output", options->geo.output, "CSV file to write; - is standard output")
         ->capture_default_str();
+    add_map_options(*command, options->map);
+    set_heading(*command, "Output");
+    at_least(
+        command->add_option("--block", options->block, "Points computed together (0: as many as keep memory small)"),
+        Index{0})
+        ->capture_default_str();
+    set_heading(*command, "Machine");
     add_run_options(*command, options->geo);
+    add_example(*command, "tesela predict meuse.json data/meuse_grid.csv -o kriged.csv --map meuse.svg");
     command->callback(
         [=, &exit_code] { exit_code = run_geo("tesela predict", [&] { return run_predict(*options); }); });
 }
@@ -389,9 +441,8 @@ std::vector<std::vector<double>> sample_points(SampleCommand& options, Notes& no
     if (data.file.empty() == (options.n == 0)) throw Error("say where to sample: --n N or --points FILE, one of them");
     if (!data.file.empty()) {
         if (data.coordinates.empty()) data.coordinates = {"x", "y"};
-        return read_points(data, notes);
+        return read_points(data, notes, options.geo.model.metric);
     }
-    if (options.n < 1) throw Error("--n is {}; it must be at least 1", options.n);
     const Metric metric = options.geo.model.metric;
     if (metric != Metric::euclidean)
         throw Error("--n draws points of the unit square; give --points for {} distances", name(metric));
@@ -436,18 +487,23 @@ void add_sample(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<SampleCommand>();
     options->geo.output = "-";
     CLI::App* command = app.add_subcommand("sample", "Draw a Gaussian field with known parameters");
-    command->add_option("--n", options->n, "Draw so many points uniformly from the unit square");
+    at_least(command->add_option("--n", options->n, "Draw so many points uniformly from the unit square"), Index{1});
     command->add_option("--points", options->geo.data.file, "Or take the points of a CSV file");
-    comma_separated(
-        command->add_option("--coords", options->geo.data.coordinates, "Columns of its coordinates (default: x,y)"));
+    add_columns_option(*command, "--coords", options->geo.data.coordinates,
+                       "Columns of its coordinates (default: x,y)");
+    set_heading(*command, "Data");
     add_theta_option(*command, options->geo.model);
     add_covariance_options(*command, options->geo.model);
     command->add_option("--mean", options->mean, "Mean of the field")->capture_default_str();
-    command->add_option("--seed", options->seed, "Of the points and of the field")->capture_default_str();
+    at_least(command->add_option("--seed", options->seed, "Of the points and of the field"), std::uint64_t{0})
+        ->capture_default_str();
+    set_heading(*command, "Model");
     command->add_option("--name", options->name, "Column of the values")->capture_default_str();
     command->add_option("-o,--output", options->geo.output, "CSV file to write; - is standard output")
         ->capture_default_str();
     add_run_options(*command, options->geo);
+    add_example(*command,
+                "tesela sample --n 1600 --theta sigma2=1,range=0.1,smoothness=1,nugget=0.1 --seed 7 -o field.csv");
     command->callback([=, &exit_code] { exit_code = run_geo("tesela sample", [&] { return run_sample(*options); }); });
 }
 

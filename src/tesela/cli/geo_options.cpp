@@ -1,14 +1,17 @@
 #include "tesela/cli/geo_options.hpp"
 
+#include "tesela/apps/geo/degrees.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/cli/choice_option.hpp"
+#include "tesela/cli/column_options.hpp"
+#include "tesela/cli/help_groups.hpp"
+#include "tesela/cli/number_option.hpp"
 #include "tesela/distribution/families.hpp"
 #include "tesela/io/output_file.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <charconv>
 #include <numeric>
 #include <utility>
 
@@ -25,13 +28,22 @@ struct Assignment {
 /// "range=200" of an option.
 Assignment parse_assignment(const std::string& option, const std::string& text) {
     const auto equals = text.find('=');
-    double value = 0;
-    const char* const end = text.data() + text.size();
-    const char* const begin = equals == std::string::npos ? end : text.data() + equals + 1;
-    const auto [stopped, error] = std::from_chars(begin, end, value);
-    if (error != std::errc{} || stopped != end)
-        throw Error("{} takes NAME=NUMBER, as range=0.1; \"{}\" is not of that form", option, text);
-    return {geo::parse_parameter(text.substr(0, equals)), value};
+    const auto value = equals == std::string::npos ? std::nullopt : number_in<double>(text.substr(equals + 1));
+    if (!value) throw Error("{} takes NAME=NUMBER, as range=0.1; \"{}\" is not of that form", option, text);
+    return {geo::parse_parameter(text.substr(0, equals)), *value};
+}
+
+/// The assignments of an option, each parameter at most once.
+std::vector<Assignment> parse_assignments(const std::string& option, const std::vector<std::string>& texts) {
+    std::vector<Assignment> assignments;
+    for (const std::string& text : texts) {
+        const Assignment next = parse_assignment(option, text);
+        for (const Assignment& earlier : assignments)
+            if (earlier.parameter == next.parameter)
+                throw Error("{} gives {} twice, {} and {}", option, name(next.parameter), earlier.value, next.value);
+        assignments.push_back(next);
+    }
+    return assignments;
 }
 
 constexpr Names<Center, 2> center_names{{{Center::none, "none"}, {Center::mean, "mean"}}};
@@ -39,10 +51,7 @@ constexpr Names<Center, 2> center_names{{{Center::none, "none"}, {Center::mean, 
 using ChoiceMember = std::optional<double> geo::ParameterChoice::*;
 
 void apply(geo::Model& model, const std::string& option, const std::vector<std::string>& texts, ChoiceMember member) {
-    for (const std::string& text : texts) {
-        const auto [parameter, value] = parse_assignment(option, text);
-        model.choice(parameter).*member = value;
-    }
+    for (const auto& [parameter, value] : parse_assignments(option, texts)) model.choice(parameter).*member = value;
 }
 
 void add_assignments(CLI::App& command, const std::string& option, std::vector<std::string>& into,
@@ -62,6 +71,7 @@ void note_dropped(const NumericTable& table, const std::vector<std::string>& col
 }
 
 NumericTable read_numbers(const DataOptions& options, const std::vector<std::string>& columns, Notes& notes) {
+    require_different_columns(options.coordinates, options.value);
     NumericTable table = read_csv(options.file).numbers(columns, options.na);
     note_dropped(table, columns, options.file, notes);
     return table;
@@ -75,8 +85,9 @@ double mean(const std::vector<double>& values) {
 
 void add_data_options(CLI::App& command, DataOptions& options, Reads what) {
     command.add_option("file", options.file, "CSV file with a header; - is standard input")->required();
-    comma_separated(command.add_option("--coords", options.coordinates,
-                                       "Columns of the coordinates, one to three, as x,y or lon,lat (longitude first)"))
+    add_columns_option(command, "--coords", options.coordinates,
+                       "Columns of the coordinates, one to three, as x,y or lon,lat (longitude first); a name with a "
+                       "comma in it is quoted as in the file: '\"east, m\",north'")
         ->required();
     if (what == Reads::observations)
         command.add_option("--value", options.value, "Column of the observed values")->required();
@@ -87,10 +98,13 @@ void add_data_options(CLI::App& command, DataOptions& options, Reads what) {
 void add_covariance_options(CLI::App& command, ModelOptions& options) {
     add_choice(command, "--family", options.family, covariance_family_names, "Covariance; see below");
     add_choice(command, "--metric", options.metric, metric_names,
-               "Distances: euclidean, or for lon,lat in degrees chordal or great_circle, in km");
-    command
-        .add_option("--jitter", options.jitter,
-                    "Added to the diagonal of the covariance matrix, as a fraction of sigma2; never added unasked")
+               fmt::format("Distances: euclidean, or for lon,lat in degrees chordal or great_circle, in km on a sphere "
+                           "of radius {} km",
+                           earth_radius_km));
+    at_least(command.add_option(
+                 "--jitter", options.jitter,
+                 "Added to the diagonal of the covariance matrix, as a fraction of sigma2; never added unasked"),
+             0.0)
         ->capture_default_str();
     std::string conventions = "Covariances of two observations at distance r:";
     for (const auto& [family, text] : covariance_family_names)
@@ -134,10 +148,13 @@ CriticalWorker critical_worker(geo::OverlapChoice overlap) {
 }
 
 void add_run_options(CLI::App& command, GeoOptions& options) {
-    add_overlap_option(command, options.overlap);
-    add_tiling_options(command, options.run);
-    add_engine_options(command, options.run);
     add_json_option(command, options.run);
+    set_heading(command, "Output");
+    add_tiling_options(command, options.run);
+    add_overlap_option(command, options.overlap);
+    add_engine_options(command, options.run);
+    command.get_option("--quiet")->group("Output");
+    set_heading(command, "Machine");
 }
 
 std::unique_ptr<StarpuEngine> start_geo_engine(const GeoOptions& options) {
@@ -162,7 +179,7 @@ void print_notes(const Engine& engine, const Notes& notes) {
     for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
 }
 
-geo::Observations read_observations(const DataOptions& options, Notes& notes) {
+geo::Observations read_observations(const DataOptions& options, Notes& notes, Metric metric) {
     std::vector<std::string> columns = options.coordinates;
     columns.push_back(options.value);
     NumericTable table = read_numbers(options, columns, notes);
@@ -174,12 +191,19 @@ geo::Observations read_observations(const DataOptions& options, Notes& notes) {
                                    .lines = std::move(table.lines)};
     table.columns.pop_back();
     observations.coordinates = std::move(table.columns);
+    const geo::CoordinateColumns coordinates{observations.coordinates, options.coordinates, observations.lines,
+                                             options.file};
+    geo::require_degrees(metric, coordinates);
+    if (std::string text = geo::explain_euclidean_degrees(metric, coordinates); !text.empty())
+        notes.push_back(std::move(text));
     geo::validate(observations);
     return observations;
 }
 
-std::vector<std::vector<double>> read_points(const DataOptions& options, Notes& notes) {
-    return read_numbers(options, options.coordinates, notes).columns;
+std::vector<std::vector<double>> read_points(const DataOptions& options, Notes& notes, Metric metric) {
+    NumericTable table = read_numbers(options, options.coordinates, notes);
+    geo::require_degrees(metric, {table.columns, options.coordinates, table.lines, options.file});
+    return std::move(table.columns);
 }
 
 geo::Model model_of(const ModelOptions& options, const geo::Observations& observations) {
@@ -198,8 +222,7 @@ CovarianceParameters theta_of(const ModelOptions& options) {
     const CovarianceFamily family = options.family;
     std::array<std::optional<double>, geo::all_parameters.size()> given{};
     given[static_cast<std::size_t>(Parameter::nugget)] = 0;
-    for (const std::string& text : options.theta) {
-        const auto [parameter, value] = parse_assignment("--theta", text);
+    for (const auto& [parameter, value] : parse_assignments("--theta", options.theta)) {
         if (!geo::uses(family, parameter))
             throw Error("--theta: the family {} has no {}", name(family), name(parameter));
         given[static_cast<std::size_t>(parameter)] = value;

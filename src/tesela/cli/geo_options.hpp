@@ -60,7 +60,8 @@ void add_parameter_options(CLI::App& command, ModelOptions& options);
 void add_overlap_option(CLI::App& command, geo::OverlapChoice& overlap);
 /// The engine's critical worker that a choice of --overlap means.
 [[nodiscard]] CriticalWorker critical_worker(geo::OverlapChoice overlap);
-/// Adds --tile, --dist, --overlap, --json and the options of the engine.
+/// Adds --json, --tile, --dist, --overlap and the options of the engine, under the headings Output and Machine: what
+/// stands under Output is to be added before.
 void add_run_options(CLI::App& command, GeoOptions& options);
 
 /// The engine that the options ask for, with the critical worker that the last step of --overlap means.
@@ -74,10 +75,13 @@ void add_run_options(CLI::App& command, GeoOptions& options);
 using Notes = std::vector<std::string>;
 void print_notes(const Engine& engine, const Notes& notes);
 
-/// The observations of a file; notes say how many rows were dropped for missing values.
-[[nodiscard]] geo::Observations read_observations(const DataOptions& options, Notes& notes);
+/// The observations of a file; notes say how many rows were dropped for missing values, and whether degrees are
+/// taken for lengths. Throws Error about coordinates that the metric does not have.
+[[nodiscard]] geo::Observations read_observations(const DataOptions& options, Notes& notes,
+                                                  Metric metric = Metric::euclidean);
 /// The coordinates of a file's points.
-[[nodiscard]] std::vector<std::vector<double>> read_points(const DataOptions& options, Notes& notes);
+[[nodiscard]] std::vector<std::vector<double>> read_points(const DataOptions& options, Notes& notes,
+                                                           Metric metric = Metric::euclidean);
 
 /// Family, metric, trend, choices of parameters and known mean.
 [[nodiscard]] geo::Model model_of(const ModelOptions& options, const geo::Observations& observations);

@@ -3,6 +3,7 @@
 #include "tesela/base/median.hpp"
 #include "tesela/base/processor_time.hpp"
 #include "tesela/base/version.hpp"
+#include "tesela/cli/number_option.hpp"
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/run_options.hpp"
 #include "tesela/flow/matrix.hpp"
@@ -94,7 +95,9 @@ void add_info_command(CLI::App& app, int& exit_code) {
     CLI::App* command = app.add_subcommand("info", "Show this build and the nodes it runs on");
     add_engine_options(*command, *options);
     add_json_option(*command, *options);
-    command->add_option("--idle", *idle, "Stay idle for so many seconds, then report processor use and start latency");
+    at_least(command->add_option("--idle", *idle,
+                                 "Stay idle for so many seconds, then report processor use and start latency"),
+             0.0);
     command->callback(
         [=, &exit_code] { exit_code = run_guarded("tesela info", [&] { return info(*options, *idle); }); });
 }

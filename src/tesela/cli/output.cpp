@@ -2,13 +2,16 @@
 
 #include "tesela/base/environment.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/io/output_file.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <string_view>
 #include <thread>
@@ -35,6 +38,16 @@ void print_error(const char* program, const std::string& text) {
     fmt::print(stderr, "{}: {}\n", program, text);
 }
 
+void flush_results() {
+    errno = 0;
+    const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+    if (errno == EPIPE) std::clearerr(stdout);
+    if (written || errno == EPIPE) return;
+    // An earlier write may have been the one that failed: then the reason is not known any more.
+    throw OutputError(fmt::format("cannot write standard output{}{}", errno == 0 ? "" : ": ",
+                                  errno == 0 ? "" : std::strerror(errno)));
+}
+
 void print_results(const Engine& engine, const Json& results, bool as_json) {
     if (engine.this_node() != NodeId{0}) return;
     if (as_json) {
@@ -44,12 +57,17 @@ void print_results(const Engine& engine, const Json& results, bool as_json) {
         for (const auto& [name, value] : results.items()) width = std::max(width, name.size());
         for (const auto& [name, value] : results.items()) fmt::print("{:<{}}  {}\n", name, width, readable(value));
     }
-    std::fflush(stdout);
+    flush_results();
 }
 
 int run_guarded(const char* program, const std::function<int()>& command) {
     try {
-        return command();
+        const int exit_code = command();
+        flush_results();
+        return exit_code;
+    } catch (const OutputError& error) {
+        print_error(program, error.what());
+        return failed;
     } catch (const Error& error) {
         print_error(program, error.what());
         return bad_input;
@@ -57,7 +75,9 @@ int run_guarded(const char* program, const std::function<int()>& command) {
         print_error(program, "out of memory: use a smaller problem or more nodes");
         return bad_input;
     } catch (const std::exception& error) {
-        print_error(program, fmt::format("unexpected error, please report it: {}", error.what()));
+        const bool lost = std::ferror(stdout) != 0;  // {fmt} says it by an exception of its own
+        print_error(program, lost ? fmt::format("standard output: {}", error.what())
+                                  : fmt::format("unexpected error, please report it: {}", error.what()));
         return failed;
     }
 }

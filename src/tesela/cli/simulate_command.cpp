@@ -8,6 +8,7 @@
 #include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/density_option.hpp"
 #include "tesela/cli/geo_options.hpp"
+#include "tesela/cli/number_option.hpp"
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/platform_option.hpp"
 #include "tesela/cli/progress_line.hpp"
@@ -337,7 +338,8 @@ void add_simulate_command(CLI::App& app, int& exit_code) {
         ->excludes(density);
     command->add_option("--noise", options->noise, "Durations vary by about this share of themselves, as 0.05")
         ->capture_default_str();
-    command->add_option("--seed", options->seed, "Of noise, density and random families")->capture_default_str();
+    at_least(command->add_option("--seed", options->seed, "Of noise, density and random families"), std::uint64_t{0})
+        ->capture_default_str();
     command
         ->add_option("--max-pending", options->max_pending,
                      "Tasks that may be pending on a node before submission waits")

@@ -111,6 +111,29 @@ Index line_breaks(std::string_view text) {
     return count;
 }
 
+/// What a file is that is no text, by its first bytes; empty if they say nothing.
+std::string_view packed_as(std::string_view content) {
+    if (content.starts_with("\x1f\x8b")) return "compressed by gzip: unpack it first, as with gunzip";
+    if (content.starts_with("PK\x03\x04")) return "a ZIP archive, as spreadsheets are: save the table as CSV";
+    if (content.starts_with("BZh") && content.substr(4, 6) == "1AY&SY")
+        return "compressed by bzip2: unpack it first, as with bunzip2";
+    if (content.starts_with("\xfd\x37zXZ")) return "compressed by xz: unpack it first, as with unxz";
+    return {};
+}
+
+constexpr std::string_view separated_by_spaces =
+    "the fields seem to be separated by spaces; separate them by commas, semicolons or tabs";
+
+/// Whether one of the words of a text is this one.
+bool has_word(std::string_view text, std::string_view word) {
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find_first_of(" \t"), text.size());
+        if (text.substr(0, end) == word) return true;
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return false;
+}
+
 }  // namespace
 
 /// Splits a text in one pass and in place: unquoting never makes a field longer, so fields are moved to the front of
@@ -130,6 +153,13 @@ public:
         delimiter_ = delimiter_character(options.delimiter, {at_, static_cast<std::size_t>(end_ - at_)});
     }
 
+    /// The names of a header that is all of the text.
+    std::vector<std::string> names() && {
+        read_header();
+        if (at_ != end_) throw Error("{} has more than one line", in_quotes(table_.file_));
+        return std::move(table_.names_);
+    }
+
     CsvTable parse() && {
         read_header();
         for (skip_blank_lines(); at_ != end_; skip_blank_lines()) read_row();
@@ -142,6 +172,8 @@ private:
     enum class Quoting { plain, quoted };
 
     void check_text(std::string_view content) const {
+        if (const std::string_view packed = packed_as(content); !packed.empty())
+            throw Error("{} is {}", in_quotes(table_.file_), packed);
         const std::size_t bad = content.find('\0');
         if (bad == std::string_view::npos) return;
         const bool utf16 = content.substr(0, 2) == "\xff\xfe" || content.substr(0, 2) == "\xfe\xff";
@@ -216,6 +248,8 @@ private:
             if (at_ == end_ || *at_ != '"') break;
             *out_++ = '"';
         }
+        if (at_ != end_ && *at_ == ' ' && table_.names_.empty())
+            throw Error("{}, line {}: {}", in_quotes(table_.file_), line_, separated_by_spaces);
         if (at_ != end_ && *at_ != delimiter_ && *at_ != '\n' && *at_ != '\r')
             throw Error("{}, line {}: {} after a closing quote; a quote inside a quoted field is written twice",
                         in_quotes(table_.file_), line_, in_quotes({at_, 1}));
@@ -273,6 +307,9 @@ std::string_view CsvTable::field(Index row, Index column) const {
 
 Index CsvTable::column(std::string_view name) const {
     const auto found = std::find(names_.begin(), names_.end(), name);
+    if (found == names_.end() && names_.size() == 1 && has_word(names_.front(), name))
+        throw Error("{}, line {}: no column {}; {}", in_quotes(file_), header_line_, excerpt(name),
+                    separated_by_spaces);
     if (found == names_.end())
         throw Error("{}, line {}: no column {}{} the columns are {}", in_quotes(file_), header_line_, excerpt(name),
                     suggestion(name, names_), listed(names_));
@@ -313,6 +350,10 @@ NumericTable CsvTable::numbers(const std::vector<std::string>& columns, NaPolicy
 
 CsvTable read_csv(const std::string& path, CsvOptions options) {
     return parse_csv(read_file(path), path == "-" ? "standard input" : path, options);
+}
+
+std::vector<std::string> parse_csv_names(std::string text, std::string source) {
+    return CsvParser(std::move(text), std::move(source), {.delimiter = CsvDelimiter::comma}).names();
 }
 
 CsvTable parse_csv(std::string text, std::string file, CsvOptions options) {

@@ -63,6 +63,10 @@ private:
 /// The same for text already in memory; `file` is its name in error messages.
 [[nodiscard]] CsvTable parse_csv(std::string text, std::string file, CsvOptions options = {});
 
+/// Names with commas between them as the header of a CSV file has them, so that one with a comma in it can be given in
+/// quotes: `"east, m",north`. `source` is what they are called in error messages.
+[[nodiscard]] std::vector<std::string> parse_csv_names(std::string text, std::string source);
+
 /// A named column to be written.
 struct CsvColumn {
     std::string name;

@@ -1,6 +1,5 @@
 #include "tesela/io/output_file.hpp"
 
-#include "tesela/base/error.hpp"
 #include "tesela/io/input_file.hpp"
 
 #include <fcntl.h>
@@ -91,7 +90,7 @@ void OutputFile::flush() {
     std::string_view rest = buffer_;
     while (!rest.empty()) {
         const ssize_t count = ::write(descriptor_, rest.data(), rest.size());
-        if (count < 0 && errno != EINTR) fail(errno);
+        if (count < 0 && errno != EINTR) fail_to_write(errno);
         if (count > 0) rest.remove_prefix(static_cast<std::size_t>(count));
     }
     buffer_.clear();
@@ -100,16 +99,21 @@ void OutputFile::flush() {
 void OutputFile::commit() {
     flush();
     if (is_stdout()) return;
-    if (!temporary_.empty() && ::fsync(descriptor_) != 0) fail(errno);
-    if (::close(std::exchange(descriptor_, -1)) != 0) fail(errno);
+    if (!temporary_.empty() && ::fsync(descriptor_) != 0) fail_to_write(errno);
+    if (::close(std::exchange(descriptor_, -1)) != 0) fail_to_write(errno);
     if (temporary_.empty()) return;
-    if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail(errno);
+    if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail_to_write(errno);
     temporary_.clear();
 }
 
-void OutputFile::fail(int reason) const {
-    throw Error("cannot write {}: {}", is_stdout() ? "standard output" : in_quotes(path_), std::strerror(reason));
+std::string OutputFile::failure(int reason) const {
+    return fmt::format("cannot write {}: {}", is_stdout() ? "standard output" : in_quotes(path_),
+                       std::strerror(reason));
 }
+
+void OutputFile::fail(int reason) const { throw Error(failure(reason)); }
+
+void OutputFile::fail_to_write(int reason) const { throw OutputError(failure(reason)); }
 
 void write_file(const std::string& path, std::string_view text) {
     OutputFile file(path);

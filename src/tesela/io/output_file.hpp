@@ -1,14 +1,23 @@
 #pragma once
 
+#include "tesela/base/error.hpp"
+
 #include <string>
 #include <string_view>
 
 namespace tesela {
 
+/// What could be opened cannot be written: nothing is wrong with what was asked for, but the results are lost.
+class OutputError : public Error {
+public:
+    using Error::Error;
+};
+
 /// A file that appears whole or not at all: text goes to a temporary beside it, commit() puts that in its place, and
 /// destruction without commit() leaves what was there before. `-` is standard output, and a device or a pipe is
 /// written directly. Opening it early finds an unwritable path before the work is done rather than after.
-/// Every function throws Error naming the path and the reason (disk full, no such directory, …).
+/// Every function throws Error naming the path and the reason (no such directory, …), OutputError once it is open
+/// (disk full, …).
 class OutputFile {
 public:
     explicit OutputFile(std::string path);
@@ -24,7 +33,9 @@ private:
     void open_in_place();
     void open_temporary();
     void flush();
+    [[nodiscard]] std::string failure(int reason) const;
     [[noreturn]] void fail(int reason) const;
+    [[noreturn]] void fail_to_write(int reason) const;
     [[nodiscard]] bool is_stdout() const { return path_ == "-"; }
 
     std::string path_;

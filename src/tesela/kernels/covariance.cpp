@@ -125,6 +125,12 @@ void require_shape(Metric metric, const std::vector<std::vector<double>>& column
         for (std::size_t i = 0; i < column.size(); ++i)
             if (!std::isfinite(column[i]))
                 throw Error("a coordinate of point {} (counted from 0) is {}; it must be finite", i, column[i]);
+        for (std::size_t i = 0; i < column.size(); ++i)
+            if (std::abs(column[i]) > largest_coordinate)
+                throw Error(
+                    "a coordinate of point {} (counted from 0) is {}: numbers beyond {} are too large to compute "
+                    "with; use another unit",
+                    i, column[i], largest_coordinate);
     }
 }
 

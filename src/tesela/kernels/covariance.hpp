@@ -56,12 +56,16 @@ void validate(CovarianceFamily family, const CovarianceParameters& parameters, M
 /// The Earth's mean radius (IUGG), in km: the unit of chordal and great-circle distances and ranges.
 inline constexpr double earth_radius_km = 6371.0088;
 
+/// Coordinates beyond this size are refused: squares of their differences, and what is computed with them, must not
+/// overflow.
+inline constexpr double largest_coordinate = 1e100;
+
 /// Points of one metric, by coordinate: 1 to 3 dimensions as given, or on the Earth (then 3, in km from its centre).
 class PointSet {
 public:
     /// Euclidean: one column for each of 1 to 3 coordinates. Chordal and great-circle: longitude and latitude in
     /// degrees. Throws Error for another number of columns, columns of different lengths, a coordinate that is not
-    /// finite, a latitude outside [-90, 90] or a longitude outside [-180, 360].
+    /// finite or beyond largest_coordinate, a latitude outside [-90, 90] or a longitude outside [-180, 360].
     PointSet(Metric metric, std::vector<std::vector<double>> columns);
 
     [[nodiscard]] Metric metric() const { return metric_; }

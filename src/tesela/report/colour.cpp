@@ -24,6 +24,12 @@ constexpr std::array<std::uint32_t, 52> magma_controls{
     0xec5860, 0xf1605d, 0xf4695c, 0xf7725c, 0xf97b5d, 0xfb8560, 0xfc8e64, 0xfd9869, 0xfea16e, 0xfeaa74, 0xfeb47b,
     0xfebd82, 0xfec68a, 0xfecf92, 0xfed89a, 0xfde2a3, 0xfdebac, 0xfcf4b6, 0xfcfdbf};
 
+// Neither ink nor the light grey of a map without values is taken for a value.
+constexpr std::array<std::uint32_t, 2> greys_controls{0x1a1a1a, 0xd9d9d9};
+// C. Brewer's RdBu of eleven classes (colorbrewer2.org, Apache License 2.0).
+constexpr std::array<std::uint32_t, 11> blue_red_controls{0x053061, 0x2166ac, 0x4393c3, 0x92c5de, 0xd1e5f0, 0xf7f7f7,
+                                                          0xfddbc7, 0xf4a582, 0xd6604d, 0xb2182b, 0x67001f};
+
 // Okabe and Ito, "Color universal design" (2002), in an order that keeps neighbours apart; grey added as in R.
 constexpr std::array<std::uint32_t, 9> okabe_ito{0x0072b2, 0xe69f00, 0x009e73, 0xd55e00, 0xcc79a7,
                                                  0x56b4e9, 0xf0e442, 0x000000, 0x999999};
@@ -42,7 +48,12 @@ Rgb mix(Rgb a, Rgb b, double fraction) {
 }
 
 std::span<const std::uint32_t> controls(ColourMap map) {
-    if (map == ColourMap::magma) return magma_controls;
+    switch (map) {
+        case ColourMap::magma: return magma_controls;
+        case ColourMap::greys: return greys_controls;
+        case ColourMap::blue_red: return blue_red_controls;
+        case ColourMap::viridis: break;
+    }
     return viridis_controls;
 }
 
@@ -50,7 +61,7 @@ std::span<const std::uint32_t> controls(ColourMap map) {
 
 std::string hex(Rgb colour) { return fmt::format("#{:02x}{:02x}{:02x}", colour.red, colour.green, colour.blue); }
 
-std::string_view name(ColourMap map) { return map == ColourMap::magma ? "magma" : "viridis"; }
+std::string_view name(ColourMap map) { return name_in(colour_map_names, map); }
 
 Rgb colour_at(ColourMap map, double fraction) {
     const std::span<const std::uint32_t> table = controls(map);

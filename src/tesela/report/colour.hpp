@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tesela/base/index.hpp"
+#include "tesela/base/names.hpp"
 
 #include <cstdint>
 #include <string>
@@ -18,9 +19,15 @@ struct Rgb {
 /// "#440154"
 [[nodiscard]] std::string hex(Rgb colour);
 
-/// Sequential colour maps, perceptually uniform and readable with any colour vision and in greyscale (S. van der Walt
-/// and N. Smith, mpl-colormaps, released under CC0), from dark (low) to light (high).
-enum class ColourMap { viridis, magma };
+/// Colour maps that are readable with any colour vision. viridis and magma are sequential, perceptually uniform (S. van
+/// der Walt and N. Smith, mpl-colormaps, released under CC0) and, as greys, go from dark (low) to light (high), so that
+/// greyscale keeps their order. blue_red has two ends and a white middle (ColorBrewer's RdBu from the other end), for
+/// values around one that matters.
+enum class ColourMap { viridis, magma, greys, blue_red };
+inline constexpr Names<ColourMap, 4> colour_map_names{{{ColourMap::viridis, "viridis"},
+                                                       {ColourMap::magma, "magma"},
+                                                       {ColourMap::greys, "greys"},
+                                                       {ColourMap::blue_red, "blue_red"}}};
 
 [[nodiscard]] std::string_view name(ColourMap map);
 

@@ -195,6 +195,20 @@ Extent data_extent(const MapRequest& request, const std::optional<RegularGrid>& 
             widened({extent.y.low - pad / request.aspect, extent.y.high + pad / request.aspect})};
 }
 
+/// What a mark of the legend looks like, as on the map.
+enum class LegendMark { circle, square };
+struct LegendEntry {
+    LegendMark mark;
+    const std::string& text;
+};
+
+std::vector<LegendEntry> legend(const MapRequest& request, const Layout& layout) {
+    std::vector<LegendEntry> entries;
+    if (!layout.grid && !request.points_label.empty()) entries.push_back({LegendMark::square, request.points_label});
+    if (!request.observations.label.empty()) entries.push_back({LegendMark::circle, request.observations.label});
+    return entries;
+}
+
 Layout make_layout(const MapRequest& request) {
     Layout layout;
     layout.grid = find_grid(request.x, request.y);
@@ -206,20 +220,33 @@ Layout make_layout(const MapRequest& request) {
     const double scale = std::min(most_wide / wide, most_high / high);
     layout.width = wide * scale;
     layout.height = high * scale;
-    const bool has_head = !request.title.empty() || !request.observations.label.empty();
+    const bool has_head = !request.title.empty() || !legend(request, layout).empty();
     const bool has_titles = std::any_of(request.panels.begin(), request.panels.end(),
                                         [](const MapPanel& panel) { return !panel.title.empty(); });
     layout.top = margin + (has_head ? title_size + 12 : 0) + (has_titles ? panel_title_size + 6 : 0);
     return layout;
 }
 
+/// Longitudes beyond ±180° by the names that they have: 190 is −170.
+void write_within_180(Ticks& ticks) {
+    for (std::size_t k = 0; k < ticks.at.size(); ++k) {
+        if (std::abs(ticks.at[k]) <= 180) continue;
+        const double turned = ticks.at[k] > 0 ? ticks.at[k] - 360 : ticks.at[k] + 360;
+        const std::size_t point = ticks.labels[k].find('.');
+        const auto decimals = point == std::string::npos ? 0 : static_cast<int>(ticks.labels[k].size() - point - 1);
+        ticks.labels[k] = fmt::format("{}{:.{}f}", turned < 0 ? "\u2212" : "", std::abs(turned), decimals);
+    }
+}
+
 Axis x_axis(const MapRequest& request, const Layout& layout, double left) {
     const ValueRange range = layout.extent.x;
-    return {.scale = {range.low, range.high, left, left + layout.width},
-            .at = layout.top + layout.height,
-            .side = AxisSide::bottom,
-            .ticks = ticks_along(range.low, range.high, layout.width),
-            .label = request.x_label};
+    Axis axis{.scale = {range.low, range.high, left, left + layout.width},
+              .at = layout.top + layout.height,
+              .side = AxisSide::bottom,
+              .ticks = ticks_along(range.low, range.high, layout.width),
+              .label = request.x_label};
+    if (request.x_axis == MapAxis::longitude) write_within_180(axis.ticks);
+    return axis;
 }
 
 Axis y_axis(const MapRequest& request, const Layout& layout, double left) {
@@ -351,33 +378,56 @@ std::string dot_style(double diameter, std::string_view colour) {
     return fmt::format("stroke-linecap=\"round\" stroke-width=\"{}\" stroke=\"{}\"", svg_number(diameter), colour);
 }
 
-/// Diameter of dots that fill about half of the area, between 1 and `most` pixels.
-double dot_diameter(const Layout& layout, std::size_t count, double most) {
-    return std::clamp(std::sqrt(0.6 * layout.width * layout.height / static_cast<double>(count)), 1.0, most);
+/// How wide marks may be, in pixels, and which share of the area they may fill together.
+struct MarkSize {
+    double share;
+    double least;
+    double most;
+};
+constexpr MarkSize predicted_mark{.share = 0.6, .least = 1, .most = 8};
+// The map is to be seen between them, however many there are.
+constexpr MarkSize observed_mark{.share = 0.08, .least = 0.6, .most = 7};
+constexpr MarkSize position_mark{.share = 0.04, .least = 0.6, .most = 3.2};
+
+double mark_width(const Layout& layout, std::size_t count, const MarkSize& size) {
+    const double each = size.share * layout.width * layout.height / static_cast<double>(count);
+    return std::clamp(std::sqrt(each), size.least, size.most);
 }
 
-void draw_dots(Svg& svg, const Place& place) {
+/// Squares, so that nobody takes them for observations: strokes as long as they are wide, over darker ones that leave
+/// an outline, since some colours are as light as the ground.
+void draw_squares(Svg& svg, const Place& place) {
     const MapRequest& request = place.request;
+    const double width = mark_width(place.layout, request.x.size(), predicted_mark);
+    const double outline = std::min(1.0, width / 5);
+    const auto square = [&](std::size_t p, double side) {
+        const SvgPoint at = place.pixel(request.x[p], request.y[p]);
+        return fmt::format("M{:.2f} {:.2f}h{}", at.x - side / 2, at.y, svg_number(side));
+    };
+    std::string outlines;
     std::array<std::string, levels> paths;
     for (std::size_t p = 0; p < request.x.size(); ++p)
-        if (const double value = place.panel.values[p]; std::isfinite(value))
-            paths[static_cast<std::size_t>(place.level(value))] += dot(place.pixel(request.x[p], request.y[p]));
-    const double diameter = dot_diameter(place.layout, request.x.size(), 6);
-    svg.open_group("class=\"dots\"");
+        if (const double value = place.panel.values[p]; std::isfinite(value)) {
+            outlines += square(p, width + outline);
+            paths[static_cast<std::size_t>(place.level(value))] += square(p, width);
+        }
+    svg.path(outlines, fmt::format("stroke-width=\"{}\" stroke=\"#555\"", svg_number(width + outline)));
+    svg.open_group("class=\"squares\"");
     for (int level = 0; level < levels; ++level)
         if (const std::string& data = paths[static_cast<std::size_t>(level)]; !data.empty())
-            svg.path(data, dot_style(diameter, colour_of_level(level, place.panel.colours)));
+            svg.path(data, fmt::format("stroke-width=\"{}\" stroke=\"{}\"", svg_number(width),
+                                       colour_of_level(level, place.panel.colours)));
     svg.close_group();
 }
 
 void draw_positions(Svg& svg, const Place& place) {
     const MapObservations& observations = place.request.observations;
-    const double diameter = dot_diameter(place.layout, observations.x.size(), 3.2);
+    const double diameter = mark_width(place.layout, observations.x.size(), position_mark);
     std::string all;
     for (std::size_t p = 0; p < observations.x.size(); ++p)
         all += dot(place.pixel(observations.x[p], observations.y[p]));
     svg.open_group("class=\"observations\"");
-    svg.path(all, dot_style(diameter + 1.4, "#fff"));
+    svg.path(all, dot_style(diameter + std::min(1.4, 0.4 * diameter), "#fff"));
     svg.path(all, dot_style(diameter, "#000"));
     svg.close_group();
 }
@@ -385,8 +435,9 @@ void draw_positions(Svg& svg, const Place& place) {
 /// Circles one by one, so that where they overlap each keeps its outline.
 void draw_values(Svg& svg, const Place& place) {
     const MapObservations& observations = place.request.observations;
-    const double diameter = dot_diameter(place.layout, observations.x.size(), 7);
-    svg.open_group("class=\"observations\" stroke=\"#fff\" stroke-width=\"1\"");
+    const double diameter = mark_width(place.layout, observations.x.size(), observed_mark);
+    svg.open_group(fmt::format("class=\"observations\" stroke=\"#fff\" stroke-width=\"{}\"",
+                               svg_number(std::min(1.0, diameter / 5))));
     for (std::size_t p = 0; p < observations.x.size(); ++p)
         if (const double value = observations.values[p]; std::isfinite(value))
             svg.circle(place.pixel(observations.x[p], observations.y[p]), diameter / 2,
@@ -403,7 +454,7 @@ void draw_panel(Svg& svg, const Place& place) {
     if (layout.grid) {
         draw_cells(svg, place, *layout.grid);
     } else {
-        draw_dots(svg, place);
+        draw_squares(svg, place);
     }
     if (place.panel.marks == MapMarks::positions) draw_positions(svg, place);
     if (place.panel.marks == MapMarks::values) draw_values(svg, place);
@@ -414,18 +465,31 @@ void draw_panel(Svg& svg, const Place& place) {
     draw_colour_bar(svg, place.bar);
 }
 
-double head_width(const MapRequest& request) {
-    return text_width(request.title, title_size) + text_width(request.observations.label, TextStyle{}.size) + 40;
+constexpr double legend_gap = 26;  // between entries, the mark included
+
+double head_width(const MapRequest& request, const Layout& layout) {
+    double width = text_width(request.title, title_size) + 14;
+    for (const LegendEntry& entry : legend(request, layout))
+        width += text_width(entry.text, TextStyle{}.size) + legend_gap;
+    return width;
 }
 
-/// The title at the left and what the small circles are at the right.
-void draw_head(Svg& svg, const MapRequest& request, double left, double right) {
+/// The title at the left and what the marks are at the right.
+void draw_head(Svg& svg, const MapRequest& request, const Layout& layout, ValueRange across) {
     const double y = margin + title_size - 2;
-    svg.text({left, y}, request.title, {.size = title_size, .weight = TextWeight::bold});
-    const std::string& label = request.observations.label;
-    if (label.empty()) return;
-    svg.text({right, y}, label, {.anchor = TextAnchor::end});
-    svg.circle({right - text_width(label, TextStyle{}.size) - 6, y - 4}, 2.5, "fill=\"#000\"");
+    double right = across.high;
+    svg.text({across.low, y}, request.title, {.size = title_size, .weight = TextWeight::bold});
+    const std::vector<LegendEntry> entries = legend(request, layout);
+    for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+        svg.text({right, y}, entry->text, {.anchor = TextAnchor::end});
+        right -= text_width(entry->text, TextStyle{}.size) + legend_gap;
+        const double mark = right + legend_gap - 6;
+        if (entry->mark == LegendMark::circle)
+            svg.circle({mark, y - 4}, 2.5, "fill=\"#000\"");
+        else
+            svg.path(fmt::format("M{} {}h6", svg_number(mark - 3), svg_number(y - 4)),
+                     "stroke-width=\"6\" stroke=\"#666\"");
+    }
 }
 
 void check(const MapRequest& request) {
@@ -456,10 +520,10 @@ std::string draw_map(const MapRequest& request) {
     const Layout layout = make_layout(request);
     const std::vector<Place> places = place_panels(request, layout);
     const double left = places.front().left();
-    const double right = std::max(places.back().right(), left + head_width(request));
+    const double right = std::max(places.back().right(), left + head_width(request, layout));
     const double bottom = layout.top + layout.height + axis_room(places.front().bottom);
     Svg svg(right + margin, bottom + margin);
-    draw_head(svg, request, left, right);
+    draw_head(svg, request, layout, {left, right});
     for (const Place& place : places) draw_panel(svg, place);
     return std::move(svg).finish();
 }

@@ -43,6 +43,9 @@ struct MapPanel {
     MapMarks marks = MapMarks::none;
 };
 
+/// How positions along x are written: as they are, or 190 as −170, where longitudes go on across ±180°.
+enum class MapAxis { plain, longitude };
+
 struct MapObservations {
     std::vector<double> x;
     std::vector<double> y;
@@ -56,13 +59,16 @@ struct MapRequest {
     std::string y_label;
     std::vector<double> x;  ///< points that the panels have values for
     std::vector<double> y;
+    std::string points_label{};    ///< "40 predictions", for the legend where they do not lie on a grid
     std::vector<MapPanel> panels;  ///< from left to right
     MapObservations observations;
     double aspect = 1;  ///< drawn length of a unit of y over that of x: 1/cos(latitude) for degrees
+    MapAxis x_axis = MapAxis::plain;
 };
 
-/// An SVG picture of the panels side by side with axes and colour bars: cells where the points lie on a grid, dots
-/// otherwise. Throws Error if sizes do not fit, coordinates are not finite, or a panel has no finite value.
+/// An SVG picture of the panels side by side with axes and colour bars: cells where the points lie on a grid, squares
+/// otherwise. Observations are round, and the smaller the more there are. Values outside a panel's range have the
+/// colours of its ends. Throws Error if sizes do not fit, coordinates are not finite, or a panel has no finite value.
 [[nodiscard]] std::string draw_map(const MapRequest& request);
 
 }  // namespace tesela

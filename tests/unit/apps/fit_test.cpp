@@ -3,6 +3,7 @@
 #include "support/temporary_directory.hpp"
 #include "tesela/apps/geo/geometry.hpp"
 #include "tesela/apps/geo/internal/part_of.hpp"
+#include "tesela/apps/geo/model_file.hpp"
 #include "tesela/apps/geo/sample.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/flow/inline_engine.hpp"
@@ -152,6 +153,12 @@ TEST(Fit, StopsAtTheLimitsThatItIsGiven) {
     const FitResult few = fit(p.likelihood, {.max_evaluations = 15});
     EXPECT_EQ(few.stop_reason, StopReason::max_evaluations);
     EXPECT_EQ(few.evaluations, 15);
+    ASSERT_FALSE(few.warnings.empty());
+    const auto warned = std::ranges::find(few.warnings, FitWarning::Kind::cut_short, &FitWarning::kind);
+    ASSERT_NE(warned, few.warnings.end());
+    EXPECT_THAT(warned->text, HasSubstr("ended after 15 evaluations"));
+    const auto json = to_json({.model = {}, .observations = meuse(), .result = few, .program = "test"});
+    EXPECT_EQ(json.at("warnings").back(), few.warnings.back().text);
     const FitResult quick = fit(p.likelihood, {.max_seconds = 1e-9});
     EXPECT_EQ(quick.stop_reason, StopReason::time_limit);
     EXPECT_TRUE(std::isfinite(quick.log_likelihood));

@@ -150,6 +150,14 @@ TEST(Likelihood, RefusesWhatItCannotModel) {
     EXPECT_THAT(message({.coordinates = {{1, 1}, {2, 2}}, .values = {3, 4}}, {}), HasSubstr("points are equal"));
     EXPECT_THAT(message({.coordinates = {{1, 2}}, .values = {3, 3}}, {}), HasSubstr("values of z are equal"));
     EXPECT_THAT(message({.coordinates = {{1, 2}}, .values = {3, NAN}}, {}), HasSubstr("must be finite"));
+    EXPECT_THAT(message({.coordinates = {{1, 2}}, .values = {3, 1e200}}, {}),
+                HasSubstr("the value of z at point 1 (counted from 0) is 1e+200: numbers beyond 1e+100 are too large"));
+    EXPECT_THAT(message({.coordinates = {{1, -1e300}}, .values = {3, 4}}, {}),
+                HasSubstr("the coordinate x1 at point 1 (counted from 0) is -1e+300: numbers beyond 1e+100"));
+    EXPECT_THAT(message({.coordinates = {{1, 2}}, .values = {0, 1e-200}}, {}),
+                HasSubstr("the values of z differ by 1e-200 at most: too little"));
+    EXPECT_THAT(message({.coordinates = {{0, 1e-300}}, .values = {3, 4}}, {}),
+                HasSubstr("the coordinates differ by 1e-300 at most: too little"));
     EXPECT_THAT(message({.coordinates = {{0, 1, 2, 3, 4}, {0, 1, 2, 3, 4}}, .values = {1, 2, 3, 4, 5}},
                         {.trend = Trend::linear}),
                 HasSubstr("on a line"));

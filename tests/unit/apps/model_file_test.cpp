@@ -75,8 +75,8 @@ std::string message_without(const nlohmann::json& json) {
 
 TEST(ModelFile, NamesTheFieldThatIsMissingOrWrong) {
     const nlohmann::json good = on_disk(fitted_meuse(Trend::constant));
-    for (const char* key : {"format", "version", "family", "metric", "parameters", "trend", "observations", "columns",
-                            "loglik", "stop_reason"}) {
+    for (const char* key : {"format", "version", "family", "metric", "theta", "parameters", "trend", "observations",
+                            "columns", "loglik", "stop_reason"}) {
         nlohmann::json bad = good;
         bad.erase(key);
         EXPECT_THAT(message_without(bad), HasSubstr(key));
@@ -84,8 +84,8 @@ TEST(ModelFile, NamesTheFieldThatIsMissingOrWrong) {
         EXPECT_THAT(message_without(bad), HasSubstr(key));
     }
     nlohmann::json bad = good;
-    bad["parameters"]["range"].erase("value");
-    EXPECT_THAT(message_without(bad), HasSubstr("parameters.range.value is missing"));
+    bad["theta"].erase("range");
+    EXPECT_THAT(message_without(bad), HasSubstr("theta.range is missing"));
     bad = good;
     bad["family"] = "linear";
     EXPECT_THAT(message_without(bad), HasSubstr("field family: \"linear\" is not a covariance family"));
@@ -99,11 +99,36 @@ TEST(ModelFile, NamesTheFieldThatIsMissingOrWrong) {
     EXPECT_THAT(message_without(bad), HasSubstr("field evaluations must be a whole number"));
 }
 
+TEST(ModelFile, TheParametersAreThoseOfTheta) {
+    nlohmann::json file = on_disk(fitted_meuse(Trend::constant));
+    file["theta"]["range"] = 250;
+    file["theta"]["smoothness"] = 0.7;
+    const FittedModel read = model_from_json(file);
+    EXPECT_EQ(read.result.theta.range, 250);
+    EXPECT_EQ(read.model.choice(Parameter::smoothness).fixed, 0.7);
+}
+
+TEST(ModelFile, ASecondValueThatDiffersIsRefused) {
+    nlohmann::json file = on_disk(fitted_meuse(Trend::constant));
+    file["theta"]["range"] = 250;
+    file["parameters"]["range"]["value"] = 250;
+    EXPECT_EQ(model_from_json(file).result.theta.range, 250);
+    file["parameters"]["range"]["value"] = 251;
+    EXPECT_THAT(message_without(file),
+                HasSubstr("the fields theta.range and parameters.range.value differ, 250 and 251"));
+    file["parameters"]["range"].erase("value");
+    file["family"] = "exponential";
+    EXPECT_THAT(message_without(file), HasSubstr("theta.smoothness: the family exponential has no smoothness"));
+}
+
 TEST(ModelFile, AFileThatIsNoModelIsNamed) {
     const std::string path = ::testing::TempDir() + "/tesela_model_" + std::to_string(getpid()) + ".json";
     nlohmann::ordered_json json = to_json(fitted_meuse(Trend::constant));
     write_json_file(path, json);
     EXPECT_EQ(read_model(path).observations.size(), 155);
+    EXPECT_TRUE(is_model_file(path));
+    EXPECT_FALSE(is_model_file(TESELA_DATA_DIR "/meuse.csv"));
+    EXPECT_FALSE(is_model_file(path + ".not"));
     json["observations"]["values"].erase(0);
     write_json_file(path, json);
     try {

@@ -14,6 +14,14 @@ TEST(NearestWord, IsTheOneWithTheFewestChanges) {
     EXPECT_EQ(nearest_word("logzinc", columns), "log_zinc");
 }
 
+TEST(NearestWord, TakesExchangedNeighboursForOneMistake) {
+    const std::vector<std::string> commands{"fit", "info", "dist", "trace"};
+    EXPECT_EQ(nearest_word("fti", commands), "fit");
+    EXPECT_EQ(nearest_word("ift", commands), "fit");
+    EXPECT_EQ(nearest_word("tarce", commands), "trace");
+    EXPECT_EQ(nearest_word("tif", commands), std::nullopt);
+}
+
 TEST(NearestWord, DoesNotMindCapitals) { EXPECT_EQ(nearest_word("Y", columns), "y"); }
 
 TEST(NearestWord, IsNoneWhereAllAreFarAway) {

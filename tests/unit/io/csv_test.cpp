@@ -69,6 +69,36 @@ TEST(Csv, FindsTheDelimiterInTheHeaderUnlessTold) {
     EXPECT_EQ(row(forced, 0), (std::vector<std::string>{"1,5", "2"}));
 }
 
+TEST(Csv, SaysWhatAPackedFileIs) {
+    const auto complaint = [](const std::string& text) { return message_of<Error>([&] { (void)parse(text); }); };
+    EXPECT_EQ(complaint(std::string("\x1f\x8b\x08\x00\x00", 5)),
+              "'data.csv' is compressed by gzip: unpack it first, as with gunzip");
+    EXPECT_EQ(complaint(std::string("PK\x03\x04\x14\x00", 6)),
+              "'data.csv' is a ZIP archive, as spreadsheets are: save the table as CSV");
+}
+
+TEST(Csv, SaysThatFieldsAreSeparatedBySpaces) {
+    const std::string spaces = "the fields seem to be separated by spaces; separate them by commas, semicolons or tabs";
+    const auto complaint = [](const std::string& text, const std::string& column) {
+        return message_of<Error>([&] { (void)parse(text).numbers({column}, NaPolicy::error); });
+    };
+    EXPECT_EQ(complaint("x y  z\n1 2 3\n", "z"), "'data.csv', line 1: no column 'z'; " + spaces);
+    // As R's write.table() does.
+    EXPECT_EQ(complaint("\"x\" \"y\"\n\"1\" 2 3\n", "y"), "'data.csv', line 1: " + spaces);
+    EXPECT_EQ(complaint("log zinc\n1\n", "zink"), "'data.csv', line 1: no column 'zink'; the columns are 'log zinc'");
+    EXPECT_EQ(parse("log zinc\n1\n").numbers({"log zinc"}, NaPolicy::error).columns, (std::vector<Doubles>{{1}}));
+}
+
+TEST(CsvNames, AreThoseOfAHeaderWithQuotesWhereThereAreCommas) {
+    const std::vector<std::string> expected{"east, m", "north", "a \"b\""};
+    EXPECT_EQ(parse_csv_names(R"("east, m",north,"a ""b""")", "--coords"), expected);
+    EXPECT_EQ(parse_csv_names("x, y", "--coords"), (std::vector<std::string>{"x", "y"}));
+    EXPECT_EQ(parse_csv_names("x;y", "--coords"), (std::vector<std::string>{"x;y"}));
+    EXPECT_THROW((void)parse_csv_names("\"x", "--coords"), Error);
+    EXPECT_THROW((void)parse_csv_names("", "--coords"), Error);
+    EXPECT_THROW((void)parse_csv_names("x\ny", "--coords"), Error);
+}
+
 TEST(Csv, CountsMissingValuesPerColumnAndDropsTheirRows) {
     const CsvTable table = parse("x,y,note\n1,2,\n,3,a\nNA,nan,b\n4,NaN,c\n5,null,d\n6,\"NA\",e\n7,8,NA\n");
     const NumericTable numbers = table.numbers({"x", "y"}, NaPolicy::drop);

@@ -113,7 +113,7 @@ TEST(OutputFile, WritesToADeviceWithoutReplacingIt) {
 
 TEST(OutputFile, SaysThatTheDiskIsFull) {
     if (!std::filesystem::is_character_file("/dev/full")) GTEST_SKIP() << "there is no /dev/full";
-    const std::string message = message_of<Error>([] { write_file("/dev/full", "text"); });
+    const std::string message = message_of<OutputError>([] { write_file("/dev/full", "text"); });
     EXPECT_EQ(message, "cannot write '/dev/full': No space left on device");
 }
 

@@ -58,10 +58,22 @@ TEST(ColourMap, EndsWhereItShouldAndClamps) {
 
 /// So that a map read in greyscale keeps its order.
 TEST(ColourMap, GetsLighterAllTheWay) {
-    for (const ColourMap map : {ColourMap::viridis, ColourMap::magma})
+    for (const ColourMap map : {ColourMap::viridis, ColourMap::magma, ColourMap::greys})
         for (int k = 0; k < 64; ++k)
             EXPECT_LT(lightness(colour_at(map, k / 64.0)), lightness(colour_at(map, (k + 1) / 64.0)))
                 << name(map) << " " << k;
+}
+
+TEST(ColourMap, OfTwoEndsIsLightestInItsMiddle) {
+    for (int k = 0; k < 32; ++k)
+        for (const int sign : {-1, 1})
+            EXPECT_LT(lightness(colour_at(ColourMap::blue_red, 0.5 + sign * (k + 1) / 64.0)),
+                      lightness(colour_at(ColourMap::blue_red, 0.5 + sign * k / 64.0)))
+                << k;
+    const Rgb low = colour_at(ColourMap::blue_red, 0);
+    const Rgb high = colour_at(ColourMap::blue_red, 1);
+    EXPECT_GT(low.blue, low.red);
+    EXPECT_GT(high.red, high.blue);
 }
 
 TEST(CategoricalColours, AreOkabeAndItosFirstAndAllDifferent) {

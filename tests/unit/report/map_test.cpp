@@ -317,16 +317,73 @@ TEST(DrawMap, StretchesTheVerticalByTheAspect) {
     EXPECT_NEAR(place.height / place.width, 2, 1e-6);
 }
 
-TEST(DrawMap, ScatteredPointsAreDots) {
+TEST(DrawMap, ScatteredPointsAreSquaresAndObservationsRound) {
     MapRequest request{.x = {0, 1, 5.3, 2.2}, .y = {0, 3.1, 1.7, 8}, .panels = {{.values = {1, 2, std::nan(""), 4}}}};
-    std::size_t dots = 0;
-    for (const Element& element : elements(draw_map(request)))
-        if (element.tag == "path" && is_in(element, "dots")) {
-            const std::string& data = element.attributes.at("d");
-            dots += static_cast<std::size_t>(std::count(data.begin(), data.end(), 'M'));
-            EXPECT_EQ(element.attributes.at("stroke-linecap"), "round");
+    request.points_label = "4 predictions";
+    request.observations = {.x = {3}, .y = {5}, .values = {2}, .label = "1 sample"};
+    request.panels[0].marks = MapMarks::values;
+    std::size_t squares = 0;
+    std::size_t circles = 0;
+    bool has_label = false;
+    for (const Element& element : elements(draw_map(request))) {
+        has_label = has_label || element.text.find("4 predictions") != std::string::npos;
+        circles += element.tag == "circle" && is_in(element, "observations") ? 1U : 0U;
+        if (element.tag != "path" || !is_in(element, "squares")) continue;
+        const std::string& data = element.attributes.at("d");
+        squares += static_cast<std::size_t>(std::count(data.begin(), data.end(), 'M'));
+        EXPECT_FALSE(element.attributes.contains("stroke-linecap"));
+        EXPECT_EQ(data.substr(data.find('h') + 1, data.find('M', 1) - data.find('h') - 1),
+                  element.attributes.at("stroke-width"));
+    }
+    EXPECT_EQ(squares, 3U);
+    EXPECT_EQ(circles, 1U);
+    EXPECT_TRUE(has_label);
+}
+
+TEST(DrawMap, SaysWhatSquaresAreOnlyWhereThereAreSome) {
+    MapRequest request = two_by_two();
+    request.points_label = "4 predictions";
+    EXPECT_EQ(draw_map(request).find("4 predictions"), std::string::npos);
+}
+
+/// Many observations are small, so that the map can be seen between them.
+TEST(DrawMap, MarksShrinkWithTheirNumber) {
+    for (const std::size_t count : {1U, 100U, 1000U, 20000U}) {
+        MapRequest request = two_by_two();
+        for (std::size_t k = 0; k < count; ++k) {
+            request.observations.x.push_back(10 * std::fmod(0.7548776662 * static_cast<double>(k), 1));
+            request.observations.y.push_back(10 * std::fmod(0.5698402910 * static_cast<double>(k), 1));
+            request.observations.values.push_back(1);
         }
-    EXPECT_EQ(dots, 3U);
+        request.panels[0].marks = MapMarks::values;
+        double covered = 0;
+        double area = 0;
+        for (const Element& element : elements(draw_map(request))) {
+            if (element.tag == "circle") {
+                const double outline = std::stod(element.groups.back().at("stroke-width"));
+                covered += std::acos(-1.0) * std::pow(std::stod(element.attributes.at("r")) + outline / 2, 2);
+            } else if (element.tag == "rect" && element.attributes.at("fill") == "#f0f0f0") {
+                area = std::stod(element.attributes.at("width")) * std::stod(element.attributes.at("height"));
+            }
+        }
+        EXPECT_GT(area, 0);
+        EXPECT_LT(covered / area, 0.12) << count;
+    }
+}
+
+TEST(DrawMap, WritesLongitudesAcross180AsTheyAreCalled) {
+    MapRequest request{
+        .x = {170, 180, 190, 170, 180, 190}, .y = {0, 0, 0, 10, 10, 10}, .panels = {{.values = {1, 2, 3, 4, 5, 6}}}};
+    const auto has = [&](const std::string& label) {
+        const auto all = elements(draw_map(request));
+        return std::any_of(all.begin(), all.end(), [&](const Element& e) { return e.text == label; });
+    };
+    EXPECT_TRUE(has("190"));
+    request.x_axis = MapAxis::longitude;
+    EXPECT_TRUE(has("170"));
+    EXPECT_TRUE(has("180"));
+    EXPECT_TRUE(has("\u2212170"));
+    EXPECT_FALSE(has("190"));
 }
 
 TEST(DrawMap, FillsObservationsWithTheColourOfTheirValue) {

@@ -20,7 +20,8 @@ struct Conditioning {
 /// it and gets the same; 1 on engines without data.
 [[nodiscard]] Conditioning estimate_condition(const Likelihood& likelihood);
 
-/// One line for a person if there are not enough digits, with the two closest points and what to do; otherwise empty.
+/// One line for a person if there are not enough digits, with the two closest points and what to do, which are options
+/// of fit and loglik; otherwise empty.
 [[nodiscard]] std::string explain_conditioning(const Conditioning& conditioning, const Likelihood& likelihood);
 
 }  // namespace tesela::geo

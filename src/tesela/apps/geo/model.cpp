@@ -38,6 +38,35 @@ void validate_choice(Parameter p, const ParameterChoice& choice) {
         throw Error("the start {} of {} is outside its bounds", *choice.start, name(p));
 }
 
+void require_moderate(const Observations& observations, const std::vector<double>& column, const std::string& name) {
+    for (std::size_t i = 0; i < column.size(); ++i)
+        if (std::abs(column[i]) > largest_value)
+            throw Error("the {} at {} is {}: numbers beyond {} are too large to compute with; use another unit", name,
+                        observations.where(static_cast<Index>(i)), column[i], largest_value);
+}
+
+double extent(const std::vector<double>& column) {
+    const auto [low, high] = std::minmax_element(column.begin(), column.end());
+    return *high - *low;
+}
+
+void require_distinguishable(std::string_view what, double apart, const std::string& prefix) {
+    if (apart * largest_value < 1)
+        throw Error("{}{} differ by {} at most: too little to compute with; use another unit", prefix, what, apart);
+}
+
+/// Neither too large nor too close together for squares.
+void require_moderate(const Observations& observations, const std::string& prefix) {
+    double longest = 0;
+    for (std::size_t d = 0; d < observations.coordinates.size(); ++d) {
+        require_moderate(observations, observations.coordinates[d], "coordinate " + observations.coordinate_name(d));
+        longest = std::max(longest, extent(observations.coordinates[d]));
+    }
+    require_moderate(observations, observations.values, "value of " + observations.value_name);
+    require_distinguishable("the coordinates", longest, prefix);
+    require_distinguishable("the values of " + observations.value_name, extent(observations.values), prefix);
+}
+
 bool all_equal(const std::vector<double>& values) {
     return std::all_of(values.begin(), values.end(), [&](double v) { return v == values.front(); });
 }
@@ -128,6 +157,7 @@ void validate(const Observations& observations) {
     if (all_equal(observations.values))
         throw Error("{}all {} values of {} are equal; there is nothing to model", prefix, observations.size(),
                     observations.value_name);
+    require_moderate(observations, prefix);
 }
 
 }  // namespace tesela::geo

@@ -86,8 +86,12 @@ struct Observations {
     [[nodiscard]] std::string coordinate_name(std::size_t dimension) const;
 };
 
-/// Throws Error unless there are at least two observations, all finite, not all at one point, with as many values as
-/// points and more than one value.
+/// Values beyond this size are refused, and values and coordinates whose differences are all smaller than its inverse:
+/// their squares, and what is computed with them, must neither overflow nor vanish.
+inline constexpr double largest_value = largest_coordinate;
+
+/// Throws Error unless there are at least two observations, all finite and of a size that can be computed with, not all
+/// at one point, with as many values as points and more than one value.
 void validate(const Observations& observations);
 
 }  // namespace tesela::geo

@@ -60,9 +60,10 @@ struct Part {
     }
 };
 
+/// What was asked of a parameter; its value stands in theta alone, so that who changes it changes one place.
 Ordered parameter_json(const FittedModel& fitted, Parameter p) {
     const ParameterChoice& choice = fitted.model.choice(p);
-    Ordered json{{"value", value_of(fitted.result.theta, p)}, {"role", choice.fixed ? "fixed" : "free"}};
+    Ordered json{{"role", choice.fixed ? "fixed" : "free"}};
     if (choice.fixed) return json;
     const FitResult::Bounds& bounds = fitted.result.bounds[static_cast<std::size_t>(p)];
     const bool profiled = profiles_sigma2(fitted.model);
@@ -79,11 +80,29 @@ Ordered by_name(const std::vector<std::string>& names, const std::vector<double>
     return json;
 }
 
-void read_parameters(const Part& parameters, FittedModel& fitted) {
+/// Files of earlier versions have the values a second time.
+void require_same_value(const Part& in_theta, const Part& parameter) {
+    if (!parameter.has("value")) return;
+    const Part again = parameter["value"];
+    if (in_theta.number() != again.number())
+        throw Error("the fields {} and {} differ, {} and {}: give both the same value, or remove {}", in_theta.path,
+                    again.path, in_theta.number(), again.number(), again.path);
+}
+
+void read_parameters(const Part& root, FittedModel& fitted) {
+    const Part theta = root["theta"];
+    const Part parameters = root["parameters"];
     for (const Parameter p : all_parameters) {
-        if (!uses(fitted.model.family, p)) continue;
-        const Part part = parameters[std::string(name(p))];
-        const double value = part["value"].number();
+        const std::string key(name(p));
+        if (!uses(fitted.model.family, p)) {
+            if (theta.has(key))
+                throw Error("the field {}.{}: the family {} has no {}", theta.path, key, name(fitted.model.family),
+                            key);
+            continue;
+        }
+        const Part part = parameters[key];
+        require_same_value(theta[key], part);
+        const double value = theta[key].number();
         value_of(fitted.result.theta, p) = value;
         const std::string role = part["role"].text();
         if (role != "fixed" && role != "free")
@@ -190,7 +209,7 @@ FittedModel model_from_json(const Json& json) {
     fitted.program = root["program"].text();
     fitted.model.family = root["family"].named(parse_covariance_family);
     fitted.model.metric = root["metric"].named(parse_metric);
-    read_parameters(root["parameters"], fitted);
+    read_parameters(root, fitted);
     fitted.observations = read_observations(root);
     read_trend(root["trend"], fitted);
     fitted.model.center = root["center"].number();
@@ -201,6 +220,16 @@ FittedModel model_from_json(const Json& json) {
     fitted.result.stop_reason = root["stop_reason"].named(parse_stop_reason);
     if (root.has("configuration")) fitted.configuration = json.at("configuration");
     return fitted;
+}
+
+bool is_model_file(const std::string& path) {
+    if (path.empty() || path == "-") return false;
+    try {
+        const Json json = read_json_file(path);
+        return json.is_object() && json.contains("format") && json.at("format") == Json(format_name);
+    } catch (const Error&) {
+        return false;
+    }
 }
 
 FittedModel read_model(const std::string& path) { return parse_model(read_file(path), path); }

@@ -30,7 +30,10 @@ struct FittedModel {
 
 /// The same from a file; errors name it too.
 [[nodiscard]] FittedModel read_model(const std::string& path);
-/// The same for text already in memory; `file` is its name in error messages.
+/// Whether a file says that it is a model, whatever else may be wrong with it. False for standard input, which can be
+/// read once only, and for what cannot be read.
+[[nodiscard]] bool is_model_file(const std::string& path);
+/// read_model() for text already in memory; `file` is its name in error messages.
 [[nodiscard]] FittedModel parse_model(const std::string& text, const std::string& file);
 
 }  // namespace tesela::geo

@@ -18,6 +18,24 @@ double sample_variance(const std::vector<double>& values) {
     return sum / (n - 1);
 }
 
+/// See validate(CovarianceFamily, …).
+double largest_smoothness(const Model& model) {
+    const bool on_sphere = model.metric == Metric::great_circle;
+    if (model.family == CovarianceFamily::matern) return on_sphere ? 0.5 : MaternFunction::max_smoothness;
+    return on_sphere ? 1 : 2;
+}
+
+void require_admitted(const Model& model, double limit) {
+    const ParameterChoice& choice = model.choice(Parameter::smoothness);
+    const auto refuse = [&](const char* what, double value) {
+        throw Error("the {} {} of smoothness is {} {}, the largest that {} admits with {} distances", what, value,
+                    value > limit ? "above" : "not below", limit, name(model.family), name(model.metric));
+    };
+    if (choice.upper && *choice.upper > limit) refuse("upper bound", *choice.upper);
+    if (choice.start && *choice.start > limit) refuse("start", *choice.start);
+    if (choice.lower && *choice.lower >= limit) refuse("lower bound", *choice.lower);
+}
+
 }  // namespace
 
 SearchSpace::SearchSpace(const Likelihood& likelihood)
@@ -69,20 +87,18 @@ const Variable* SearchSpace::variable(Parameter parameter) const {
 void SearchSpace::add_smoothness() {
     if (!uses(model_.family, Parameter::smoothness) || model_.choice(Parameter::smoothness).fixed) return;
     const bool matern = model_.family == CovarianceFamily::matern;
-    const bool on_sphere = model_.metric == Metric::great_circle;  // see validate(CovarianceFamily, …)
-    const double upper = matern ? (on_sphere ? 0.5 : 5) : (on_sphere ? 1 : 2);
+    const double limit = largest_smoothness(model_);
+    require_admitted(model_, limit);
     add(Parameter::smoothness, {.start = 0.5,
                                 .lower = 0.05,
-                                .upper = upper,
+                                .upper = std::min(5.0, limit),
                                 .step = 0.3,
                                 .scan_lower = matern ? 0.3 : 0.6,
                                 .scan_upper = matern ? 3.0 : 1.9});
     Variable& v = variables_.back();
-    const bool limited = on_sphere || !matern;
-    v.upper_is_limit = limited && v.upper == upper;
-    if (v.upper > upper && limited)
-        throw Error("the upper bound {} of smoothness is above {}, the largest that {} admits with {} distances",
-                    v.upper, upper, name(model_.family), name(model_.metric));
+    v.upper = std::min(v.upper, limit);  // a lower bound of the user raises the default of the upper one
+    v.scan_upper = std::min(v.scan_upper, v.upper);
+    v.upper_is_limit = v.upper == limit;
 }
 
 void SearchSpace::add_variances(double variance) {

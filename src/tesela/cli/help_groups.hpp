@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace tesela::cli {
+
+/// Puts the options that were added since the last heading under this one in the help of a command.
+void set_heading(CLI::App& command, const std::string& heading);
+
+/// Puts an example before what else stands at the end of the help.
+void add_example(CLI::App& command, const std::string& example);
+
+}  // namespace tesela::cli
