@@ -154,9 +154,9 @@ rm bad.json
 # Stopping at a limit is a warning.
 expect 0 "a limit of evaluations" "$tesela" fit "${meuse[@]}" --max-evaluations 12 -o limited.json --json
 json "a limit of evaluations" "d['stop_reason'] == 'max_evaluations' and any('--max-evaluations' in w for w in d['warnings'])"
-holds "a limit of evaluations" err "warning: the search ended at the limit of its evaluations (--max-evaluations)"
+holds "a limit of evaluations" err "before it came to a maximum: give more (--max-evaluations)"
 expect 0 "a limit of time" "$tesela" fit "${meuse[@]}" --max-seconds 1e-6 -o limited.json
-holds "a limit of time" err "warning: the search ended at the limit of its time (--max-seconds)"
+holds "a limit of time" err "before it came to a maximum: give more time (--max-seconds)"
 
 # A warning advises nothing that is then refused.
 awk 'BEGIN { print "x,y,z"; for (i = 0; i < 60; ++i) { x = i * 0.7548776662 % 1; y = i * 0.5698402910 % 1; print x "," y "," x + y } }' >smooth.csv

@@ -7,6 +7,7 @@
 #include "tesela/base/error.hpp"
 #include "tesela/base/units.hpp"
 #include "tesela/base/version.hpp"
+#include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/column_options.hpp"
 #include "tesela/cli/geo_options.hpp"
 #include "tesela/cli/help_groups.hpp"
@@ -226,9 +227,8 @@ void add_fit(CLI::App& app, int& exit_code) {
         ->capture_default_str();
     add_choice(*command, "--optimizer", options->search.optimizer, geo::optimizer_names,
                "How maxima are climbed to: by values alone, by slopes, or by slopes and average information");
-    at_least(
-        command->add_option("--starts", options->search.starts, "Points of the scan from which the search climbs"),
-        Index{1})
+    at_least(command->add_option("--starts", options->search.starts, "Points of the scan from which the search climbs"),
+             Index{1})
         ->capture_default_str();
     command->add_option("--checkpoint", options->search.checkpoint,
                         "Keep evaluations in this file; a fit that was stopped goes on from it");

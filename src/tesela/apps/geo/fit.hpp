@@ -24,8 +24,8 @@ inline constexpr Names<StopReason, 5> stop_reason_names{{{StopReason::converged,
 }
 
 /// How a maximum is climbed to: quadratic models of values alone; slopes, whose changes tell the curvature; or slopes
-/// and average information (Gilmour, Thompson and Cullis, Biometrics 51 (1995) 1440), which goes on by slopes where that
-/// does not end soon.
+/// and average information (Gilmour, Thompson and Cullis, Biometrics 51 (1995) 1440), which goes on by slopes where
+/// that does not end soon.
 enum class Optimizer : std::uint8_t { bobyqa, lbfgs, scoring };
 inline constexpr Names<Optimizer, 3> optimizer_names{
     {{Optimizer::bobyqa, "bobyqa"}, {Optimizer::lbfgs, "lbfgs"}, {Optimizer::scoring, "scoring"}}};
