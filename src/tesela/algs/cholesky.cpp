@@ -11,18 +11,19 @@ constexpr TriangularArguments left_lower{.side = Side::left, .triangle = Triangl
 
 std::int32_t step(Index k) { return static_cast<std::int32_t>(k); }
 
-/// L := L⁻¹, lower triangular, column by column from the left.
+/// L := L⁻¹, lower triangular, column by column from the left: products with inverses of the diagonal tiles, which are
+/// there at once and twice as fast as solves with these.
 template <class T>
 void invert_triangle(Stream& s, const MatrixView<T>& L) {
     const Index nt = L.tile_rows();
     TriangularArguments negated = right_lower;
     negated.alpha = -1;
     for (Index k = 0; k < nt; ++k) {
-        for (Index i = k + 1; i < nt; ++i) s.submit(tasks::trsm(negated, L(k, k), L(i, k)).at(step(k), 0));
+        s.submit(tasks::trtri(L(k, k)).at(step(k), 0));
+        for (Index i = k + 1; i < nt; ++i) s.submit(tasks::trmm(negated, L(k, k), L(i, k)).at(step(k), 0));
         for (Index i = k + 1; i < nt; ++i)
             for (Index j = 0; j < k; ++j) s.submit(tasks::gemm(1, L(i, k), L(k, j), 1, L(i, j)).at(step(k), 0));
-        for (Index j = 0; j < k; ++j) s.submit(tasks::trsm(left_lower, L(k, k), L(k, j)).at(step(k), 0));
-        s.submit(tasks::trtri(L(k, k)).at(step(k), 0));
+        for (Index j = 0; j < k; ++j) s.submit(tasks::trmm(left_lower, L(k, k), L(k, j)).at(step(k), 0));
         for (Index i = k; i < nt; ++i) s.retire(L(i, k));
         for (Index j = 0; j < k; ++j) s.retire(L(k, j));
     }
