@@ -6,6 +6,7 @@
 #include "fits/fits_bench.hpp"
 #include "geo_bench.hpp"
 #include "geo_recovery.hpp"
+#include "gradient_bench.hpp"
 #include "matern_bench.hpp"
 #include "overhead_bench.hpp"
 #include "paper000/paper000_bench.hpp"
@@ -354,6 +355,33 @@ void add_geo(CLI::App& app, int& exit_code) {
     });
 }
 
+void add_gradient(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<bench::GradientBenchOptions>();
+    CLI::App* command = app.add_subcommand("gradient",
+                                           "One likelihood evaluation beside one with its gradient; exit code 1 if "
+                                           "that takes longer than --most-likelihoods");
+    command->add_option("--n", options->n, "Observations")->capture_default_str();
+    command->add_option("--smoothness", options->smoothness, "Smoothness of the Matérn covariance")
+        ->capture_default_str();
+    command->add_option("--repetitions", options->repetitions, "Best of so many")->capture_default_str();
+    command
+        ->add_option("--most-likelihoods", options->most_likelihoods,
+                     "What likelihood and gradient may take at most, in times of the likelihood alone")
+        ->capture_default_str();
+    cli::add_overlap_option(*command, options->overlap);
+    cli::add_tiling_options(*command, options->run);
+    cli::add_engine_options(*command, options->run);
+    cli::add_json_option(*command, options->run);
+    command->callback([=, &exit_code] {
+        exit_code = cli::run_guarded("tesela bench", [&] {
+            if (options->run.critical_worker == CriticalWorker::none)
+                options->run.critical_worker = cli::critical_worker(options->overlap);
+            const auto engine = cli::start_engine(options->run);
+            return print_checked(*engine, bench::gradient_benchmark(*engine, *options), options->run.json);
+        });
+    });
+}
+
 void add_recovery(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<bench::RecoveryOptions>();
     auto run = std::make_shared<cli::RunOptions>();
@@ -669,6 +697,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): options
     add_tables(app, exit_code);
     add_matern(app, exit_code);
     add_geo(app, exit_code);
+    add_gradient(app, exit_code);
     add_recovery(app, exit_code);
     add_fits(app, exit_code);
     add_redistribute(app, exit_code);
