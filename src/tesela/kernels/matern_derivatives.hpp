@@ -32,8 +32,8 @@ private:
     double prefactor_slope_;  // of log(2^(1-nu)/Gamma(nu)) in nu
 };
 
-/// The same as a table of polynomials, with the pieces of MaternTable: tens of millions of evaluations a second of all three.
-/// Immutable, so threads may share it. Building it takes a few milliseconds.
+/// The same as a table of polynomials, with the pieces of MaternTable: tens of millions of evaluations a second of all
+/// three. Immutable, so threads may share it. Building it takes a few milliseconds.
 class MaternDerivativeTable {
 public:
     /// Throws Error unless the smoothness is one that MaternFunction takes and x_max >= 0 (infinity is fine).
