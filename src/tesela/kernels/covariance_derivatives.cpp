@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 
 namespace tesela {
 
@@ -23,11 +25,33 @@ struct CovarianceDerivatives::Block {
     enum class Part : std::uint8_t { all, below_diagonal } part = Part::all;
 };
 
+namespace {
+
+/// A table takes longer to make than a small matrix to invert, and a search with a fixed smoothness asks for the same
+/// again and again, at other ranges: tables reach to a power of two, so that the latest one often serves.
+std::shared_ptr<const MaternDerivativeTable> latest_table(double smoothness, double x_max) {
+    struct Latest {
+        double smoothness = 0;
+        double x_max = 0;
+        std::shared_ptr<const MaternDerivativeTable> table;
+    };
+    static std::mutex mutex;
+    static Latest latest;
+    const double reach = x_max > 0 && std::isfinite(x_max) ? std::exp2(std::ceil(std::log2(x_max))) : x_max;
+    const std::lock_guard lock(mutex);
+    if (!latest.table || latest.smoothness != smoothness || latest.x_max != reach)
+        latest = {smoothness, reach, std::make_shared<const MaternDerivativeTable>(smoothness, reach)};
+    return latest.table;
+}
+
+}  // namespace
+
 CovarianceDerivatives::CovarianceDerivatives(const Covariance& covariance, double max_distance)
     : family_(covariance.family()),
       parameters_(covariance.parameters()),
       inverse_range_(1 / covariance.parameters().range) {
-    if (family_ == CovarianceFamily::matern) matern_.emplace(parameters_.smoothness, max_distance * inverse_range_);
+    if (family_ == CovarianceFamily::matern)
+        matern_ = latest_table(parameters_.smoothness, max_distance * inverse_range_);
     if (family_ == CovarianceFamily::exponential) exponential_.emplace(0.5, max_distance * inverse_range_);
 }
 

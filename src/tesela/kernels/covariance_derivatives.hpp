@@ -4,6 +4,7 @@
 #include "tesela/kernels/kernel.hpp"
 #include "tesela/kernels/matern_derivatives.hpp"
 
+#include <memory>
 #include <optional>
 #include <span>
 
@@ -71,7 +72,7 @@ private:
     CovarianceParameters parameters_;
     double inverse_range_;
     std::optional<MaternTable> exponential_;
-    std::optional<MaternDerivativeTable> matern_;
+    std::shared_ptr<const MaternDerivativeTable> matern_;
 };
 
 /// Arguments of a kernel that writes a tile of the derivative of the covariance matrix of one set of points; what they

@@ -49,9 +49,9 @@ SearchSpace::SearchSpace(const Likelihood& likelihood)
     add_variances(sample_variance(likelihood.observations().values));
 }
 
-void SearchSpace::add(Parameter parameter, Variable defaults) {
+void SearchSpace::add(Parameter parameter, const Variable& defaults) {
     const ParameterChoice& choice = model_.choice(parameter);
-    Variable v = std::move(defaults);
+    Variable v = defaults;
     v.parameter = parameter;
     v.lower = choice.lower.value_or(std::min(v.lower, choice.upper.value_or(v.upper) / 100));
     v.upper = choice.upper.value_or(std::max(v.upper, v.lower * 100));
@@ -64,7 +64,7 @@ void SearchSpace::add(Parameter parameter, Variable defaults) {
     v.scan_lower = choice.start ? v.start : std::clamp(v.scan_lower, v.lower, v.upper);
     v.scan_upper = choice.start ? v.start : std::clamp(v.scan_upper, v.lower, v.upper);
     value_of(base_, parameter) = v.start;
-    variables_.push_back(std::move(v));
+    variables_.push_back(v);
 }
 
 void SearchSpace::add_range(const Likelihood& likelihood) {

@@ -38,7 +38,7 @@ public:
     [[nodiscard]] std::vector<double> nested_smoothness() const;
 
 private:
-    void add(Parameter parameter, Variable defaults);
+    void add(Parameter parameter, const Variable& defaults);
     void add_range(const Likelihood& likelihood);
     void add_smoothness();
     void add_variances(double variance);
