@@ -14,6 +14,7 @@
 #include "tesela/cli/map_options.hpp"
 #include "tesela/cli/number_option.hpp"
 #include "tesela/cli/progress_line.hpp"
+#include "tesela/cli/variogram_command.hpp"
 #include "tesela/io/json_file.hpp"
 #include "tesela/io/output_file.hpp"
 
@@ -510,6 +511,7 @@ void add_sample(CLI::App& app, int& exit_code) {
 }  // namespace
 
 void add_geo_commands(CLI::App& app, int& exit_code) {
+    add_variogram_command(app, exit_code);
     add_fit(app, exit_code);
     add_loglik(app, exit_code);
     add_predict(app, exit_code);
