@@ -3,16 +3,19 @@
 #include "tesela/apps/geo/conditioning.hpp"
 #include "tesela/apps/geo/model_file.hpp"
 #include "tesela/apps/geo/predict.hpp"
+#include "tesela/apps/geo/prediction_table.hpp"
 #include "tesela/apps/geo/sample.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/units.hpp"
 #include "tesela/base/version.hpp"
+#include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/column_options.hpp"
 #include "tesela/cli/geo_options.hpp"
 #include "tesela/cli/help_groups.hpp"
 #include "tesela/cli/interrupt.hpp"
 #include "tesela/cli/map_options.hpp"
 #include "tesela/cli/number_option.hpp"
+#include "tesela/cli/places.hpp"
 #include "tesela/cli/progress_line.hpp"
 #include "tesela/cli/variogram_command.hpp"
 #include "tesela/io/json_file.hpp"
@@ -25,6 +28,7 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <utility>
 
 namespace tesela::cli {
 namespace {
@@ -227,9 +231,8 @@ void add_fit(CLI::App& app, int& exit_code) {
         ->capture_default_str();
     add_choice(*command, "--optimizer", options->search.optimizer, geo::optimizer_names,
                "How maxima are climbed to: by values alone, by slopes, or by slopes and average information");
-    at_least(
-        command->add_option("--starts", options->search.starts, "Points of the scan from which the search climbs"),
-        Index{1})
+    at_least(command->add_option("--starts", options->search.starts, "Points of the scan from which the search climbs"),
+             Index{1})
         ->capture_default_str();
     command->add_option("--checkpoint", options->search.checkpoint,
                         "Keep evaluations in this file; a fit that was stopped goes on from it");
@@ -311,6 +314,9 @@ void add_loglik(CLI::App& app, int& exit_code) {
 
 struct PredictCommand {
     GeoOptions geo;
+    GridOptions grid;
+    std::vector<std::string> keep{"all"};
+    geo::TableOptions table;
     std::string model;
     std::string variance = "observation";
     MapOptions map;
@@ -323,18 +329,18 @@ geo::PredictionOf prediction_of(const std::string& text) {
     throw Error("--variance takes observation or signal, not \"{}\"", text);
 }
 
-void report_predictions(const PredictCommand& options, const geo::FittedModel& fitted,
-                        const std::vector<std::vector<double>>& points, const geo::Predictions& predictions) {
-    std::vector<CsvColumn> columns;
-    for (std::size_t d = 0; d < points.size(); ++d)
-        columns.push_back({fitted.observations.coordinate_name(d), points[d]});
-    columns.push_back({"mean", predictions.mean});
-    columns.push_back({"variance", predictions.variance});
-    write_csv(options.geo.output, columns);
+void report_predictions(const PredictCommand& options, const geo::FittedModel& fitted, const Places& places,
+                        const geo::Predictions& predictions) {
+    const geo::PredictionTable table = geo::tabulate(predictions, options.table);
+    std::vector<CsvColumn> columns = places.coordinate_columns();
+    for (CsvColumn& column : table.columns()) columns.push_back(std::move(column));
+    write_csv(options.geo.output, places.kept, columns);
     if (options.map.file.empty()) return;
     geo::PredictionMapOptions map = prediction_map(options.map, fitted);
     map.of = prediction_of(options.variance);
-    write_file(options.map.file, geo::draw_predictions(fitted.observations, points, predictions, map));
+    const geo::Observations shown = geo::transformed_back(fitted.observations, options.table.back_transform);
+    write_file(options.map.file,
+               geo::draw_predictions(shown, places.coordinates, {.mean = table.mean, .variance = table.variance}, map));
 }
 
 geo::Predictions predict_or_advise(geo::Likelihood& likelihood, const CovarianceParameters& theta,
@@ -359,12 +365,23 @@ geo::FittedModel read_model(const PredictCommand& options) {
     }
 }
 
+Places predicted_places(PredictCommand& options, const geo::FittedModel& fitted, Notes& notes) {
+    DataOptions& data = options.geo.data;
+    if (!options.grid.cells.empty()) return grid_places(options.grid, fitted);
+    if (data.coordinates.empty()) data.coordinates = fitted.observations.coordinate_names;
+    const KeepOptions keep{.columns = options.keep, .results = geo::result_names(options.table.back_transform)};
+    return file_places(data, keep, fitted.model.metric, notes);
+}
+
 int run_predict(PredictCommand options) {
+    if (options.geo.data.file.empty() == options.grid.cells.empty())
+        throw Error("say where to predict: a CSV file of points or --grid, one of them");
     const geo::FittedModel fitted = read_model(options);
     (void)prediction_map(options.map, fitted);  // what cannot be drawn is refused before anything is computed
-    if (options.geo.data.coordinates.empty()) options.geo.data.coordinates = fitted.observations.coordinate_names;
     Notes notes;
-    const auto points = read_points(options.geo.data, notes, fitted.model.metric);
+    validate(options.table);
+    const Places places = predicted_places(options, fitted, notes);
+    const auto& points = places.coordinates;
     if (points.front().empty()) throw Error("{} has no points", options.geo.data.file);
     const geo::PredictionOf of = prediction_of(options.variance);
     require_writable(options.geo.output);
@@ -386,7 +403,7 @@ int run_predict(PredictCommand options) {
                                                            {.of = of, .block = options.block, .progress = progress});
     warn_if_ill_conditioned(likelihood, *engine, when_fitting);
     if (!is_first(*engine)) return success;
-    report_predictions(options, fitted, points, predictions);
+    report_predictions(options, fitted, places, predictions);
     if (options.geo.output == "-") return success;
     Json results{
         {"points", predictions.mean.size()}, {"seconds", seconds_since(start)}, {"output", options.geo.output}};
@@ -401,9 +418,16 @@ void add_predict(CLI::App& app, int& exit_code) {
     CLI::App* command = app.add_subcommand("predict", "Kriging mean and variance at new points, from a fitted model");
     command->add_option("model", options->model, "Model that tesela fit wrote")->required();
     add_data_options(*command, options->geo.data, Reads::points);
+    command->get_option("file")->required(false)->description("CSV file of points with a header; - is standard input");
     command->get_option("--coords")
         ->required(false)
         ->description("Columns of the coordinates (default: as in the model)");
+    add_grid_options(*command, options->grid);
+    add_columns_option(*command, "--keep", options->keep,
+                       "Columns of the points that are written too, as they are: all, none, or names "
+                       "(coordinates always)")
+        ->default_str("all");
+    for (const char* of_a_file : {"--coords", "--na", "--keep"}) command->get_option(of_a_file)->excludes("--grid");
     set_heading(*command, "Data");
     command
         ->add_option(
@@ -414,6 +438,11 @@ void add_predict(CLI::App& app, int& exit_code) {
     set_heading(*command, "Model");
     command->add_option("-o,--output", options->geo.output, "CSV file to write; - is standard output")
         ->capture_default_str();
+    command->add_option("--level", options->table.level, "Probability of the intervals from lower to upper")
+        ->capture_default_str();
+    add_choice(
+        *command, "--back-transform", options->table.back_transform, geo::back_transform_names,
+        "log: the observed values are natural logarithms, and results are wanted of what they are logarithms of");
     add_map_options(*command, options->map);
     set_heading(*command, "Output");
     at_least(
