@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Where `tesela predict` computes, and what it writes: grids, polygons, columns of the points, intervals.
+# Where `tesela predict` and `sample` compute, and what they write: grids, polygons, columns of the points, intervals, several draws.
 #   grid.sh BUILD_DIR DATA_DIR
 set -uo pipefail
 tesela=$(realpath "$1/tesela") data=$(realpath "$2")
@@ -82,6 +82,28 @@ for a, b in zip(logs, zinc):
     assert abs(float(b['variance']) / ((math.exp(v) - 1) * math.exp(2 * m + v)) - 1) < 1e-12"
 check "the map is in the same unit" grep -q "exp(log_zinc)" zinc.svg
 
+# Samples of a model.
+expect 0 "draws of a model" "$tesela" sample --model model.json --draws 3 --seed 4 -o draws.csv --json
+json "draws of a model" "d['points'] == 155 and d['draws'] == 3 and d['theta']['range'] == 250"
+check "draws of a model" [ "$(head -1 draws.csv)" = "x,y,z1,z2,z3" ]
+expect 0 "one draw" "$tesela" sample --model model.json --seed 4 -o one.csv --name zinc
+check "the first is the one drawn alone" python3 -c "
+import csv
+many, one = (list(csv.DictReader(open(f))) for f in ('draws.csv', 'one.csv'))
+assert all(abs(float(a['z1']) - float(b['zinc'])) < 1e-12 for a, b in zip(many, one)) and any(a['z1'] != a['z2'] for a in many)"
+expect 0 "the trend is in it" "$tesela" sample --model model.json --draws 400 --grid 1x1 -o mean.csv
+check "the trend is in it" python3 -c "
+import json
+values = list(map(float, open('mean.csv').readlines()[1].split(',')[2:]))
+mean = json.load(open('model.json'))['trend']['coefficients']['intercept']
+assert len(values) == 400 and abs(sum(values) / 400 - mean) < 5 * (0.6 / 400) ** 0.5 and 0.4 < sum((v - mean) ** 2 for v in values) / 400 < 0.8"
+expect 0 "points of the model's box" "$tesela" sample --model model.json --n 50 -o random.csv
+table "points of the model's box" random.csv "len(rows) == 50 and all(178605 <= float(r['x']) <= 181390 and 329714 <= float(r['y']) <= 333611 for r in rows)"
+expect 0 "draws on two nodes" "${mpirun[@]}" -n 2 "$tesela" sample --model model.json --draws 3 --seed 4 -o two.csv --tile 40
+check "draws do not depend on nodes" python3 -c "
+a, b = ([list(map(float, line.split(','))) for line in open(f).readlines()[1:]] for f in ('draws.csv', 'two.csv'))
+assert len(a) == len(b) == 155 and all(abs(x - y) < 1e-10 for r, s in zip(a, b) for x, y in zip(r, s))"
+
 # Bad input.
 bad "two numbers for a line" "--grid 10x10 has 2 numbers, but the model has 1 coordinate (t): write 100" "$tesela" predict line.json --grid 10x10 -o bad.csv
 bad "one number for a plane" "write 100x100" "${predict[@]}" --grid 100 -o bad.csv
@@ -102,5 +124,11 @@ bad "a column that is not there" "no column 'idd'; did you mean 'id'" "${predict
 bad "the wrong order" "model.json is the model and comes first: tesela predict model.json same.csv" "$tesela" predict same.csv model.json -o bad.csv
 bad "JSON for points" "line.json looks like JSON" "${predict[@]}" line.json -o bad.csv
 bad "a level in percent" "a probability between 0 and 1" "${predict[@]}" same.csv --level 95 -o bad.csv
+bad "parameters of both" "excludes" "$tesela" sample --model model.json --theta sigma2=1,range=1 -o bad.csv
+bad "of no field" "--theta or --model" "$tesela" sample --n 5 -o bad.csv
+bad "a grid over nothing" "--grid needs --model" "$tesela" sample --grid 5x5 --theta sigma2=1,range=1,smoothness=0.5 -o bad.csv
+bad "points twice" "one of them" "$tesela" sample --model model.json --n 5 --points same.csv -o bad.csv
+bad "no draws" "--draws: 0 is not a whole number of at least 1" "$tesela" sample --model model.json --draws 0 -o bad.csv
+bad "random points of the Earth" "give --points or --grid" "$tesela" sample --model earth.json --n 5 -o bad.csv
 
 finish
