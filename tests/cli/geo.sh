@@ -17,7 +17,7 @@ expect 0 "fit for people" "$tesela" fit "${meuse[@]}" --fix smoothness=0.5 -o mo
 holds "fit for people" out "range        2144.9"
 holds "fit for people" out "(log_zinc)²"
 expect 0 predict "$tesela" predict model.json "$data/meuse_grid.csv" -o predictions.csv --map map.svg
-check predict [ "$(head -1 predictions.csv)" = "x,y,mean,variance" ]
+check predict [ "$(head -1 predictions.csv)" = "x,y,mean,variance,sd,lower,upper" ]
 check predict [ "$(wc -l <predictions.csv)" = 3104 ]
 check "the map" grep -q "</svg>" map.svg
 # Squared exponentials of a long range leave few digits: every command that factors such a matrix says so.

@@ -166,6 +166,11 @@ TEST(Geo, SamplesEqualTheInlineEngine) {
         const auto got = sample(s, field, points, {.seed = 12, .tile = tile});
         ASSERT_EQ(got.size(), expected.size());
         for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], expected[i], 1e-12);
+        const auto draws = sample_fields(s, field, points, {.seed = 12, .draws = 130, .tile = tile});
+        const auto alone = sample_fields(t, field, points, {.seed = 12, .draws = 130, .tile = 300});
+        ASSERT_EQ(draws.size(), alone.size());
+        for (const std::size_t d : {0U, 1U, 129U})
+            for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(draws[d][i], alone[d][i], 1e-12);
     }
 }
 

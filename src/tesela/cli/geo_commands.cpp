@@ -1,8 +1,10 @@
 #include "tesela/cli/geo_commands.hpp"
 
 #include "tesela/apps/geo/conditioning.hpp"
+#include "tesela/apps/geo/model_field.hpp"
 #include "tesela/apps/geo/model_file.hpp"
 #include "tesela/apps/geo/predict.hpp"
+#include "tesela/apps/geo/prediction_table.hpp"
 #include "tesela/apps/geo/sample.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/units.hpp"
@@ -14,17 +16,22 @@
 #include "tesela/cli/interrupt.hpp"
 #include "tesela/cli/map_options.hpp"
 #include "tesela/cli/number_option.hpp"
+#include "tesela/cli/places.hpp"
 #include "tesela/cli/progress_line.hpp"
+#include "tesela/cli/variogram_command.hpp"
 #include "tesela/io/json_file.hpp"
 #include "tesela/io/output_file.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <utility>
 
 namespace tesela::cli {
 namespace {
@@ -310,6 +317,9 @@ void add_loglik(CLI::App& app, int& exit_code) {
 
 struct PredictCommand {
     GeoOptions geo;
+    GridOptions grid;
+    std::vector<std::string> keep{"all"};
+    geo::TableOptions table;
     std::string model;
     std::string variance = "observation";
     MapOptions map;
@@ -322,18 +332,18 @@ geo::PredictionOf prediction_of(const std::string& text) {
     throw Error("--variance takes observation or signal, not \"{}\"", text);
 }
 
-void report_predictions(const PredictCommand& options, const geo::FittedModel& fitted,
-                        const std::vector<std::vector<double>>& points, const geo::Predictions& predictions) {
-    std::vector<CsvColumn> columns;
-    for (std::size_t d = 0; d < points.size(); ++d)
-        columns.push_back({fitted.observations.coordinate_name(d), points[d]});
-    columns.push_back({"mean", predictions.mean});
-    columns.push_back({"variance", predictions.variance});
-    write_csv(options.geo.output, columns);
+void report_predictions(const PredictCommand& options, const geo::FittedModel& fitted, const Places& places,
+                        const geo::Predictions& predictions) {
+    const geo::PredictionTable table = geo::tabulate(predictions, options.table);
+    std::vector<CsvColumn> columns = places.coordinate_columns();
+    for (CsvColumn& column : table.columns()) columns.push_back(std::move(column));
+    write_csv(options.geo.output, places.kept, columns);
     if (options.map.file.empty()) return;
     geo::PredictionMapOptions map = prediction_map(options.map, fitted);
     map.of = prediction_of(options.variance);
-    write_file(options.map.file, geo::draw_predictions(fitted.observations, points, predictions, map));
+    const geo::Observations shown = geo::transformed_back(fitted.observations, options.table.back_transform);
+    write_file(options.map.file,
+               geo::draw_predictions(shown, places.coordinates, {.mean = table.mean, .variance = table.variance}, map));
 }
 
 geo::Predictions predict_or_advise(geo::Likelihood& likelihood, const CovarianceParameters& theta,
@@ -358,12 +368,23 @@ geo::FittedModel read_model(const PredictCommand& options) {
     }
 }
 
+Places predicted_places(PredictCommand& options, const geo::FittedModel& fitted, Notes& notes) {
+    DataOptions& data = options.geo.data;
+    if (!options.grid.cells.empty()) return grid_places(options.grid, fitted);
+    if (data.coordinates.empty()) data.coordinates = fitted.observations.coordinate_names;
+    const KeepOptions keep{.columns = options.keep, .results = geo::result_names(options.table.back_transform)};
+    return file_places(data, keep, fitted.model.metric, notes);
+}
+
 int run_predict(PredictCommand options) {
+    if (options.geo.data.file.empty() == options.grid.cells.empty())
+        throw Error("say where to predict: a CSV file of points or --grid, one of them");
     const geo::FittedModel fitted = read_model(options);
     (void)prediction_map(options.map, fitted);  // what cannot be drawn is refused before anything is computed
-    if (options.geo.data.coordinates.empty()) options.geo.data.coordinates = fitted.observations.coordinate_names;
     Notes notes;
-    const auto points = read_points(options.geo.data, notes, fitted.model.metric);
+    validate(options.table);
+    const Places places = predicted_places(options, fitted, notes);
+    const auto& points = places.coordinates;
     if (points.front().empty()) throw Error("{} has no points", options.geo.data.file);
     const geo::PredictionOf of = prediction_of(options.variance);
     require_writable(options.geo.output);
@@ -385,7 +406,7 @@ int run_predict(PredictCommand options) {
                                                            {.of = of, .block = options.block, .progress = progress});
     warn_if_ill_conditioned(likelihood, *engine, when_fitting);
     if (!is_first(*engine)) return success;
-    report_predictions(options, fitted, points, predictions);
+    report_predictions(options, fitted, places, predictions);
     if (options.geo.output == "-") return success;
     Json results{
         {"points", predictions.mean.size()}, {"seconds", seconds_since(start)}, {"output", options.geo.output}};
@@ -400,9 +421,16 @@ void add_predict(CLI::App& app, int& exit_code) {
     CLI::App* command = app.add_subcommand("predict", "Kriging mean and variance at new points, from a fitted model");
     command->add_option("model", options->model, "Model that tesela fit wrote")->required();
     add_data_options(*command, options->geo.data, Reads::points);
+    command->get_option("file")->required(false)->description("CSV file of points with a header; - is standard input");
     command->get_option("--coords")
         ->required(false)
         ->description("Columns of the coordinates (default: as in the model)");
+    add_grid_options(*command, options->grid);
+    add_columns_option(*command, "--keep", options->keep,
+                       "Columns of the points that are written too, as they are: all, none, or names "
+                       "(coordinates always)")
+        ->default_str("all");
+    for (const char* of_a_file : {"--coords", "--na", "--keep"}) command->get_option(of_a_file)->excludes("--grid");
     set_heading(*command, "Data");
     command
         ->add_option(
@@ -413,6 +441,11 @@ void add_predict(CLI::App& app, int& exit_code) {
     set_heading(*command, "Model");
     command->add_option("-o,--output", options->geo.output, "CSV file to write; - is standard output")
         ->capture_default_str();
+    command->add_option("--level", options->table.level, "Probability of the intervals from lower to upper")
+        ->capture_default_str();
+    add_choice(
+        *command, "--back-transform", options->table.back_transform, geo::back_transform_names,
+        "log: the observed values are natural logarithms, and results are wanted of what they are logarithms of");
     add_map_options(*command, options->map);
     set_heading(*command, "Output");
     at_least(
@@ -430,34 +463,73 @@ void add_predict(CLI::App& app, int& exit_code) {
 
 struct SampleCommand {
     GeoOptions geo;
+    GridOptions grid;
+    std::string model;
     Index n = 0;
+    Index draws = 1;
     std::uint64_t seed = 1;
     double mean = 0;
     std::string name = "z";
 };
 
-std::vector<std::vector<double>> sample_points(SampleCommand& options, Notes& notes) {
-    DataOptions& data = options.geo.data;
-    if (data.file.empty() == (options.n == 0)) throw Error("say where to sample: --n N or --points FILE, one of them");
-    if (!data.file.empty()) {
-        if (data.coordinates.empty()) data.coordinates = {"x", "y"};
-        return read_points(data, notes, options.geo.model.metric);
-    }
-    const Metric metric = options.geo.model.metric;
+/// n points of the unit square or, with a model, of the box of its observations.
+Places random_places(const SampleCommand& options, const geo::FittedModel* fitted) {
+    const Metric metric = fitted != nullptr ? fitted->model.metric : options.geo.model.metric;
     if (metric != Metric::euclidean)
-        throw Error("--n draws points of the unit square; give --points for {} distances", name(metric));
-    data.coordinates = {"x", "y"};
-    return geo::random_points(options.n, options.seed);
+        throw Error("--n draws points of {}; give --points{} for {} distances",
+                    fitted != nullptr ? "a box in a plane" : "the unit square", fitted != nullptr ? " or --grid" : "",
+                    name(metric));
+    if (fitted == nullptr) return {.coordinates = geo::random_points(options.n, options.seed), .names = {"x", "y"}};
+    const geo::Observations& observed = fitted->observations;
+    const geo::Box box = geo::bounding_box(metric, observed.coordinates);
+    return {.coordinates = geo::random_points(options.n, options.seed, box), .names = observed.coordinate_names};
+}
+
+Places sampled_places(SampleCommand& options, const geo::FittedModel* fitted, Notes& notes) {
+    DataOptions& data = options.geo.data;
+    const int ways = (data.file.empty() ? 0 : 1) + (options.n == 0 ? 0 : 1) + (options.grid.cells.empty() ? 0 : 1);
+    if (fitted == nullptr && !options.grid.cells.empty()) throw Error("--grid needs --model, whose box it is over");
+    if (ways > 1 || (ways == 0 && fitted == nullptr))
+        throw Error("say where to sample: --n N or --points FILE, one of them{}",
+                    fitted != nullptr ? " or --grid, or none for the places of the observations" : "");
+    if (!options.grid.cells.empty()) return grid_places(options.grid, *fitted);
+    if (options.n != 0) return random_places(options, fitted);
+    if (data.file.empty())
+        return {.coordinates = fitted->observations.coordinates, .names = fitted->observations.coordinate_names};
+    if (data.coordinates.empty() && fitted != nullptr) data.coordinates = fitted->observations.coordinate_names;
+    if (data.coordinates.empty()) data.coordinates = {"x", "y"};
+    const Metric metric = fitted != nullptr ? fitted->model.metric : options.geo.model.metric;
+    return {.coordinates = read_points(data, notes, metric), .names = data.coordinates};
+}
+
+/// z, or z1, z2, … where several are drawn.
+std::vector<CsvColumn> drawn_columns(const SampleCommand& options, const std::vector<std::vector<double>>& draws) {
+    std::vector<CsvColumn> columns;
+    for (std::size_t k = 0; k < draws.size(); ++k)
+        columns.push_back({draws.size() == 1 ? options.name : fmt::format("{}{}", options.name, k + 1), draws[k]});
+    return columns;
+}
+
+void add_mean(std::vector<std::vector<double>>& draws, const std::vector<double>& mean) {
+    for (auto& draw : draws) std::transform(draw.begin(), draw.end(), mean.begin(), draw.begin(), std::plus<>());
+}
+
+geo::Field field_of(const SampleCommand& options) {
+    if (options.geo.model.theta.empty()) throw Error("say of which field: --theta or --model");
+    return {.family = options.geo.model.family,
+            .theta = theta_of(options.geo.model),
+            .metric = options.geo.model.metric,
+            .mean = options.mean,
+            .jitter = options.geo.model.jitter};
 }
 
 int run_sample(SampleCommand options) {
-    const geo::Field field{.family = options.geo.model.family,
-                           .theta = theta_of(options.geo.model),
-                           .metric = options.geo.model.metric,
-                           .mean = options.mean,
-                           .jitter = options.geo.model.jitter};
+    std::optional<geo::FittedModel> fitted;
+    if (!options.model.empty()) fitted = geo::read_model(options.model);
+    const geo::Field field = fitted ? geo::field_of(*fitted) : field_of(options);
     Notes notes;
-    const auto points = sample_points(options, notes);
+    const Places places = sampled_places(options, fitted ? &*fitted : nullptr, notes);
+    const auto& points = places.coordinates;
     require_writable(options.geo.output);
     const auto engine = start_geo_engine(options.geo);
     print_notes(*engine, notes);
@@ -465,16 +537,18 @@ int run_sample(SampleCommand options) {
     Stream stream(*engine);
     const geo::LikelihoodOptions tiling =
         likelihood_options(options.geo, static_cast<Index>(points.front().size()), *engine);
-    const std::vector<double> values = geo::sample(
-        stream, field, points, {.seed = options.seed, .tile = tiling.tile, .distribution = tiling.distribution});
+    auto draws = geo::sample_fields(
+        stream, field, points,
+        {.seed = options.seed, .draws = options.draws, .tile = tiling.tile, .distribution = tiling.distribution});
+    if (fitted) add_mean(draws, geo::mean_at(*fitted, points));
     if (!is_first(*engine)) return success;
-    std::vector<CsvColumn> columns;
-    for (std::size_t d = 0; d < points.size(); ++d) columns.push_back({options.geo.data.coordinates[d], points[d]});
-    columns.push_back({options.name, values});
+    std::vector<CsvColumn> columns = places.coordinate_columns();
+    for (CsvColumn& column : drawn_columns(options, draws)) columns.push_back(std::move(column));
     write_csv(options.geo.output, columns);
     if (options.geo.output == "-") return success;
     print_results(*engine,
-                  {{"points", values.size()},
+                  {{"points", points.front().size()},
+                   {"draws", draws.size()},
                    {"theta", geo::theta_json(field.family, field.theta)},
                    {"seed", options.seed},
                    {"seconds", seconds_since(start)},
@@ -487,18 +561,32 @@ void add_sample(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<SampleCommand>();
     options->geo.output = "-";
     CLI::App* command = app.add_subcommand("sample", "Draw a Gaussian field with known parameters");
-    at_least(command->add_option("--n", options->n, "Draw so many points uniformly from the unit square"), Index{1});
-    command->add_option("--points", options->geo.data.file, "Or take the points of a CSV file");
+    auto* model = command->add_option("--model", options->model,
+                                      "Model that tesela fit wrote: parameters, family, metric and trend are its own");
+    at_least(command->add_option(
+                 "--n", options->n,
+                 "Draw so many points uniformly from the unit square (with --model: from the box of its observations)"),
+             Index{1});
+    command->add_option("--points", options->geo.data.file,
+                        "Or take the points of a CSV file (with --model and neither: the observations' places)");
     add_columns_option(*command, "--coords", options->geo.data.coordinates,
-                       "Columns of its coordinates (default: x,y)");
+                       "Columns of its coordinates (default: x,y, or as in the model)");
+    add_grid_options(*command, options->grid);
     set_heading(*command, "Data");
     add_theta_option(*command, options->geo.model);
+    command->get_option("--theta")->required(false);
     add_covariance_options(*command, options->geo.model);
     command->add_option("--mean", options->mean, "Mean of the field")->capture_default_str();
+    for (const char* name : {"--theta", "--family", "--metric", "--jitter", "--mean"})
+        command->get_option(name)->excludes(model);
+    at_least(command->add_option("--draws", options->draws, "Draw so many fields, which costs little more than one"),
+             Index{1})
+        ->capture_default_str();
     at_least(command->add_option("--seed", options->seed, "Of the points and of the field"), std::uint64_t{0})
         ->capture_default_str();
     set_heading(*command, "Model");
-    command->add_option("--name", options->name, "Column of the values")->capture_default_str();
+    command->add_option("--name", options->name, "Column of the values; of several draws z1, z2, …")
+        ->capture_default_str();
     command->add_option("-o,--output", options->geo.output, "CSV file to write; - is standard output")
         ->capture_default_str();
     add_run_options(*command, options->geo);
@@ -510,6 +598,7 @@ void add_sample(CLI::App& app, int& exit_code) {
 }  // namespace
 
 void add_geo_commands(CLI::App& app, int& exit_code) {
+    add_variogram_command(app, exit_code);
     add_fit(app, exit_code);
     add_loglik(app, exit_code);
     add_predict(app, exit_code);

@@ -71,10 +71,7 @@ void note_dropped(const NumericTable& table, const std::vector<std::string>& col
 }
 
 NumericTable read_numbers(const DataOptions& options, const std::vector<std::string>& columns, Notes& notes) {
-    require_different_columns(options.coordinates, options.value);
-    NumericTable table = read_csv(options.file).numbers(columns, options.na);
-    note_dropped(table, columns, options.file, notes);
-    return table;
+    return select_numbers(read_csv(options.file), options, columns, notes);
 }
 
 double mean(const std::vector<double>& values) {
@@ -177,6 +174,14 @@ geo::LikelihoodOptions likelihood_options(const GeoOptions& options, Index n, co
 void print_notes(const Engine& engine, const Notes& notes) {
     if (engine.this_node() != NodeId{0}) return;
     for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
+}
+
+NumericTable select_numbers(const CsvTable& file, const DataOptions& options, const std::vector<std::string>& columns,
+                            Notes& notes) {
+    require_different_columns(options.coordinates, options.value);
+    NumericTable table = file.numbers(columns, options.na);
+    note_dropped(table, columns, options.file, notes);
+    return table;
 }
 
 geo::Observations read_observations(const DataOptions& options, Notes& notes, Metric metric) {

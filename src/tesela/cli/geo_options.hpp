@@ -75,6 +75,9 @@ void add_run_options(CLI::App& command, GeoOptions& options);
 using Notes = std::vector<std::string>;
 void print_notes(const Engine& engine, const Notes& notes);
 
+/// Columns of a file that was read, with missing values as --na says; notes say how many rows were dropped.
+[[nodiscard]] NumericTable select_numbers(const CsvTable& file, const DataOptions& options,
+                                          const std::vector<std::string>& columns, Notes& notes);
 /// The observations of a file; notes say how many rows were dropped for missing values, and whether degrees are
 /// taken for lengths. Throws Error about coordinates that the metric does not have.
 [[nodiscard]] geo::Observations read_observations(const DataOptions& options, Notes& notes,

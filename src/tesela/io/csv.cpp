@@ -342,6 +342,7 @@ NumericTable CsvTable::numbers(const std::vector<std::string>& columns, NaPolicy
         if (!complete) continue;
         for (std::size_t c = 0; c < columns.size(); ++c) table.columns[c].push_back(values[c]);
         table.lines.push_back(line(row));
+        table.rows.push_back(row);
     }
     if (table.rows_dropped == table.rows_read)
         throw Error("{}: no row has a value in every one of the columns {}", in_quotes(file_), listed(columns));
@@ -363,9 +364,9 @@ CsvTable parse_csv(std::string text, std::string file, CsvOptions options) {
 namespace {
 
 /// A name that reads back as itself: quoted if it holds anything that a reader could take for structure.
-std::string written_name(const std::string& name) {
+std::string written_name(std::string_view name) {
     const bool plain = !name.empty() && name.find_first_of("\",;\t\r\n") == std::string::npos && trimmed(name) == name;
-    if (plain) return name;
+    if (plain) return std::string(name);
     std::string result = "\"";
     for (const char c : name) result.append(c == '"' ? 2 : 1, c);
     return result += '"';
@@ -379,27 +380,51 @@ void append_number(fmt::memory_buffer& out, double value) {
     }
 }
 
-}  // namespace
+void append_text(fmt::memory_buffer& out, std::string_view text) {
+    if (!text.empty()) out.append(written_name(text));  // an empty field is a missing value and needs no quotes
+}
 
-void write_csv(const std::string& path, const std::vector<CsvColumn>& columns) {
-    if (columns.empty()) throw Error("cannot write {}: there are no columns", in_quotes(path));
-    const std::size_t rows = columns.front().values.size();
-    for (const CsvColumn& column : columns)
+template <class Column>
+void check_lengths(const std::string& path, const std::vector<Column>& columns, std::string_view first,
+                   std::size_t rows) {
+    for (const Column& column : columns)
         if (column.values.size() != rows)
             throw Error("cannot write {}: column {} has {} rows where column {} has {}", in_quotes(path),
-                        excerpt(column.name), column.values.size(), excerpt(columns.front().name), rows);
+                        excerpt(column.name), column.values.size(), excerpt(first), rows);
+}
+
+std::string header(const std::vector<CsvTextColumn>& texts, const std::vector<CsvColumn>& numbers) {
+    std::string line;
+    for (const auto& column : texts) line += written_name(column.name) + ",";
+    for (const auto& column : numbers) line += written_name(column.name) + ",";
+    line.pop_back();
+    return line;
+}
+
+}  // namespace
+
+void write_csv(const std::string& path, const std::vector<CsvColumn>& columns) { write_csv(path, {}, columns); }
+
+void write_csv(const std::string& path, const std::vector<CsvTextColumn>& texts,
+               const std::vector<CsvColumn>& numbers) {
+    if (texts.empty() && numbers.empty()) throw Error("cannot write {}: there are no columns", in_quotes(path));
+    const std::size_t rows = texts.empty() ? numbers.front().values.size() : texts.front().values.size();
+    const std::string_view first = texts.empty() ? numbers.front().name : texts.front().name;
+    check_lengths(path, texts, first, rows);
+    check_lengths(path, numbers, first, rows);
 
     OutputFile file(path);
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-        if (c > 0) file.write(",");
-        file.write(written_name(columns[c].name));
-    }
+    file.write(header(texts, numbers));
     fmt::memory_buffer line;
     for (std::size_t row = 0; row < rows; ++row) {
         line.clear();
-        for (std::size_t c = 0; c < columns.size(); ++c) {
-            line.push_back(c == 0 ? '\n' : ',');
-            append_number(line, columns[c].values[row]);
+        for (const CsvTextColumn& column : texts) {
+            line.push_back(line.size() == 0 ? '\n' : ',');
+            append_text(line, column.values[row]);
+        }
+        for (const CsvColumn& column : numbers) {
+            line.push_back(line.size() == 0 ? '\n' : ',');
+            append_number(line, column.values[row]);
         }
         file.write({line.data(), line.size()});
     }

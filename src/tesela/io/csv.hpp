@@ -25,6 +25,7 @@ inline constexpr Names<NaPolicy, 2> na_policy_names{{{NaPolicy::error, "error"},
 struct NumericTable {
     std::vector<std::vector<double>> columns;  ///< in the order asked for
     std::vector<Index> lines;                  ///< the line of the file where each kept row begins
+    std::vector<Index> rows;                   ///< which of the table's rows it is
     Index rows_read = 0;
     Index rows_dropped = 0;
     std::vector<Index> missing;  ///< per column, in how many rows its value was missing
@@ -73,8 +74,16 @@ struct CsvColumn {
     std::span<const double> values;
 };
 
+/// A named column of text, which is quoted where it has to be and otherwise written as it is.
+struct CsvTextColumn {
+    std::string name;
+    std::vector<std::string_view> values;
+};
+
 /// Writes columns of equal length with a header, whole or not at all: shortest numbers that read back to the same
 /// double, NaN as NA. Throws Error if the lengths differ or the file cannot be written.
 void write_csv(const std::string& path, const std::vector<CsvColumn>& columns);
+/// The same with columns of text before those of numbers.
+void write_csv(const std::string& path, const std::vector<CsvTextColumn>& texts, const std::vector<CsvColumn>& numbers);
 
 }  // namespace tesela

@@ -43,6 +43,29 @@ TEST(Sample, TheFirstPointsOfALargerSampleAreTheSmallerOne) {
     EXPECT_LT(largest_difference(more, fewer), 1e-12);
 }
 
+TEST(Sample, SeveralDrawsShareAFactorAndTheFirstIsTheOneDrawnAlone) {
+    const auto points = random_points(70, 3);
+    InlineEngine engine(3);
+    Stream s(engine);
+    const auto alone = sample(s, smooth, points, {.seed = 5, .tile = 32});
+    // More than one tile of columns.
+    const auto draws = sample_fields(s, smooth, points, {.seed = 5, .draws = 150, .tile = 32});
+    ASSERT_EQ(draws.size(), 150U);
+    EXPECT_LT(largest_difference(draws[0], alone), 1e-12);
+    const auto fewer = sample_fields(s, smooth, points, {.seed = 5, .draws = 2, .tile = 70});
+    EXPECT_LT(largest_difference(draws[1], fewer[1]), 1e-12);
+    double between = 0;  // two draws are independent: their mean product is 0 at every point
+    double variance = 0;
+    for (std::size_t i = 0; i < 70; ++i)
+        for (std::size_t d = 0; d + 1 < draws.size(); d += 2) {
+            between += draws[d][i] * draws[d + 1][i] / (70 * 75);
+            variance += draws[d][i] * draws[d][i] / (70 * 75);
+        }
+    EXPECT_NEAR(variance, 2.2, 0.5);
+    EXPECT_NEAR(between, 0, 0.3);
+    EXPECT_THROW((void)sample_fields(s, smooth, points, {.draws = 0}), Error);
+}
+
 TEST(Sample, WhiteNoiseIsTheScaledNormalsAboutTheMean) {
     InlineEngine engine;
     Stream s(engine);
@@ -93,6 +116,15 @@ TEST(RandomPoints, FillTheUnitSquare) {
         EXPECT_NEAR(mean, 0.5, 5 * std::sqrt(1 / 12.0 / 10000));
     }
     EXPECT_NE(points[0], points[1]);
+}
+
+TEST(RandomPoints, FillABoxOfAnyDimension) {
+    const auto points = random_points(1000, 8, {.low = {10, -2, 5}, .high = {20, -1, 5}});
+    ASSERT_EQ(points.size(), 3U);
+    EXPECT_THAT(points[0], ::testing::Each(::testing::AllOf(::testing::Ge(10), ::testing::Lt(20))));
+    EXPECT_THAT(points[1], ::testing::Each(::testing::AllOf(::testing::Ge(-2), ::testing::Le(-1))));
+    EXPECT_THAT(points[2], ::testing::Each(5));
+    EXPECT_NE(points[0][0] - 10, 10 * (points[1][0] + 2));
 }
 
 TEST(Sample, NamesTheClosestPointsOfASingularMatrix) {

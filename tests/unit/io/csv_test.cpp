@@ -179,6 +179,25 @@ TEST(Csv, WritesShortNumbersThatReadBackTheSame) {
     EXPECT_EQ(back.missing, std::vector<Index>{1});
 }
 
+TEST(Csv, TextIsWrittenAsItWasReadBeforeTheNumbers) {
+    const TemporaryDirectory directory;
+    const CsvTable table =
+        parse_csv("id;x;note\n007;1.50;plain\nb;2e3;\"a, b; \"\"c\"\"\"\n;3;\" spaces \"\n", "in.csv");
+    std::vector<CsvTextColumn> texts;
+    for (Index c = 0; c < 3; ++c) {
+        texts.push_back({table.names()[static_cast<std::size_t>(c)], {}});
+        for (Index row = 0; row < 3; ++row) texts.back().values.push_back(table.field(row, c));
+    }
+    const std::vector<double> mean{0.5, 1, 2};
+    write_csv(directory.path("out.csv"), texts, {{"mean", mean}});
+    EXPECT_EQ(get(directory.path("out.csv")),
+              "id,x,note,mean\n007,1.50,plain,0.5\nb,2e3,\"a, b; \"\"c\"\"\",1\n,3,\" spaces \",2\n");
+    EXPECT_EQ(table.numbers({"x"}, NaPolicy::error).rows, (std::vector<Index>{0, 1, 2}));
+    EXPECT_EQ(parse_csv("x\n1\nNA\n3\n", "in.csv").numbers({"x"}, NaPolicy::drop).rows, (std::vector<Index>{0, 2}));
+    texts.back().values.pop_back();
+    EXPECT_THROW(write_csv(directory.path("out.csv"), texts, {{"mean", mean}}), Error);
+}
+
 TEST(Csv, RefusesColumnsOfDifferentLengthAndLeavesNoFile) {
     const TemporaryDirectory directory;
     const Doubles two{1, 2};

@@ -8,26 +8,32 @@
 #include "tesela/base/random.hpp"
 #include "tesela/distribution/families.hpp"
 
+#include <algorithm>
+
 namespace tesela::geo {
 namespace {
 
-/// Columns of the random numbers of one seed: coordinates first, then the normals of the field.
+/// Columns of the random numbers of one seed: coordinates first, then the normals of each draw.
 constexpr std::uint64_t normals_column = 3;
 
 double normal(const void* seed, ElementIndex at) {
     const Random random(*static_cast<const std::uint64_t*>(seed));
-    return random.normal({static_cast<std::uint64_t>(at.i), normals_column});
+    return random.normal({static_cast<std::uint64_t>(at.i), normals_column + static_cast<std::uint64_t>(at.j)});
 }
+
+/// Draws that are multiplied together.
+constexpr Index column_tile = 128;
 
 /// z := L·e, with e in z too at the start: the diagonal blocks in place, the products below it where L lives.
 void multiply_lower(Stream& s, const MatrixView<double>& L, const MatrixView<double>& e, const MatrixView<double>& z) {
     const auto phase = s.phase("multiply");
     constexpr TriangularArguments lower{.side = Side::left, .triangle = Triangle::lower};
-    for (Index i = 0; i < L.tile_rows(); ++i) {
-        s.submit(tasks::trmm(lower, L(i, i), z(i, 0)));
-        for (Index j = 0; j < i; ++j)
-            s.submit(tasks::gemm(GemmArguments{}, L(i, j), e(j, 0), reduce(z(i, 0))).on(L(i, j).owner()));
-    }
+    for (Index i = 0; i < L.tile_rows(); ++i)
+        for (Index c = 0; c < z.tile_cols(); ++c) {
+            s.submit(tasks::trmm(lower, L(i, i), z(i, c)));
+            for (Index j = 0; j < i; ++j)
+                s.submit(tasks::gemm(GemmArguments{}, L(i, j), e(j, c), reduce(z(i, c))).on(L(i, j).owner()));
+        }
 }
 
 void generate_covariances(Stream& s, const Matrix<double>& sigma, const Covariance& covariance,
@@ -56,34 +62,54 @@ Covariance covariance_of(const Field& field, const PointSet& points) {
 }  // namespace
 
 std::vector<std::vector<double>> random_points(Index n, std::uint64_t seed) {
+    return random_points(n, seed, {.low = {0, 0}, .high = {1, 1}});
+}
+
+std::vector<std::vector<double>> random_points(Index n, std::uint64_t seed, const Box& box) {
     const Random random(seed);
-    std::vector<std::vector<double>> columns(2, std::vector<double>(static_cast<std::size_t>(n)));
+    std::vector<std::vector<double>> columns(box.low.size(), std::vector<double>(static_cast<std::size_t>(n)));
     for (std::size_t d = 0; d < columns.size(); ++d)
-        for (std::size_t i = 0; i < columns[d].size(); ++i) columns[d][i] = random.uniform({i, d});
+        for (std::size_t i = 0; i < columns[d].size(); ++i)
+            columns[d][i] = box.low[d] + random.uniform({i, d}) * (box.high[d] - box.low[d]);
     return columns;
 }
 
-std::vector<double> sample(Stream& s, const Field& field, const std::vector<std::vector<double>>& coordinates,
-                           const SampleOptions& options) {
+std::vector<std::vector<double>> sample_fields(Stream& s, const Field& field,
+                                               const std::vector<std::vector<double>>& coordinates,
+                                               const SampleOptions& options) {
+    if (options.draws < 1) throw Error("{} draws are asked for; there must be at least one", options.draws);
     const PointSet points(field.metric, coordinates);
     if (points.size() == 0) throw Error("there are no points to sample at");
     const Covariance covariance = covariance_of(field, points);
     const auto [tile, tiling, owners] = layout_for(s.engine(), points.size(), options.tile, options.distribution);
     const Matrix<double> sigma(s, tiling, owners, {.name = "Sigma", .stored = Stored::lower});
-    const Matrix<double> e(s, tiling.with_columns(1, 1), along_diagonal(owners, 1), {.name = "e"});
-    const Matrix<double> z(s, tiling.with_columns(1, 1), along_diagonal(owners, 1), {.name = "z"});
+    const Tiling columns = tiling.with_columns(options.draws, std::min(options.draws, column_tile));
+    const Distribution beside = along_diagonal(owners, columns.grid().cols);
+    const Matrix<double> e(s, columns, beside, {.name = "e"});
+    const Matrix<double> z(s, columns, beside, {.name = "z"});
 
     generate_covariances(s, sigma, covariance, points);
     generate(s, e.view(), {normal, &options.seed});
     generate(s, z.view(), {normal, &options.seed});
     cholesky(s, sigma);
     multiply_lower(s, sigma.lower(), e.view(), z.view());
-    std::vector<double> values = gather(s, z.view());
+    const std::vector<double> values = gather(s, z.view());
     if (const Status status = s.wait(); !status.ok())
         throw NotPositiveDefinite(explain_not_positive_definite(
             status, {{.coordinates = coordinates, .values = {}}, points}, field.family, field.theta));
-    for (double& value : values) value += field.mean;
-    return values;
+    std::vector<std::vector<double>> draws;
+    for (auto begin = values.begin(); begin != values.end(); begin += points.size()) {
+        draws.emplace_back(begin, begin + points.size());
+        for (double& value : draws.back()) value += field.mean;
+    }
+    return draws;
+}
+
+std::vector<double> sample(Stream& s, const Field& field, const std::vector<std::vector<double>>& coordinates,
+                           const SampleOptions& options) {
+    SampleOptions one = options;
+    one.draws = 1;
+    return sample_fields(s, field, coordinates, one).front();
 }
 
 }  // namespace tesela::geo

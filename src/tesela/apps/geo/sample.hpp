@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tesela/apps/geo/box.hpp"
 #include "tesela/apps/geo/likelihood.hpp"
 
 #include <cstdint>
@@ -19,6 +20,8 @@ struct Field {
 
 struct SampleOptions {
     std::uint64_t seed = 1;
+    /// Fields drawn with one factorisation; the first is the one that is drawn alone.
+    Index draws = 1;
     /// As in LikelihoodOptions.
     Index tile = 0;
     std::optional<Distribution> distribution{};
@@ -27,9 +30,17 @@ struct SampleOptions {
 /// n points drawn uniformly from the unit square: columns x and y, a function of the seed alone.
 [[nodiscard]] std::vector<std::vector<double>> random_points(Index n, std::uint64_t seed);
 
-/// Values of the field, noise included, at points given by columns of coordinates: mean + L·e for Σ = L·Lᵀ and standard
-/// normal e(i) that depends on the seed and i only. Tile size and number of nodes change the values by rounding only.
-/// Throws NotPositiveDefinite unless Σ is, with the parameters and the closest points.
+/// n points drawn uniformly from a box, in the same way.
+[[nodiscard]] std::vector<std::vector<double>> random_points(Index n, std::uint64_t seed, const Box& box);
+
+/// Values of the field, noise included, at points given by columns of coordinates: a column mean + L·e per draw for
+/// Σ = L·Lᵀ and standard normal e(i) that depends on the seed, the draw and i only. Tile size and number of nodes
+/// change the values by rounding only. Throws NotPositiveDefinite unless Σ is, with the parameters and the closest
+/// points.
+[[nodiscard]] std::vector<std::vector<double>> sample_fields(Stream& stream, const Field& field,
+                                                             const std::vector<std::vector<double>>& coordinates,
+                                                             const SampleOptions& options = {});
+/// The first of them.
 [[nodiscard]] std::vector<double> sample(Stream& stream, const Field& field,
                                          const std::vector<std::vector<double>>& coordinates,
                                          const SampleOptions& options = {});

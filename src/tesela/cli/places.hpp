@@ -1,0 +1,43 @@
+#pragma once
+
+#include "tesela/apps/geo/model_file.hpp"
+#include "tesela/cli/geo_options.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tesela::cli {
+
+/// A grid that the user asks for instead of a file of points.
+struct GridOptions {
+    std::string cells;
+    std::vector<double> box;
+    std::string polygon;
+};
+/// Adds --grid, --box and --polygon.
+void add_grid_options(CLI::App& command, GridOptions& options);
+
+/// Where something is computed: coordinates, and what the file of the points says of each of them.
+struct Places {
+    std::vector<std::vector<double>> coordinates;
+    std::vector<std::string> names;  ///< of the coordinates
+    std::vector<CsvTextColumn> kept{};
+    std::shared_ptr<const CsvTable> file{};  ///< whose text the kept columns are
+
+    /// The columns to write before the results: those of the file, or the coordinates of a grid.
+    [[nodiscard]] std::vector<CsvColumn> coordinate_columns() const;
+};
+
+/// The centres of a grid's cells over the box of --box, of the polygon or of the model's observations.
+[[nodiscard]] Places grid_places(const GridOptions& options, const geo::FittedModel& fitted);
+
+/// The points of a file with the columns that --keep names ("all", "none", or names): coordinates always, and none that
+/// is called as one of `results`. Notes say what was left out.
+struct KeepOptions {
+    std::vector<std::string> columns{"all"};
+    std::vector<std::string> results{};
+};
+[[nodiscard]] Places file_places(const DataOptions& data, const KeepOptions& keep, Metric metric, Notes& notes);
+
+}  // namespace tesela::cli
