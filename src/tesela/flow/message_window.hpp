@@ -56,24 +56,17 @@ public:
     /// The most urgent message that may start now, and its priority; only if there is one.
     [[nodiscard]] What next() { return entry(startable_.top().number).what; }
     [[nodiscard]] std::int32_t next_priority() const { return startable_.top().priority; }
-    /// That message is under way; returns its bytes.
-    Index start() {
-        Entry& message = entry(startable_.top().number);
-        message.state = State::started;
+    /// That message is under way.
+    void start() {
+        entry(startable_.top().number).state = State::started;
         startable_.pop();
-        return message.bytes;
     }
     /// Whether the oldest could start, however urgent others are; then it, and that it is under way.
     [[nodiscard]] bool oldest_can_start() const { return !entries_.empty() && entries_.front().state == State::ready; }
     [[nodiscard]] What oldest() const { return entries_.front().what; }
-    Index start_oldest() {
-        entries_.front().state = State::started;
-        return entries_.front().bytes;
-    }
-    /// Returns its bytes.
-    Index ended(std::uint64_t number) {
+    void start_oldest() { entries_.front().state = State::started; }
+    void ended(std::uint64_t number) {
         Entry& message = entry(number);
-        const Index bytes = message.bytes;
         message.state = State::ended;
         while (!entries_.empty() && entries_.front().state == State::ended) {
             bytes_inside_ -= entries_.front().bytes;
@@ -81,7 +74,6 @@ public:
             ++first_;
         }
         widen();
-        return bytes;
     }
 
 private:
@@ -123,24 +115,12 @@ private:
     std::priority_queue<Startable> startable_;
 };
 
-/// Sends of a node that are under way; few at a time, so that urgent ones need not queue behind others in the network,
-/// and large ones alone: they would share the link, and MPI tells receivers of all when the last has come (measured
-/// over TCP, docs/simulate.md). The oldest between two nodes may be one more.
+/// Sends of a node that are under way; few at a time, so that urgent ones need not queue behind others in the network.
 struct SendsUnderWay {
     int now = 0;
-    Index bytes = 0;
-    int most = 20;
-    Index enough_bytes = Index{256} << 10U;
+    int most = 20;  ///< the oldest between two nodes may be one more
 
-    [[nodiscard]] bool enough() const { return now >= most || bytes >= enough_bytes; }
-    void begin(Index message) {
-        ++now;
-        bytes += message;
-    }
-    void end(Index message) {
-        --now;
-        bytes -= message;
-    }
+    [[nodiscard]] bool enough() const { return now >= most; }
 };
 
 /// Starts the next send of a node, if one may go now, and returns it: of all its windows (`for_each_window` calls what
@@ -156,7 +136,11 @@ template <class What, class ForEachWindow>
     });
     if (best == nullptr) return {};
     const What chosen = enough ? best->oldest() : best->next();
-    sends.begin(enough ? best->start_oldest() : best->start());
+    if (enough)
+        best->start_oldest();
+    else
+        best->start();
+    ++sends.now;
     return chosen;
 }
 

@@ -35,8 +35,9 @@ std::span<const std::uint32_t> Channels::ready(std::uint32_t message) {
 std::span<const std::uint32_t> Channels::arrived(std::uint32_t message) {
     going_.clear();
     const auto [window, number] = numbered_[message];
+    window->ended(number);
     Sender& sender = sender_of(message);
-    sender.sends.end(window->ended(number));
+    --sender.sends.now;
     if (sender.more_wait)
         let_go(sender);
     else

@@ -72,8 +72,8 @@ void Mail::ready(StreamMail& stream, Letter& letter, Sending sending) {
 void Mail::ended(StreamMail& stream, Letter& letter) {
     {
         const std::lock_guard lock(mutex_);
-        const Index bytes = stream.window(letter).ended(letter.number_);
-        if (letter.outgoing()) sends_.end(bytes);
+        stream.window(letter).ended(letter.number_);
+        if (letter.outgoing()) --sends_.now;
     }
     pump();
 }

@@ -264,8 +264,8 @@ private:
     }
     bool end(std::size_t n, bool sends) {
         side(n, sends).ended = true;
-        const Index bytes = window(n, sends).ended(messages_[n].number);
-        if (sends) under_way_[static_cast<std::size_t>(messages_[n].from)].end(bytes);
+        window(n, sends).ended(messages_[n].number);
+        if (sends) --under_way_[static_cast<std::size_t>(messages_[n].from)].now;
         return true;
     }
     bool send_from(int node) {
