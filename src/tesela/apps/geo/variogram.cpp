@@ -81,7 +81,7 @@ private:
 
 Pairs::Pairs(const Observations& observations, Metric metric, VariogramOptions options)
     : observations_(observations),
-      options_(options),
+      options_(std::move(options)),
       points_(metric, observations.coordinates) {
     choose_intervals();
     choose_directions();
