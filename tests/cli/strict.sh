@@ -85,7 +85,7 @@ check "columns with commas" [ "$(head -1 plain | sed 's/.*: //')" = "$(head -1 o
 expect 0 "columns one by one" "$tesela" loglik commas.csv --coords '"east, m"' --coords north --value 'log "zinc", mg' --theta $theta
 expect 0 "a model with commas" "$tesela" fit commas.csv --coords '"east, m",north' --value 'log "zinc", mg' "${quick[@]}" -o commas.json
 expect 0 "predictions with commas" "$tesela" predict commas.json commas.csv
-holds "predictions with commas" out '"east, m",north,mean'
+holds "predictions with commas" out '"east, m",north,"log ""zinc"", mg",mean'
 expect 2 "a quote that is not closed" "$tesela" loglik commas.csv --coords '"east, m,north' --value z --theta $theta
 holds "a quote that is not closed" err "--coords: '--coords', line 1: a quoted field begins here and never ends"
 
@@ -101,7 +101,7 @@ fit=("$tesela" fit "${meuse[@]}" "${quick[@]}" -o bad.json)
 refused "a negative tolerance" "--tolerance: -1e-4 is not a number above 0" "${fit[@]}" --tolerance -1e-4
 refused "a tolerance that is no number" "--tolerance: nan is not a number above 0" "${fit[@]}" --tolerance nan
 refused "a negative time" "--max-seconds: -1 is not a number of at least 0" "${fit[@]}" --max-seconds -1
-refused "no evaluations" "--max-evaluations: 0 is not a whole number of at least 1" "${fit[@]}" --max-evaluations 0
+refused "no evaluations" "--max-evaluations: 0 is not a whole number of at least 2" "${fit[@]}" --max-evaluations 0
 refused "a negative jitter" "--jitter: -0.1 is not a number of at least 0" "${fit[@]}" --jitter -0.1
 refused "a negative block" "--block: -5 is not a whole number of at least 0" "$tesela" predict model.json points.csv --block -5
 refused "a negative seed" "--seed: -1 is not a whole number of at least 0" "$tesela" sample --n 10 --theta $theta --seed -1
