@@ -332,23 +332,33 @@ void add_matern(CLI::App& app, int& exit_code) {
     });
 }
 
+/// What both benchmarks of likelihood evaluations take.
+void add_evaluation_options(CLI::App& command, auto& options) {
+    command.add_option("--n", options.n, "Observations")->capture_default_str();
+    command.add_option("--smoothness", options.smoothness, "Smoothness of the Matérn covariance")
+        ->capture_default_str();
+    command.add_option("--repetitions", options.repetitions, "Best of so many")->capture_default_str();
+    cli::add_overlap_option(command, options.overlap);
+    cli::add_tiling_options(command, options.run);
+    cli::add_engine_options(command, options.run);
+    cli::add_json_option(command, options.run);
+}
+
+/// With a worker for critical tasks where the step of overlap wants one.
+auto start_evaluation_engine(auto& options) {
+    if (options.run.critical_worker == CriticalWorker::none)
+        options.run.critical_worker = cli::critical_worker(options.overlap);
+    return cli::start_engine(options.run);
+}
+
 void add_geo(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<bench::GeoBenchOptions>();
     CLI::App* command = app.add_subcommand(
         "geo", "One likelihood evaluation beside its Cholesky alone, LAPACK's and GSL's Bessel function");
-    command->add_option("--n", options->n, "Observations")->capture_default_str();
-    command->add_option("--smoothness", options->smoothness, "Smoothness of the Matérn covariance")
-        ->capture_default_str();
-    command->add_option("--repetitions", options->repetitions, "Best of so many")->capture_default_str();
-    cli::add_overlap_option(*command, options->overlap);
-    cli::add_tiling_options(*command, options->run);
-    cli::add_engine_options(*command, options->run);
-    cli::add_json_option(*command, options->run);
+    add_evaluation_options(*command, *options);
     command->callback([=, &exit_code] {
         exit_code = cli::run_guarded("tesela bench", [&] {
-            if (options->run.critical_worker == CriticalWorker::none)
-                options->run.critical_worker = cli::critical_worker(options->overlap);
-            const auto engine = cli::start_engine(options->run);
+            const auto engine = start_evaluation_engine(*options);
             cli::print_results(*engine, bench::geo_benchmark(*engine, *options), options->run.json);
             return cli::success;
         });
@@ -360,23 +370,14 @@ void add_gradient(CLI::App& app, int& exit_code) {
     CLI::App* command = app.add_subcommand("gradient",
                                            "One likelihood evaluation beside one with its gradient; exit code 1 if "
                                            "that takes longer than --most-likelihoods");
-    command->add_option("--n", options->n, "Observations")->capture_default_str();
-    command->add_option("--smoothness", options->smoothness, "Smoothness of the Matérn covariance")
-        ->capture_default_str();
-    command->add_option("--repetitions", options->repetitions, "Best of so many")->capture_default_str();
+    add_evaluation_options(*command, *options);
     command
         ->add_option("--most-likelihoods", options->most_likelihoods,
                      "What likelihood and gradient may take at most, in times of the likelihood alone")
         ->capture_default_str();
-    cli::add_overlap_option(*command, options->overlap);
-    cli::add_tiling_options(*command, options->run);
-    cli::add_engine_options(*command, options->run);
-    cli::add_json_option(*command, options->run);
     command->callback([=, &exit_code] {
         exit_code = cli::run_guarded("tesela bench", [&] {
-            if (options->run.critical_worker == CriticalWorker::none)
-                options->run.critical_worker = cli::critical_worker(options->overlap);
-            const auto engine = cli::start_engine(options->run);
+            const auto engine = start_evaluation_engine(*options);
             return print_checked(*engine, bench::gradient_benchmark(*engine, *options), options->run.json);
         });
     });

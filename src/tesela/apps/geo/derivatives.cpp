@@ -131,8 +131,7 @@ void LikelihoodDerivatives::prepare_derivatives() {
     derivatives_.emplace(likelihood_.covariance(), likelihood_.points().diameter_bound());
 }
 
-/// w := L⁻ᵀ·(L⁻¹[z X])·(1, −β)
-/// w, or w/√s: both derivatives are quadratic in it.
+/// w := L⁻ᵀ·(L⁻¹[z X])·(1, −β)/√s: both derivatives are quadratic in it.
 void LikelihoodDerivatives::weigh_residual(const LikelihoodValue& value, double scale) {
     const double weight = 1 / std::sqrt(scale);
     generate(stream_, combination_.view(), [weight, coefficients = value.fit.coefficients](Index i, Index) {

@@ -314,9 +314,8 @@ void Search::maximise() {
     constexpr int most_rounds = 5;
     maxima_ = maxima(part_ ? *part_->objective : all_);
     result_.climbs = static_cast<Index>(maxima_.size());
-    SearchPoint end = maxima_.front();
-    if (part_) end = climb_from(all_, best_on_all(maxima_), box_);
-    for (int round = 0; round < most_rounds && look_to_the_sides(); ++round) end = climb_from(all_, best_, box_);
+    if (part_) (void)climb_from(all_, best_on_all(maxima_), box_);  // what is asked on the way is kept in best_
+    for (int round = 0; round < most_rounds && look_to_the_sides(); ++round) (void)climb_from(all_, best_, box_);
     if (!best_.slope.empty()) result_.slope = free_slope(best_, box_);
     result_.stop_reason = result_.slope > flat_slope ? StopReason::roundoff_limited : StopReason::converged;
 }

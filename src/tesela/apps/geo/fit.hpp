@@ -18,10 +18,6 @@ inline constexpr Names<StopReason, 5> stop_reason_names{{{StopReason::converged,
                                                          {StopReason::roundoff_limited, "roundoff_limited"},
                                                          {StopReason::interrupted, "interrupted"}}};
 [[nodiscard]] constexpr std::string_view name(StopReason reason) { return name_in(stop_reason_names, reason); }
-/// Whether the search was ended before it came to a maximum.
-[[nodiscard]] constexpr bool was_cut_short(StopReason reason) {
-    return reason != StopReason::converged && reason != StopReason::roundoff_limited;
-}
 
 /// How a maximum is climbed to: quadratic models of values alone; slopes, whose changes tell the curvature; or slopes
 /// and average information (Gilmour, Thompson and Cullis, Biometrics 51 (1995) 1440), which goes on by slopes where
