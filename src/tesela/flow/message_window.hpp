@@ -14,6 +14,9 @@ namespace tesela {
 struct MessageLimits {
     Index bytes = Index{64} << 20U;
     Index messages = 256;
+    /// With so many bytes on their way to a node only the oldest message may join them: MPI has all that it is given
+    /// share the link, so that the first arrives when the last does.
+    Index bytes_at_once = Index{256} << 10U;
 
     /// With all the others, what waits to be received takes an eighth of a node's memory at most; of the two nodes' the
     /// smaller counts, so that both have the same.
@@ -58,16 +61,20 @@ public:
     [[nodiscard]] std::int32_t next_priority() const { return startable_.top().priority; }
     /// That message is under way.
     void start() {
-        entry(startable_.top().number).state = State::started;
+        start(entry(startable_.top().number));
         startable_.pop();
     }
-    /// Whether the oldest could start, however urgent others are; then it, and that it is under way.
+    /// Whether the oldest could start, however urgent others are; then it, its priority, and that it is under way.
     [[nodiscard]] bool oldest_can_start() const { return !entries_.empty() && entries_.front().state == State::ready; }
     [[nodiscard]] What oldest() const { return entries_.front().what; }
-    void start_oldest() { entries_.front().state = State::started; }
+    [[nodiscard]] std::int32_t oldest_priority() const { return entries_.front().priority; }
+    void start_oldest() { start(entries_.front()); }
+    /// Whether as much is under way as should be at once.
+    [[nodiscard]] bool enough() const { return bytes_under_way_ >= limits_.bytes_at_once; }
     void ended(std::uint64_t number) {
         Entry& message = entry(number);
         message.state = State::ended;
+        bytes_under_way_ -= message.bytes;
         while (!entries_.empty() && entries_.front().state == State::ended) {
             bytes_inside_ -= entries_.front().bytes;
             entries_.pop_front();
@@ -91,6 +98,10 @@ private:
             return a.priority != b.priority ? a.priority < b.priority : a.number > b.number;
         }
     };
+    void start(Entry& message) {
+        message.state = State::started;
+        bytes_under_way_ += message.bytes;
+    }
     [[nodiscard]] Entry& entry(std::uint64_t number) { return entries_[static_cast<std::size_t>(number - first_)]; }
 
     [[nodiscard]] bool waits(std::uint64_t number) { return number >= first_ && entry(number).state == State::ready; }
@@ -111,6 +122,7 @@ private:
     std::uint64_t first_ = 0;  // the oldest that has not ended
     std::uint64_t end_ = 0;    // those before it are inside
     Index bytes_inside_ = 0;   // from the oldest on
+    Index bytes_under_way_ = 0;
     std::deque<Entry> entries_;
     std::priority_queue<Startable> startable_;
 };
@@ -124,22 +136,28 @@ struct SendsUnderWay {
 };
 
 /// Starts the next send of a node, if one may go now, and returns it: of all its windows (`for_each_window` calls what
-/// it is given with each) the most urgent that can start; where enough are under way, the oldest of some window, which
-/// nothing holds back.
+/// it is given with each) the most urgent that can start; where enough are under way, in the window or from the node,
+/// the oldest of a window, which nothing holds back.
 template <class What, class ForEachWindow>
 [[nodiscard]] std::optional<What> start_next_send(SendsUnderWay& sends, const ForEachWindow& for_each_window) {
-    const bool enough = sends.enough();
-    MessageWindow<What>* best = nullptr;
+    struct Candidate {
+        MessageWindow<What>* window = nullptr;
+        bool oldest = false;
+        std::int32_t priority = 0;
+    };
+    Candidate best;
     for_each_window([&](MessageWindow<What>& window) {
-        if (enough ? best != nullptr || !window.oldest_can_start() : !window.can_start()) return;
-        if (best == nullptr || window.next_priority() > best->next_priority()) best = &window;
+        const bool oldest = sends.enough() || window.enough();
+        if (oldest ? !window.oldest_can_start() : !window.can_start()) return;
+        const std::int32_t priority = oldest ? window.oldest_priority() : window.next_priority();
+        if (best.window == nullptr || priority > best.priority) best = {&window, oldest, priority};
     });
-    if (best == nullptr) return {};
-    const What chosen = enough ? best->oldest() : best->next();
-    if (enough)
-        best->start_oldest();
+    if (best.window == nullptr) return {};
+    const What chosen = best.oldest ? best.window->oldest() : best.window->next();
+    if (best.oldest)
+        best.window->start_oldest();
     else
-        best->start();
+        best.window->start();
     ++sends.now;
     return chosen;
 }

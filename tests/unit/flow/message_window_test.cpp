@@ -56,6 +56,13 @@ public:
                 best = n;
         return best;
     }
+    /// Whether as many bytes are under way as should be at once.
+    [[nodiscard]] bool enough() const {
+        Index bytes = 0;
+        for (const Message& message : messages)
+            if (message.state == State::under_way) bytes += message.bytes;
+        return bytes >= limits_.bytes_at_once;
+    }
     [[nodiscard]] std::vector<std::size_t> in(State state) const {
         std::vector<std::size_t> numbers;
         for (std::size_t n = 0; n < messages.size(); ++n)
@@ -69,7 +76,8 @@ private:
 
 MessageLimits any_limits() {
     return {.bytes = *rc::gen::element<Index>(1, 100, 1000, Index{64} << 20U),
-            .messages = *rc::gen::element<Index>(1, 2, 7, 256)};
+            .messages = *rc::gen::element<Index>(1, 2, 7, 256),
+            .bytes_at_once = *rc::gen::element<Index>(1, 100, Index{256} << 10U)};
 }
 
 /// One random thing happens to both; what differs.
@@ -110,6 +118,7 @@ std::string any_step(Window& window, Model& model) {
     if (window.can_start() != next.has_value()) return next ? "what may start does not" : "what may not start does";
     if (next && window.next() != *next) return "not the most urgent comes next";
     if (next && window.next_priority() != model.messages[*next].priority) return "the wrong priority";
+    if (window.enough() != model.enough()) return "the wrong number of bytes is under way";
     const std::size_t oldest = model.oldest();
     if (oldest < model.messages.size() && window.oldest() != oldest) return "the wrong one is the oldest";
     if (oldest < model.messages.size() && model.messages[oldest].state == State::ready && !next)
@@ -177,11 +186,29 @@ TEST(MessageWindow, SendsTheMostUrgentOfAllAndNeverHoldsBackTheOldestOfAPair) {
         });
     };
     EXPECT_EQ(next(), 3U);  // the most urgent; then only the oldest of each
-    EXPECT_EQ(next(), 0U);
     EXPECT_EQ(next(), 1U);
+    EXPECT_EQ(next(), 0U);
     EXPECT_EQ(next(), std::nullopt);
     sends.now = 0;
     EXPECT_EQ(next(), 2U);
+}
+
+TEST(MessageWindow, WithEnoughBytesOnTheirWayToANodeOnlyTheOldestJoinsThem) {
+    std::vector<Window> windows(2, Window({.bytes = 1000, .messages = 10, .bytes_at_once = 100}));
+    for (std::uint64_t k = 0; k < 8; ++k) windows[k % 2].ready(windows[k % 2].add(k, 60, static_cast<std::int32_t>(k)));
+    SendsUnderWay sends;
+    const auto next = [&] {
+        return start_next_send<std::uint64_t>(sends, [&](const auto& consider) {
+            for (Window& window : windows) consider(window);
+        });
+    };
+    for (const std::uint64_t wanted : {7U, 6U, 5U, 4U}) EXPECT_EQ(next(), wanted);  // two of 60 to each node
+    for (const std::uint64_t wanted : {1U, 0U}) EXPECT_EQ(next(), wanted);          // the more urgent oldest first
+    EXPECT_EQ(next(), std::nullopt);
+    windows[0].ended(3);  // which is 6
+    EXPECT_EQ(next(), std::nullopt);
+    windows[0].ended(2);
+    EXPECT_EQ(next(), 2U);  // 60 bytes are under way to that node
 }
 
 /// Some nodes with one stream of messages. A message is ready on a side when some earlier ones have ended on that node,

@@ -22,6 +22,13 @@ Vertex message(std::int32_t from, std::int32_t to, std::int32_t priority = 0, st
     return {.node = from, .to = to, .priority = priority, .stream = stream, .bytes = tile_of_doubles};
 }
 
+/// Many of them may be on their way between two nodes at once.
+Vertex small_message(std::int32_t from, std::int32_t to, std::int32_t priority = 0) {
+    Vertex vertex = message(from, to, priority);
+    vertex.bytes = 8;
+    return vertex;
+}
+
 TEST(Channels, LetGoOnlyWhatIsInsideTheWindow) {
     const Platform platform = with_windows(1.5 * tile_of_doubles);
     const Cluster cluster(platform, CriticalSlot::none);
@@ -58,11 +65,11 @@ TEST(Channels, HaveFewSendsOfANodeUnderWayAndTheMostUrgentNext) {
     const Platform platform = with_windows(1e9);
     const Cluster cluster(platform, CriticalSlot::none);
     HandMade made(3);
-    for (std::uint32_t k = 0; k < most; ++k) (void)made.add(message(0, 1));
-    const std::uint32_t waits = made.add(message(0, 1, 1));
-    const std::uint32_t urgent = made.add(message(0, 1, 5));
-    const std::uint32_t elsewhere = made.add(message(0, 2));
-    const std::uint32_t of_other_node = made.add(message(1, 2));
+    for (std::uint32_t k = 0; k < most; ++k) (void)made.add(small_message(0, 1));
+    const std::uint32_t waits = made.add(small_message(0, 1, 1));
+    const std::uint32_t urgent = made.add(small_message(0, 1, 5));
+    const std::uint32_t elsewhere = made.add(small_message(0, 2));
+    const std::uint32_t of_other_node = made.add(small_message(1, 2));
     Channels channels(cluster);
     channels.begin(made.section);
     for (std::uint32_t v = 0; v < most; ++v) EXPECT_THAT(channels.ready(v), ElementsAre(v));
@@ -80,13 +87,34 @@ TEST(Channels, LetAnyMessageGoWhenOneOfManyHasArrived) {
     const Platform platform = with_windows(1e9);
     const Cluster cluster(platform, CriticalSlot::none);
     HandMade made(3);
-    for (std::uint32_t k = 0; k < most; ++k) (void)made.add(message(0, k == 0 ? 2 : 1));
-    const std::uint32_t waits = made.add(message(0, 2));
+    for (std::uint32_t k = 0; k < most; ++k) (void)made.add(small_message(0, k == 0 ? 2 : 1));
+    const std::uint32_t waits = made.add(small_message(0, 2));
     Channels channels(cluster);
     channels.begin(made.section);
     for (std::uint32_t v = 0; v < most; ++v) EXPECT_THAT(channels.ready(v), ElementsAre(v));
     EXPECT_THAT(channels.ready(waits), IsEmpty());
     EXPECT_THAT(channels.arrived(1), ElementsAre(waits));  // though that was to another node
+}
+
+TEST(Channels, HaveOneLargeMessageOfAPairUnderWay) {
+    const Platform platform = with_windows(1e9);
+    const Cluster cluster(platform, CriticalSlot::none);
+    HandMade made(3);
+    const auto large = [&](std::int32_t to, std::int32_t priority) {
+        Vertex vertex = message(0, to, priority);
+        vertex.bytes = static_cast<double>(MessageLimits{}.bytes_at_once);
+        return made.add(vertex);
+    };
+    for (int k = 0; k < 3; ++k) (void)large(1, k);
+    const std::uint32_t elsewhere = large(2, 0);
+    Channels channels(cluster);
+    channels.begin(made.section);
+    EXPECT_THAT(channels.ready(0), ElementsAre(0U));
+    EXPECT_THAT(channels.ready(1), IsEmpty());
+    EXPECT_THAT(channels.ready(2), IsEmpty());
+    EXPECT_THAT(channels.ready(elsewhere), ElementsAre(elsewhere));
+    EXPECT_THAT(channels.arrived(elsewhere), IsEmpty());
+    EXPECT_THAT(channels.arrived(0), ElementsAre(2U, 1U));  // the most urgent, and the oldest
 }
 
 TEST(Channels, NumberTheMessagesOfEverySectionAnew) {
