@@ -392,6 +392,9 @@ void add_recovery(CLI::App& app, int& exit_code) {
         "a parameter is off by more than half its spread over the seeds, or a seed by more than 3");
     command->add_option("--n", options->n, "Points of a field")->capture_default_str();
     command->add_option("--seeds", options->seeds, "Fields")->capture_default_str();
+    command->add_flag("--errors", options->errors,
+                      "Compare the standard errors of the fits with the spread of their estimates instead; exit code 1 "
+                      "if they differ by more than 15 %");
     command->add_option("--table", options->table, "CSV file for the estimates of each seed");
     cli::add_engine_options(*command, *run);
     cli::add_json_option(*command, *run);

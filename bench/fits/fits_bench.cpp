@@ -74,6 +74,12 @@ std::vector<DataSet> data_sets(Stream& stream, const FitsOptions& options) {
     return sets;
 }
 
+/// That is left; infinite where a search by slopes does not know it.
+double slope_of(const geo::FitResult& result, const geo::FitOptions& options) {
+    if (result.slope >= 0 || options.optimizer == geo::Optimizer::bobyqa) return result.slope;
+    return std::numeric_limits<double>::infinity();
+}
+
 /// The best of fits that climb from one random point each.
 double best_of_random_starts(Stream& stream, const DataSet& data, const geo::Model& model, const FitsOptions& options) {
     const double diameter = PointSet(model.metric, data.observations.coordinates).diameter_bound();
@@ -108,11 +114,11 @@ Row compare(Stream& stream, const DataSet& data, const geo::Model& model, const 
     return {{"data", data.name},
             {"n", data.observations.size()},
             {"family", name(model.family)},
-            {"trend", geo::name(model.trend)},
+            {"trend", model.trend.text()},
             {"loglik", result.log_likelihood},
             {"random_starts", best},
             {"below", std::max(0.0, best - result.log_likelihood)},
-            {"slope", result.slope},
+            {"slope", slope_of(result, options.fit)},
             {"evaluations", result.evaluations},
             {"gradients", result.gradients},
             {"stop_reason", geo::name(result.stop_reason)}};

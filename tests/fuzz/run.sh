@@ -10,6 +10,7 @@ folder=${4:-$build/fuzz/$name}
 # Longer inputs are slower and find no more: a file of each kind that has everything in it fits.
 case $name in
     csv | distribution) longest=512 ;;
+    formula) longest=128 ;;
     model | platform) longest=1536 ;;
     trace) longest=4608 ;;
     *) echo "there is no fuzz target $name" >&2 && exit 2 ;;

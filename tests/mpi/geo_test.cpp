@@ -1,7 +1,9 @@
 #include "support/shared_engine.hpp"
+#include "tesela/apps/geo/cross_validation.hpp"
 #include "tesela/apps/geo/derivatives.hpp"
 #include "tesela/apps/geo/fit.hpp"
 #include "tesela/apps/geo/predict.hpp"
+#include "tesela/apps/geo/prediction_loss.hpp"
 #include "tesela/apps/geo/sample.hpp"
 #include "tesela/distribution/families.hpp"
 #include "tesela/flow/inline_engine.hpp"
@@ -101,11 +103,11 @@ TEST(Geo, InformationEqualsTheInlineEngine) {
     const CovarianceParameters theta{.sigma2 = 0.6, .range = 150, .smoothness = 1.2, .nugget = 0.05};
     const auto all = [&](Stream& s, Index tile) {
         const GridSize grid = Tiling::square(155, tile).grid();
-        Likelihood likelihood(s, meuse(), {.trend = Trend::linear},
+        Likelihood likelihood(s, meuse(), {.trend = Trend::linear, .estimation = Estimation::reml},
                               {.tile = tile, .distribution = random_distribution(grid, s.engine().node_count(), 6)});
         LikelihoodDerivatives derivatives(likelihood);
         const LikelihoodValue value = likelihood.evaluate(theta);
-        return std::array{derivatives.expected_information(), derivatives.average_information(value),
+        return std::array{derivatives.expected_information(value), derivatives.average_information(value),
                           observed_information(likelihood, derivatives, theta, all_parameters)};
     };
     InlineEngine oracle;
@@ -192,6 +194,63 @@ TEST(Geo, ATimeLimitStopsAllNodesAtTheSameEvaluation) {
     EXPECT_TRUE(result.stop_reason == StopReason::time_limit || result.stop_reason == StopReason::converged);
     // Nodes that had gone different ways would not agree on this.
     EXPECT_NEAR(likelihood.evaluate(result.theta).log_likelihood, result.log_likelihood, 1e-9);
+}
+
+TEST(Geo, CrossValidationEqualsTheInlineEngine) {
+    const Observations data = meuse();
+    const Model model{.trend = Trend::linear};
+    const CovarianceParameters theta{.sigma2 = 0.6, .range = 150, .smoothness = 1.2, .nugget = 0.05};
+    for (const Folds& folds :
+         {leave_one_out(155), random_folds(155, 3, 2), block_folds(data, Metric::euclidean, {4, 4})}) {
+        InlineEngine oracle;
+        Stream t(oracle);
+        const Predictions expected = cross_validate(t, {data, model, theta}, folds);
+        for (const Index tile : {13, 40}) {
+            Stream s(engine());
+            const GridSize grid = fold_tiling(folds, tile).grid();
+            const Distribution owners = random_distribution(grid, engine().node_count(), 6);
+            const Predictions got =
+                cross_validate(s, {data, model, theta}, folds, {.likelihood = {.tile = tile, .distribution = owners}});
+            for (std::size_t i = 0; i < 155; ++i) {
+                EXPECT_NEAR(got.mean[i], expected.mean[i], 1e-10);
+                EXPECT_NEAR(got.variance[i], expected.variance[i], 1e-10);
+            }
+        }
+    }
+}
+
+TEST(Geo, PredictionErrorsEqualTheInlineEngine) {
+    const auto errors = [](Stream& s, Index tile) {
+        const GridSize grid = Tiling::square(155, tile).grid();
+        const LikelihoodOptions options{.tile = tile,
+                                        .distribution = random_distribution(grid, s.engine().node_count(), 6)};
+        const auto fitted = [](const Model& model, Likelihood& likelihood, const CovarianceParameters& theta) {
+            FittedModel result{.model = model, .observations = meuse(), .result = {}, .program = {}};
+            result.result.theta = theta;
+            result.result.trend = likelihood.evaluate(theta).trend;
+            return result;
+        };
+        const Model linear{.trend = Trend::linear};
+        const Model constant{.trend = Trend::constant};
+        Likelihood of_truth(s, meuse(), linear, options);
+        Likelihood of_other(s, meuse(), constant, options);
+        const FittedModel truth =
+            fitted(linear, of_truth, {.sigma2 = 0.6, .range = 150, .smoothness = 1.2, .nugget = 0.05});
+        const FittedModel other =
+            fitted(constant, of_other, {.sigma2 = 0.5, .range = 300, .smoothness = 0.5, .nugget = 0.1});
+        return prediction_errors({of_truth, truth}, {of_other, other}, tesela::testing::meuse_grid(200),
+                                 {.block = 150});
+    };
+    InlineEngine oracle;
+    Stream t(oracle);
+    const PredictionErrors expected = errors(t, 155);
+    Stream s(engine());
+    const PredictionErrors got = errors(s, 23);
+    for (std::size_t i = 0; i < 200; ++i) {
+        EXPECT_NEAR(got.best[i], expected.best[i], 1e-10);
+        EXPECT_NEAR(got.real[i], expected.real[i], 1e-10);
+        EXPECT_NEAR(got.claimed[i], expected.claimed[i], 1e-10);
+    }
 }
 
 }  // namespace

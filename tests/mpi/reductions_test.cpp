@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
+#include <thread>
 
 namespace tesela {
 namespace {
@@ -53,6 +55,33 @@ TEST(Reductions, AreInTheCallersArrayWhenTheMatrixHasGone) {
     t.sum.reset();
     EXPECT_EQ(t.array, t.expected(1));
     EXPECT_TRUE(t.s.wait().ok());
+}
+
+/// Takes longer the earlier it is in the stream, so that later tasks come first where nothing holds them back.
+KernelResult add_slowly(const double& value, TileSpan<double> sum) noexcept {
+    std::this_thread::sleep_for(std::chrono::microseconds(value > 1 ? 500 : 10));
+    sum(0, 0) += value;
+    return {};
+}
+const auto slow_sum_kernel = make_kernel<add_slowly>("slow_sum");
+
+TEST(Reductions, InOrderAddInTheOrderOfTheStreamOnEveryNode) {
+    Stream s(engine(), {.sums = Sums::in_order});
+    const Index nodes = engine().node_count();
+    const Matrix<double> sum(s, Tiling::square(1, 1), on_node(0), {.name = "sum"});
+    fill(s, sum.view(), {});
+    // 1e16 first swallows the ones, one after the other; added last, it would not.
+    double expected = 0;
+    for (Index node = 0; node < nodes; ++node) {
+        double partial = 0;
+        for (int k = 0; k < 40; ++k) {
+            const double value = k == 0 ? 1e16 : 1;
+            s.submit(Task(slow_sum_kernel, value, reduce(sum(0, 0))).on(NodeId{node}));
+            partial += value;
+        }
+        expected += partial;
+    }
+    EXPECT_EQ(s.read(sum(0, 0)).get(), expected);
 }
 
 TEST(Reductions, AreAddedBeforeATileMovesAndAfterIt) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -54,11 +55,15 @@ const CLI::Option* option_called(const CLI::App& app, const std::string& name) {
     return nullptr;
 }
 
-/// "ports|simgrid" of an option that takes one of these (see add_choice).
+/// "ports|simgrid" of an option that takes one of these (see add_choice); a word in capitals stands for others.
 std::vector<std::string> choices(const CLI::Option& option) {
     const std::string names = option.get_type_name();
     if (names.find('|') == std::string::npos) return {};
-    return CLI::detail::split(names, '|');
+    std::vector<std::string> words = CLI::detail::split(names, '|');
+    std::erase_if(words, [](const std::string& word) {
+        return std::ranges::all_of(word, [](char c) { return c >= 'A' && c <= 'Z'; });
+    });
+    return words;
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "tesela/cli/geo_commands.hpp"
 
-#include "tesela/apps/geo/conditioning.hpp"
 #include "tesela/apps/geo/model_field.hpp"
 #include "tesela/apps/geo/model_file.hpp"
 #include "tesela/apps/geo/predict.hpp"
@@ -11,13 +10,16 @@
 #include "tesela/base/version.hpp"
 #include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/column_options.hpp"
+#include "tesela/cli/compare_command.hpp"
 #include "tesela/cli/geo_options.hpp"
+#include "tesela/cli/geo_run.hpp"
 #include "tesela/cli/help_groups.hpp"
 #include "tesela/cli/interrupt.hpp"
 #include "tesela/cli/map_options.hpp"
 #include "tesela/cli/number_option.hpp"
 #include "tesela/cli/places.hpp"
 #include "tesela/cli/progress_line.hpp"
+#include "tesela/cli/validate_command.hpp"
 #include "tesela/cli/variogram_command.hpp"
 #include "tesela/io/json_file.hpp"
 #include "tesela/io/output_file.hpp"
@@ -41,20 +43,6 @@ using geo::Parameter;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-bool is_first(const Engine& engine) { return engine.this_node() == NodeId{0}; }
-
-/// Runs a command; a matrix that is not positive definite is a numerical failure, all other errors are bad input.
-int run_geo(const char* program, const std::function<int()>& command) {
-    return run_guarded(program, [&] {
-        try {
-            return command();
-        } catch (const geo::NotPositiveDefinite& error) {
-            print_error(program, error.what());
-            return static_cast<int>(failed);
-        }
-    });
-}
-
 // --- what is printed -------------------------------------------------------------------------------------------------
 
 std::string unit_of(Parameter parameter, const geo::Model& model, const geo::Observations& data) {
@@ -66,10 +54,41 @@ std::string unit_of(Parameter parameter, const geo::Model& model, const geo::Obs
     return "unit of " + names;
 }
 
-void print_theta(const geo::Model& model, const geo::Observations& data, const CovarianceParameters& theta) {
+/// "0.31 to 1.9"; an end that is not there is "…".
+std::string describe(const geo::Interval& interval) {
+    const auto end = [](const std::optional<double>& value) { return value ? fmt::format("{:.4g}", *value) : "…"; };
+    return fmt::format("{} to {}", end(interval.lower), end(interval.upper));
+}
+
+/// One line of the table of estimates.
+struct EstimateRow {
+    std::string_view name{};
+    std::string estimate{};
+    std::string error{};
+    std::string interval{};
+    std::string unit{};
+};
+/// Without blanks at its end.
+void print_row(const EstimateRow& row, std::size_t width) {
+    const std::string line = fmt::format("  {:<{}} {:<12} {:<12} {:<22} {}", row.name, width, row.estimate, row.error,
+                                         row.interval, row.unit);
+    fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
+}
+
+std::string with_sign(double error) { return fmt::format("± {:.3g}", error); }
+
+/// Of the column of names before results.
+std::size_t name_width(const geo::TrendEstimate& trend) {
+    std::size_t width = 12;
+    for (const std::string& name : trend.names) width = std::max(width, name.size());
+    return width;
+}
+
+void print_theta(const geo::Model& model, const geo::Observations& data, const CovarianceParameters& theta,
+                 std::size_t width) {
     for (const Parameter p : geo::all_parameters) {
         if (!geo::uses(model.family, p)) continue;
-        std::string line = fmt::format("  {:<12} {:<12.6g}", name(p), geo::value_of(theta, p));
+        std::string line = fmt::format("  {:<{}} {:<12.6g}", name(p), width, geo::value_of(theta, p));
         if (const std::string unit = unit_of(p, model, data); !unit.empty()) line += " " + unit;
         if (model.choice(p).fixed) line += " (fixed)";
         fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
@@ -78,16 +97,73 @@ void print_theta(const geo::Model& model, const geo::Observations& data, const C
 
 void print_trend(const geo::TrendEstimate& trend) {
     for (std::size_t k = 0; k < trend.names.size(); ++k)
-        fmt::print("  {:<12} {:<12.6g} ± {:.3g}\n", trend.names[k], trend.coefficients[k], trend.standard_errors[k]);
+        fmt::print("  {:<{}} {:<12.6g} ± {:.3g}\n", trend.names[k], name_width(trend), trend.coefficients[k],
+                   trend.standard_errors[k]);
+}
+
+/// That of the logarithm; where the error is larger than the estimate a logarithm says nothing, and 0 is as good.
+geo::Interval printed_interval(const geo::ParameterUncertainty& known) {
+    if (known.log_standard_error <= 1) return known.logarithmic;
+    return {std::max(0.0, *known.natural.lower), known.natural.upper};
+}
+
+/// Intervals are those of printed_interval(), or of a profile where there is one.
+void print_parameter(const geo::FittedModel& fitted, Parameter p) {
+    std::string error;
+    std::string interval;
+    if (const auto& known = fitted.uncertainty->parameters[static_cast<std::size_t>(p)]) {
+        error = with_sign(known->standard_error);
+        interval = describe(printed_interval(*known));
+    }
+    if (const auto& profile = fitted.profiles[static_cast<std::size_t>(p)])
+        interval = describe(profile->interval) + " *";
+    std::string unit = unit_of(p, fitted.model, fitted.observations);
+    if (fitted.model.choice(p).fixed) unit += unit.empty() ? "(fixed)" : " (fixed)";
+    print_row({.name = name(p),
+               .estimate = fmt::format("{:.6g}", geo::value_of(fitted.result.theta, p)),
+               .error = std::move(error),
+               .interval = std::move(interval),
+               .unit = std::move(unit)},
+              name_width(fitted.result.trend));
+}
+
+void print_estimates(const geo::FittedModel& fitted) {
+    const double level = fitted.uncertainty->level;
+    const double z = geo::normal_interval(level);
+    const std::size_t width = name_width(fitted.result.trend);
+    print_row(
+        {.estimate = "estimate", .error = "± std. error", .interval = fmt::format("{:g} % interval", 100 * level)},
+        width);
+    for (const Parameter p : geo::all_parameters)
+        if (geo::uses(fitted.model.family, p)) print_parameter(fitted, p);
+    const geo::TrendEstimate& trend = fitted.result.trend;
+    for (std::size_t k = 0; k < trend.names.size(); ++k) {
+        const double estimate = trend.coefficients[k];
+        const double error = trend.standard_errors[k];
+        print_row({.name = trend.names[k],
+                   .estimate = fmt::format("{:.6g}", estimate),
+                   .error = with_sign(error),
+                   .interval = describe(geo::Interval{estimate - z * error, estimate + z * error})},
+                  width);
+    }
+    if (std::ranges::any_of(fitted.profiles, [](const auto& profile) { return profile.has_value(); }))
+        fmt::print("  * by the profile of the likelihood\n");
 }
 
 void print_fit(const geo::FittedModel& fitted, const std::string& output) {
     const geo::FitResult& result = fitted.result;
-    fmt::print("{} observations of {}, covariance {}, trend {}\n", fitted.observations.size(),
-               fitted.observations.value_name, name(fitted.model.family), geo::name(fitted.model.trend));
-    print_theta(fitted.model, fitted.observations, result.theta);
-    print_trend(result.trend);
-    fmt::print("  {:<12} {:.10g}\n", "loglik", result.log_likelihood);
+    fmt::print("{} observations of {}, covariance {}, trend {}{}\n", fitted.observations.size(),
+               fitted.observations.value_name, name(fitted.model.family), fitted.model.trend.text(),
+               fitted.model.estimation == geo::Estimation::reml ? ", restricted likelihood" : "");
+    if (fitted.uncertainty) {
+        print_estimates(fitted);
+    } else {
+        print_theta(fitted.model, fitted.observations, result.theta, name_width(result.trend));
+        print_trend(result.trend);
+    }
+    const geo::InformationCriteria criteria = geo::criteria_of(fitted);
+    fmt::print("  {:<{}} {:<12.10g} AIC {:.2f}, BIC {:.2f}\n", "loglik", name_width(result.trend),
+               result.log_likelihood, criteria.aic, criteria.bic);
     std::string work = fmt::format("{} evaluations", result.evaluations);
     if (result.gradients > 0) work += fmt::format(", {} of them with slopes,", result.gradients);
     if (result.scan_evaluations > 0) work += fmt::format(" and {} of a part of the points", result.scan_evaluations);
@@ -101,6 +177,22 @@ Json brief(Json model, const std::string& output) {
     model["output"] = output;
     return model;
 }
+
+/// Where standard errors come from.
+enum class ErrorsFrom : std::uint8_t { expected, observed, average, none };
+constexpr Names<ErrorsFrom, 4> errors_from_names{{{ErrorsFrom::expected, "expected"},
+                                                  {ErrorsFrom::observed, "observed"},
+                                                  {ErrorsFrom::average, "average"},
+                                                  {ErrorsFrom::none, "none"}}};
+
+struct FitCommand {
+    GeoOptions geo;
+    geo::FitOptions search;
+    ErrorsFrom errors = ErrorsFrom::expected;
+    double level = 0.95;
+    std::vector<std::string> profile;
+    bool dry_run = false;
+};
 
 // --- dry run ---------------------------------------------------------------------------------------------------------
 
@@ -122,12 +214,21 @@ double product_rate(Index tile) {
     return static_cast<double>(products) * 2 * static_cast<double>(tile * tile * tile) / seconds_since(start);
 }
 
-void dry_run(const GeoOptions& options, Index n, StarpuEngine& engine) {
+/// Matrices of the size of the covariance matrix that a fit holds at once: it, its inverse, and the derivatives of the
+/// expected information but one.
+double matrices_held(const FitCommand& options, const geo::Model& model) {
+    if (options.errors == ErrorsFrom::expected) return geo::uses(model.family, Parameter::smoothness) ? 4 : 3;
+    return options.search.optimizer == geo::Optimizer::bobyqa && options.errors == ErrorsFrom::none ? 1 : 2;
+}
+
+void dry_run(const FitCommand& command, const geo::Model& model, Index n, StarpuEngine& engine) {
+    const GeoOptions& options = command.geo;
     // What a Cholesky factorisation reaches of the speed of products when its tiles are many.
     constexpr double efficiency = 0.9;
-    constexpr double usual_evaluations = 100;
+    constexpr double usual_evaluations = 60;  // slopes and standard errors in units of an evaluation
     const geo::LikelihoodOptions resolved = likelihood_options(options, n, engine);
-    const geo::EvaluationCost cost = geo::evaluation_cost(n, resolved.tile, *resolved.distribution);
+    geo::EvaluationCost cost = geo::evaluation_cost(n, resolved.tile, *resolved.distribution);
+    for (double& bytes : cost.bytes_per_node) bytes *= matrices_held(command, model);
     const double rate = engine.min(product_rate(resolved.tile));  // of the slowest node
     const auto workers = static_cast<double>(engine.worker_count() * engine.node_count());
     const double seconds = cost.flops / (efficiency * rate * workers);
@@ -152,12 +253,6 @@ void dry_run(const GeoOptions& options, Index n, StarpuEngine& engine) {
 
 // --- fit -------------------------------------------------------------------------------------------------------------
 
-struct FitCommand {
-    GeoOptions geo;
-    geo::FitOptions search;
-    bool dry_run = false;
-};
-
 geo::FitResult search(const FitCommand& options, geo::Likelihood& likelihood) {
     ProgressLine line(wants_progress(options.geo.run));
     geo::FitOptions with_progress = options.search;
@@ -176,6 +271,72 @@ geo::FitResult search(const FitCommand& options, geo::Likelihood& likelihood) {
     return geo::fit(likelihood, with_progress);
 }
 
+geo::InformationKind information_of(ErrorsFrom errors) {
+    if (errors == ErrorsFrom::observed) return geo::InformationKind::observed;
+    return errors == ErrorsFrom::average ? geo::InformationKind::average : geo::InformationKind::expected;
+}
+
+/// The parameters of --profile: those named, or all that are free.
+std::vector<Parameter> profiled_parameters(const FitCommand& options, const geo::Model& model) {
+    std::vector<Parameter> chosen;
+    for (const std::string& word : options.profile)
+        if (word == "all") {
+            for (const Parameter p : geo::all_parameters)
+                if (geo::uses(model.family, p) && !model.choice(p).fixed) chosen.push_back(p);
+        } else {
+            const Parameter p = geo::parse_parameter(word);
+            if (!geo::uses(model.family, p))
+                throw Error("--profile: the family {} has no {}", name(model.family), word);
+            if (model.choice(p).fixed) throw Error("--profile: {} is fixed", word);
+            chosen.push_back(p);
+        }
+    return chosen;
+}
+
+void add_profiles(const FitCommand& options, geo::Likelihood& likelihood, geo::FittedModel& fitted) {
+    ProgressLine line(wants_progress(options.geo.run));
+    const Interrupt interrupt("\ntesela: no more profiles; Ctrl-C again ends the program at once\n");
+    for (const Parameter p : profiled_parameters(options, fitted.model)) {
+        const auto progress = [&](Index evaluations) {
+            line.show([&] { return fmt::format("profile of {}, {} evaluations", name(p), evaluations); });
+        };
+        const geo::ProfileInterval found = geo::profile_interval(likelihood, fitted.result, p,
+                                                                 {.level = options.level,
+                                                                  .optimizer = options.search.optimizer,
+                                                                  .interrupted = Interrupt::came,
+                                                                  .progress = progress});
+        fitted.profiles[static_cast<std::size_t>(p)] = found;
+        fitted.result.evaluations += found.evaluations;
+        if (found.above_fit > geo::noticeable_difference)
+            fitted.result.warnings.push_back(
+                {geo::FitWarning::Kind::other_maximum, p,
+                 fmt::format(
+                     "the profile of {} came to a point that is {:.2g} more likely than the fit: fit again with "
+                     "more starts (--starts)",
+                     name(p), found.above_fit)});
+    }
+}
+
+/// Standard errors and profiles; where they cannot be had the fit is kept, with a warning.
+void add_uncertainty(const FitCommand& options, geo::Likelihood& likelihood, geo::FittedModel& fitted) {
+    const auto warn = [&](const std::string& text) {
+        fitted.result.warnings.push_back({geo::FitWarning::Kind::no_errors, Parameter::sigma2, text});
+    };
+    if (options.errors == ErrorsFrom::none && options.profile.empty()) return;
+    if (fitted.result.stop_reason != geo::StopReason::converged &&
+        fitted.result.stop_reason != geo::StopReason::roundoff_limited)
+        return;  // no maximum
+    try {
+        const auto kind = options.errors == ErrorsFrom::none ? ErrorsFrom::average : options.errors;
+        fitted.uncertainty = geo::uncertainty(likelihood, fitted.result, information_of(kind), options.level);
+        if (!fitted.uncertainty->missing.empty()) warn(fitted.uncertainty->missing);
+        if (options.errors == ErrorsFrom::none) fitted.uncertainty->parameters = {};
+        add_profiles(options, likelihood, fitted);
+    } catch (const Error& error) {
+        warn(fmt::format("no {}: {}", fitted.uncertainty ? "more profiles" : "standard errors", error.what()));
+    }
+}
+
 void report_fit(const FitCommand& options, const geo::FittedModel& fitted) {
     const std::string& output = options.geo.output;
     const Json json = to_json(fitted);
@@ -190,24 +351,27 @@ void report_fit(const FitCommand& options, const geo::FittedModel& fitted) {
 
 int run_fit(const FitCommand& options) {
     Notes notes;
-    geo::FittedModel fitted{.model = {},
-                            .observations = read_observations(options.geo.data, notes, options.geo.model.metric),
-                            .result = {},
-                            .program = std::string("tesela ") + version};
+    geo::FittedModel fitted;
+    fitted.program = std::string("tesela ") + version;
+    fitted.observations = read_observations(options.geo.data, notes, options.geo.model);
     fitted.model = model_of(options.geo.model, fitted.observations);
     if (std::string twins = geo::check_duplicates(fitted.observations, fitted.model); !twins.empty())
         notes.push_back(std::move(twins));
+    (void)profiled_parameters(options, fitted.model);
+    (void)geo::normal_interval(options.level);
+    require_other_than(options.geo.output, {options.geo.data.file, options.search.checkpoint});
     if (!options.dry_run) require_writable(options.geo.output);
     const auto engine = start_geo_engine(options.geo);
     print_notes(*engine, notes);
     if (options.dry_run) {
-        dry_run(options.geo, fitted.observations.size(), *engine);
+        dry_run(options, fitted.model, fitted.observations.size(), *engine);
         return success;
     }
-    Stream stream(*engine);
+    Stream stream(*engine, {.sums = Sums::in_order});
     geo::Likelihood likelihood(stream, fitted.observations, fitted.model,
                                likelihood_options(options.geo, fitted.observations.size(), *engine));
     fitted.result = search(options, likelihood);
+    add_uncertainty(options, likelihood, fitted);
     fitted.configuration = configuration_json(options.geo, likelihood.options(), *engine);
     if (is_first(*engine)) report_fit(options, fitted);
     return success;
@@ -240,6 +404,15 @@ void add_fit(CLI::App& app, int& exit_code) {
     command->add_option("--checkpoint", options->search.checkpoint,
                         "Keep evaluations in this file; a fit that was stopped goes on from it");
     set_heading(*command, "Search");
+    add_choice(
+        *command, "--errors", options->errors, errors_from_names,
+        "Information that standard errors come from; expected costs about six to nine evaluations, average none");
+    command->add_option("--level", options->level, "Probability of the intervals")->capture_default_str();
+    comma_separated(command->add_option("--profile", options->profile,
+                                        "Intervals by the likelihood maximised in all other parameters, of these "
+                                        "parameters or of all; takes dozens of evaluations for each"))
+        ->type_name("all|NAME,…");
+    set_heading(*command, "How sure");
     command->add_option("-o,--output", options->geo.output, "Where the model goes; - is standard output")
         ->capture_default_str();
     command->add_flag("--dry-run", options->dry_run,
@@ -251,23 +424,14 @@ void add_fit(CLI::App& app, int& exit_code) {
 
 // --- loglik ----------------------------------------------------------------------------------------------------------
 
-/// What a model's matrix is advised is done when it is fitted: predict has no such options.
-constexpr const char* when_fitting = " to tesela fit, and predict from the new model";
-
-/// Says so on the first node where the factor of the last evaluation leaves few digits.
-void warn_if_ill_conditioned(const geo::Likelihood& likelihood, const Engine& engine, const char* where = "") {
-    const std::string text = geo::explain_conditioning(geo::estimate_condition(likelihood), likelihood);
-    if (!text.empty() && is_first(engine)) fmt::print(stderr, "warning: {}{}\n", text, where);
-}
-
 int run_loglik(const GeoOptions& options) {
     Notes notes;
-    const geo::Observations observations = read_observations(options.data, notes, options.model.metric);
+    const geo::Observations observations = read_observations(options.data, notes, options.model);
     const geo::Model model = model_of(options.model, observations);
     const CovarianceParameters theta = theta_of(options.model);
     const auto engine = start_geo_engine(options);
     print_notes(*engine, notes);
-    Stream stream(*engine);
+    Stream stream(*engine, {.sums = Sums::in_order});
     geo::Likelihood likelihood(stream, observations, model, likelihood_options(options, observations.size(), *engine));
     const auto start = Clock::now();
     const geo::LikelihoodValue value = likelihood.evaluate(theta);
@@ -291,8 +455,8 @@ int run_loglik(const GeoOptions& options) {
         return success;
     }
     fmt::print("loglik of {} observations of {}, covariance {}, trend {}: {:.13g}\n", observations.size(),
-               observations.value_name, name(model.family), geo::name(model.trend), value.log_likelihood);
-    print_theta(model, observations, theta);
+               observations.value_name, name(model.family), model.trend.text(), value.log_likelihood);
+    print_theta(model, observations, theta, name_width(value.trend));
     print_trend(value.trend);
     return success;
 }
@@ -321,16 +485,10 @@ struct PredictCommand {
     std::vector<std::string> keep{"all"};
     geo::TableOptions table;
     std::string model;
-    std::string variance = "observation";
+    geo::PredictionOf variance = geo::PredictionOf::observation;
     MapOptions map;
     Index block = 0;
 };
-
-geo::PredictionOf prediction_of(const std::string& text) {
-    if (text == "observation") return geo::PredictionOf::observation;
-    if (text == "signal") return geo::PredictionOf::signal;
-    throw Error("--variance takes observation or signal, not \"{}\"", text);
-}
 
 void report_predictions(const PredictCommand& options, const geo::FittedModel& fitted, const Places& places,
                         const geo::Predictions& predictions) {
@@ -340,31 +498,18 @@ void report_predictions(const PredictCommand& options, const geo::FittedModel& f
     write_csv(options.geo.output, places.kept, columns);
     if (options.map.file.empty()) return;
     geo::PredictionMapOptions map = prediction_map(options.map, fitted);
-    map.of = prediction_of(options.variance);
+    map.of = options.variance;
     const geo::Observations shown = geo::transformed_back(fitted.observations, options.table.back_transform);
     write_file(options.map.file,
                geo::draw_predictions(shown, places.coordinates, {.mean = table.mean, .variance = table.variance}, map));
 }
 
 geo::Predictions predict_or_advise(geo::Likelihood& likelihood, const CovarianceParameters& theta,
-                                   const std::vector<std::vector<double>>& points,
-                                   const geo::PredictionOptions& options) {
+                                   const geo::Sites& places, const geo::PredictionOptions& options) {
     try {
-        return geo::predict(likelihood, theta, points, options);
+        return geo::predict(likelihood, theta, places, options);
     } catch (const geo::NotPositiveDefinite& error) {
         throw geo::NotPositiveDefinite(std::string(error.what()) + when_fitting);
-    }
-}
-
-/// The model of the first file; if it is the second that holds one, says so.
-geo::FittedModel read_model(const PredictCommand& options) {
-    try {
-        return geo::read_model(options.model);
-    } catch (const Error&) {
-        const std::string& points = options.geo.data.file;
-        if (geo::is_model_file(points))
-            throw Error("{} is the model and comes first: tesela predict {} {}", points, points, options.model);
-        throw;
     }
 }
 
@@ -373,26 +518,66 @@ Places predicted_places(PredictCommand& options, const geo::FittedModel& fitted,
     if (!options.grid.cells.empty()) return grid_places(options.grid, fitted);
     if (data.coordinates.empty()) data.coordinates = fitted.observations.coordinate_names;
     const KeepOptions keep{.columns = options.keep, .results = geo::result_names(options.table.back_transform)};
-    return file_places(data, keep, fitted.model.metric, notes);
+    return file_places(data, keep, fitted, notes);
+}
+
+/// The model of the first file or, with --theta, one with these parameters of the observations in it.
+geo::FittedModel predicting_model(const PredictCommand& options, Notes& notes) {
+    if (options.geo.model.theta.empty())
+        return read_model_first("tesela predict", options.model, options.geo.data.file);
+    if (geo::is_model_file(options.model))
+        throw Error(
+            "{} is a model, which has its parameters; with --theta the first file is a CSV file of observations",
+            options.model);
+    DataOptions data = options.geo.data;
+    data.file = options.model;
+    if (data.coordinates.empty() || data.value.empty())
+        throw Error(
+            "with --theta the first file is a CSV file of observations: name its columns by --coords and --value");
+    geo::FittedModel known;
+    known.observations = read_observations(data, notes, options.geo.model);
+    known.model = model_of(options.geo.model, known.observations);
+    known.result.theta = theta_of(options.geo.model);
+    for (const Parameter p : geo::all_parameters)
+        if (geo::uses(known.model.family, p)) known.model.choice(p).fixed = geo::value_of(known.result.theta, p);
+    return known;
+}
+
+/// The trend's coefficients are estimated again: says so where the file has others, which are not used.
+void note_other_coefficients(const geo::FittedModel& fitted, const geo::TrendEstimate& used, const std::string& file,
+                             const Engine& engine) {
+    constexpr double same = 1e-3;  // of a standard error
+    const std::vector<double>& given = fitted.result.trend.coefficients;
+    for (std::size_t k = 0; k < std::min(given.size(), used.coefficients.size()); ++k) {
+        if (std::abs(given[k] - used.coefficients[k]) <= same * used.standard_errors[k]) continue;
+        if (is_first(engine))
+            fmt::print(
+                stderr,
+                "note: the coefficient {} of the trend is {:.6g} with the observations and parameters of {}, and "
+                "{:.6g} in it, which is not used\n",
+                used.names[k], used.coefficients[k], file, given[k]);
+        return;
+    }
 }
 
 int run_predict(PredictCommand options) {
     if (options.geo.data.file.empty() == options.grid.cells.empty())
         throw Error("say where to predict: a CSV file of points or --grid, one of them");
-    const geo::FittedModel fitted = read_model(options);
-    (void)prediction_map(options.map, fitted);  // what cannot be drawn is refused before anything is computed
     Notes notes;
+    const geo::FittedModel fitted = predicting_model(options, notes);
+    (void)prediction_map(options.map, fitted);  // what cannot be drawn is refused before anything is computed
     validate(options.table);
     const Places places = predicted_places(options, fitted, notes);
     const auto& points = places.coordinates;
     if (points.front().empty()) throw Error("{} has no points", options.geo.data.file);
-    const geo::PredictionOf of = prediction_of(options.variance);
+    for (const std::string& output : {options.geo.output, options.map.file})
+        require_other_than(output, {options.model, options.geo.data.file});
     require_writable(options.geo.output);
     if (!options.map.file.empty()) require_writable(options.map.file);
     const auto engine = start_geo_engine(options.geo);
     print_notes(*engine, notes);
     const auto start = Clock::now();
-    Stream stream(*engine);
+    Stream stream(*engine, {.sums = Sums::in_order});
     geo::Likelihood likelihood(stream, fitted.observations, fitted.model,
                                likelihood_options(options.geo, fitted.observations.size(), *engine));
     ProgressLine line(wants_progress(options.geo.run));
@@ -402,9 +587,11 @@ int run_predict(PredictCommand options) {
                                format_seconds(seconds_since(start)));
         });
     };
-    const geo::Predictions predictions = predict_or_advise(likelihood, fitted.result.theta, points,
-                                                           {.of = of, .block = options.block, .progress = progress});
-    warn_if_ill_conditioned(likelihood, *engine, when_fitting);
+    const geo::Predictions predictions =
+        predict_or_advise(likelihood, fitted.result.theta, places.sites(),
+                          {.of = options.variance, .block = options.block, .progress = progress});
+    warn_if_ill_conditioned(likelihood, *engine, options.geo.model.theta.empty() ? when_fitting : "");
+    note_other_coefficients(fitted, predictions.trend, options.model, *engine);
     if (!is_first(*engine)) return success;
     report_predictions(options, fitted, places, predictions);
     if (options.geo.output == "-") return success;
@@ -419,25 +606,35 @@ void add_predict(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<PredictCommand>();
     options->geo.output = "-";
     CLI::App* command = app.add_subcommand("predict", "Kriging mean and variance at new points, from a fitted model");
-    command->add_option("model", options->model, "Model that tesela fit wrote")->required();
+    command->add_option("model", options->model, "Model that tesela fit wrote; with --theta, CSV file of observations")
+        ->required();
     add_data_options(*command, options->geo.data, Reads::points);
     command->get_option("file")->required(false)->description("CSV file of points with a header; - is standard input");
     command->get_option("--coords")
         ->required(false)
         ->description("Columns of the coordinates (default: as in the model)");
+    auto* value =
+        command->add_option("--value", options->geo.data.value, "With --theta: column of the observed values");
     add_grid_options(*command, options->grid);
     add_columns_option(*command, "--keep", options->keep,
                        "Columns of the points that are written too, as they are: all, none, or names "
                        "(coordinates always)")
         ->default_str("all");
-    for (const char* of_a_file : {"--coords", "--na", "--keep"}) command->get_option(of_a_file)->excludes("--grid");
+    for (const char* of_a_file : {"--na", "--keep"}) command->get_option(of_a_file)->excludes("--grid");
     set_heading(*command, "Data");
-    command
-        ->add_option(
-            "--variance", options->variance,
-            "Variance of what: observation (a new one, nugget included, also at an observed place, where gstat's is 0) "
-            "or signal (the field without the nugget)")
-        ->capture_default_str();
+    add_theta_option(*command, options->geo.model);
+    auto* theta = command->get_option("--theta")->required(false)->description(
+        "In place of a model: its parameters; sigma2, range, smoothness where the family has one, nugget (0 unless "
+        "given)");
+    add_covariance_options(*command, options->geo.model);
+    add_mean_options(*command, options->geo.model, geo::Trend::constant);
+    value->needs(theta);
+    for (const char* of_theta : {"--family", "--metric", "--jitter", "--trend", "--estimation", "--center"})
+        command->get_option(of_theta)->needs(theta);
+    add_choice(
+        *command, "--variance", options->variance, geo::prediction_of_names,
+        "Variance of what: observation (a new one, nugget included, also at an observed place, where gstat's is 0) "
+        "or signal (the field without the nugget)");
     set_heading(*command, "Model");
     command->add_option("-o,--output", options->geo.output, "CSV file to write; - is standard output")
         ->capture_default_str();
@@ -480,9 +677,23 @@ Places random_places(const SampleCommand& options, const geo::FittedModel* fitte
                     fitted != nullptr ? "a box in a plane" : "the unit square", fitted != nullptr ? " or --grid" : "",
                     name(metric));
     if (fitted == nullptr) return {.coordinates = geo::random_points(options.n, options.seed), .names = {"x", "y"}};
+    require_coordinates_suffice(*fitted, "--n");
     const geo::Observations& observed = fitted->observations;
     const geo::Box box = geo::bounding_box(metric, observed.coordinates);
     return {.coordinates = geo::random_points(options.n, options.seed, box), .names = observed.coordinate_names};
+}
+
+/// Columns that the trend uses are written too, so that what was drawn can be fitted with it.
+void add_covariates(const Places& places, std::vector<CsvTextColumn>& factors, std::vector<CsvColumn>& numbers) {
+    for (const geo::Covariate& covariate : places.covariates)
+        if (const auto* values = std::get_if<std::vector<double>>(&covariate.values))
+            numbers.push_back({covariate.name, *values});
+        else {
+            CsvTextColumn& column = factors.emplace_back();
+            column.name = covariate.name;
+            for (const std::string& label : std::get<std::vector<std::string>>(covariate.values))
+                column.values.emplace_back(label);
+        }
 }
 
 Places sampled_places(SampleCommand& options, const geo::FittedModel* fitted, Notes& notes) {
@@ -495,11 +706,19 @@ Places sampled_places(SampleCommand& options, const geo::FittedModel* fitted, No
     if (!options.grid.cells.empty()) return grid_places(options.grid, *fitted);
     if (options.n != 0) return random_places(options, fitted);
     if (data.file.empty())
-        return {.coordinates = fitted->observations.coordinates, .names = fitted->observations.coordinate_names};
+        return {.coordinates = fitted->observations.coordinates,
+                .names = fitted->observations.coordinate_names,
+                .covariates = fitted->observations.covariates};
     if (data.coordinates.empty() && fitted != nullptr) data.coordinates = fitted->observations.coordinate_names;
     if (data.coordinates.empty()) data.coordinates = {"x", "y"};
     const Metric metric = fitted != nullptr ? fitted->model.metric : options.geo.model.metric;
-    return {.coordinates = read_points(data, notes, metric), .names = data.coordinates};
+    geo::Sites read = read_points(data, notes, metric,
+                                  fitted != nullptr ? fitted->observations.covariates : std::vector<geo::Covariate>{});
+    return {.coordinates = std::move(read.coordinates),
+            .names = data.coordinates,
+            .covariates = std::move(read.covariates),
+            .source = std::move(read.file),
+            .lines = std::move(read.lines)};
 }
 
 /// z, or z1, z2, … where several are drawn.
@@ -530,21 +749,24 @@ int run_sample(SampleCommand options) {
     Notes notes;
     const Places places = sampled_places(options, fitted ? &*fitted : nullptr, notes);
     const auto& points = places.coordinates;
+    const std::vector<double> mean = fitted ? geo::mean_at(*fitted, places.sites()) : std::vector<double>{};
     require_writable(options.geo.output);
     const auto engine = start_geo_engine(options.geo);
     print_notes(*engine, notes);
     const auto start = Clock::now();
-    Stream stream(*engine);
+    Stream stream(*engine, {.sums = Sums::in_order});
     const geo::LikelihoodOptions tiling =
         likelihood_options(options.geo, static_cast<Index>(points.front().size()), *engine);
     auto draws = geo::sample_fields(
         stream, field, points,
         {.seed = options.seed, .draws = options.draws, .tile = tiling.tile, .distribution = tiling.distribution});
-    if (fitted) add_mean(draws, geo::mean_at(*fitted, points));
+    if (fitted) add_mean(draws, mean);
     if (!is_first(*engine)) return success;
     std::vector<CsvColumn> columns = places.coordinate_columns();
+    std::vector<CsvTextColumn> factors;
+    add_covariates(places, factors, columns);
     for (CsvColumn& column : drawn_columns(options, draws)) columns.push_back(std::move(column));
-    write_csv(options.geo.output, columns);
+    write_csv(options.geo.output, factors, columns);
     if (options.geo.output == "-") return success;
     print_results(*engine,
                   {{"points", points.front().size()},
@@ -602,6 +824,8 @@ void add_geo_commands(CLI::App& app, int& exit_code) {
     add_fit(app, exit_code);
     add_loglik(app, exit_code);
     add_predict(app, exit_code);
+    add_validate_command(app, exit_code);
+    add_compare_command(app, exit_code);
     add_sample(app, exit_code);
 }
 

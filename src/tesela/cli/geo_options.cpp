@@ -12,7 +12,9 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <filesystem>
 #include <numeric>
+#include <system_error>
 #include <utility>
 
 namespace tesela::cli {
@@ -70,8 +72,23 @@ void note_dropped(const NumericTable& table, const std::vector<std::string>& col
                                 table.rows_read, by_column));
 }
 
-NumericTable read_numbers(const DataOptions& options, const std::vector<std::string>& columns, Notes& notes) {
-    return select_numbers(read_csv(options.file), options, columns, notes);
+/// As numbers, or as text if a column has no numbers or the formula says that it is a factor.
+WantedColumns columns_of_trend(const CsvTable& file, const DataOptions& options, const geo::TrendFormula& trend) {
+    WantedColumns wanted{.numbers = options.coordinates};
+    wanted.numbers.push_back(options.value);
+    for (const std::string& column : covariate_names(trend, options.coordinates)) {
+        const CsvContent content = file.content(column);
+        const bool is_text =
+            content == CsvContent::text || (content == CsvContent::mixed && trend.is_declared_factor(column));
+        (is_text ? wanted.text_covariates : wanted.numeric_covariates).push_back(column);
+        if (is_text || content == CsvContent::numbers) continue;
+        try {
+            (void)file.numbers({column}, NaPolicy::drop);
+        } catch (const Error& error) {
+            throw Error("{}; if {} is a factor, write factor({}) in --trend", error.what(), column, column);
+        }
+    }
+    return wanted;
 }
 
 double mean(const std::vector<double>& values) {
@@ -109,10 +126,29 @@ void add_covariance_options(CLI::App& command, ModelOptions& options) {
     command.footer(conventions);
 }
 
+CLI::Option* trend_option(CLI::App& command, const std::function<void(const std::string&)>& keep,
+                          const std::string& help) {
+    const auto complaint = [](const std::string& text) -> std::string {
+        try {
+            (void)geo::TrendFormula::parse(text);
+            return {};
+        } catch (const Error& error) {
+            return error.what();
+        }
+    };
+    return command.add_option_function<std::string>("--trend", keep, help)
+        ->check(CLI::Validator(complaint, ""))
+        ->type_name("none|constant|linear|FORMULA");
+}
+
 void add_mean_options(CLI::App& command, ModelOptions& options, geo::Trend default_trend) {
     options.trend = default_trend;
-    add_choice(command, "--trend", options.trend, geo::trend_names,
-               "Mean of the field: none, constant, or linear in the coordinates; its coefficients are estimated");
+    add_trend_option(command, options.trend,
+                     "Mean of the field: none, constant, linear in the coordinates, or a formula of columns in R's "
+                     "manner, as '~ sqrt(dist) + soil' (text is a factor); its coefficients are estimated")
+        ->default_str(options.trend.text());
+    add_choice(command, "--estimation", options.estimation, geo::estimation_names,
+               "Likelihood: of the observations (ml), or restricted to what does not depend on the trend (reml)");
     add_choice(command, "--center", options.center, center_names,
                "Instead of a trend: mean (subtract the sample mean; needs --trend none), or none");
 }
@@ -176,43 +212,71 @@ void print_notes(const Engine& engine, const Notes& notes) {
     for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
 }
 
-NumericTable select_numbers(const CsvTable& file, const DataOptions& options, const std::vector<std::string>& columns,
-                            Notes& notes) {
+SelectedRows select_rows(const CsvTable& file, const DataOptions& options, const WantedColumns& wanted, Notes& notes) {
     require_different_columns(options.coordinates, options.value);
-    NumericTable table = file.numbers(columns, options.na);
-    note_dropped(table, columns, options.file, notes);
-    return table;
+    std::vector<std::string> columns = wanted.numbers;
+    columns.insert(columns.end(), wanted.numeric_covariates.begin(), wanted.numeric_covariates.end());
+    SelectedRows rows{.numbers = file.numbers(columns, options.na, wanted.text_covariates), .covariates = {}};
+    const std::size_t plain = wanted.numbers.size();
+    for (std::size_t c = plain; c < columns.size(); ++c)
+        rows.covariates.push_back({.name = columns[c], .values = std::move(rows.numbers.columns[c])});
+    rows.numbers.columns.resize(plain);
+    for (const std::string& name : wanted.text_covariates) {
+        std::vector<std::string> texts;
+        const Index column = file.column(name);
+        for (const Index row : rows.numbers.rows) texts.emplace_back(file.field(row, column));
+        rows.covariates.push_back({.name = name, .values = std::move(texts)});
+    }
+    columns.insert(columns.end(), wanted.text_covariates.begin(), wanted.text_covariates.end());
+    note_dropped(rows.numbers, columns, options.file, notes);
+    return rows;
 }
 
-geo::Observations read_observations(const DataOptions& options, Notes& notes, Metric metric) {
-    std::vector<std::string> columns = options.coordinates;
-    columns.push_back(options.value);
-    NumericTable table = read_numbers(options, columns, notes);
+WantedColumns columns_of_places(const std::vector<std::string>& coordinates,
+                                const std::vector<geo::Covariate>& covariates) {
+    WantedColumns wanted{.numbers = coordinates};
+    for (const geo::Covariate& covariate : covariates)
+        (covariate.is_text() ? wanted.text_covariates : wanted.numeric_covariates).push_back(covariate.name);
+    return wanted;
+}
+
+geo::Observations read_observations(const DataOptions& options, Notes& notes, const ModelOptions& model) {
+    require_response(model.trend, options.value);
+    const CsvTable file = read_csv(options.file);
+    SelectedRows rows = select_rows(file, options, columns_of_trend(file, options, model.trend), notes);
+    NumericTable& table = rows.numbers;
     geo::Observations observations{.coordinates = {},
                                    .values = std::move(table.columns.back()),
                                    .coordinate_names = options.coordinates,
                                    .value_name = options.value,
                                    .file = options.file,
-                                   .lines = std::move(table.lines)};
+                                   .lines = std::move(table.lines),
+                                   .covariates = std::move(rows.covariates)};
     table.columns.pop_back();
     observations.coordinates = std::move(table.columns);
     const geo::CoordinateColumns coordinates{observations.coordinates, options.coordinates, observations.lines,
                                              options.file};
-    geo::require_degrees(metric, coordinates);
-    if (std::string text = geo::explain_euclidean_degrees(metric, coordinates); !text.empty())
+    geo::require_degrees(model.metric, coordinates);
+    if (std::string text = geo::explain_euclidean_degrees(model.metric, coordinates); !text.empty())
         notes.push_back(std::move(text));
     geo::validate(observations);
     return observations;
 }
 
-std::vector<std::vector<double>> read_points(const DataOptions& options, Notes& notes, Metric metric) {
-    NumericTable table = read_numbers(options, options.coordinates, notes);
-    geo::require_degrees(metric, {table.columns, options.coordinates, table.lines, options.file});
-    return std::move(table.columns);
+geo::Sites read_points(const DataOptions& options, Notes& notes, Metric metric,
+                       const std::vector<geo::Covariate>& covariates) {
+    SelectedRows rows =
+        select_rows(read_csv(options.file), options, columns_of_places(options.coordinates, covariates), notes);
+    geo::require_degrees(metric, {rows.numbers.columns, options.coordinates, rows.numbers.lines, options.file});
+    geo::Sites sites(std::move(rows.numbers.columns), std::move(rows.covariates));
+    sites.file = options.file;
+    sites.lines = std::move(rows.numbers.lines);
+    return sites;
 }
 
 geo::Model model_of(const ModelOptions& options, const geo::Observations& observations) {
-    geo::Model model{.family = options.family, .metric = options.metric, .trend = options.trend};
+    geo::Model model{
+        .family = options.family, .metric = options.metric, .trend = options.trend, .estimation = options.estimation};
     if (options.center == Center::mean) model.center = mean(observations.values);
     model.jitter = options.jitter;
     apply(model, "--fix", options.fix, &geo::ParameterChoice::fixed);
@@ -220,6 +284,7 @@ geo::Model model_of(const ModelOptions& options, const geo::Observations& observ
     apply(model, "--lower", options.lower, &geo::ParameterChoice::lower);
     apply(model, "--upper", options.upper, &geo::ParameterChoice::upper);
     geo::validate(model);
+    (void)geo::TrendBasis(model.trend, observations);  // says what is wrong with it before anything is computed
     return model;
 }
 
@@ -255,6 +320,14 @@ Json configuration_json(const GeoOptions& options, const geo::LikelihoodOptions&
             {"overlap_asked", name_in(geo::overlap_choice_names, options.overlap)},
             {"nodes", engine.node_count()},
             {"workers", engine.worker_count()}};
+}
+
+void require_other_than(const std::string& output, const std::vector<std::string>& inputs) {
+    for (const std::string& input : inputs) {
+        std::error_code none;
+        if (output != "-" && !input.empty() && std::filesystem::equivalent(output, input, none))
+            throw Error("{} is read, and the result would replace it: write to another file", input);
+    }
 }
 
 void require_writable(const std::string& path) {

@@ -5,8 +5,14 @@
 #include "tesela/cli/run_options.hpp"
 #include "tesela/io/csv.hpp"
 
+#include <functional>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace tesela::cli {
 
@@ -25,7 +31,8 @@ enum class Center : std::uint8_t { none, mean };
 struct ModelOptions {
     CovarianceFamily family = CovarianceFamily::matern;
     Metric metric = Metric::euclidean;
-    geo::Trend trend = geo::Trend::none;
+    geo::TrendFormula trend = geo::Trend::none;
+    geo::Estimation estimation = geo::Estimation::ml;
     Center center = Center::none;
     std::vector<std::string> theta;
     std::vector<std::string> fix;
@@ -44,13 +51,23 @@ struct GeoOptions {
     std::string output;
 };
 
+/// add_trend_option() for whoever keeps the text.
+CLI::Option* trend_option(CLI::App& command, const std::function<void(const std::string&)>& keep,
+                          const std::string& help);
+
 /// Whether a file's values are wanted beside its coordinates.
 enum class Reads : std::uint8_t { points, observations };
 /// Adds the file, --coords, --na and, for observations, --value.
 void add_data_options(CLI::App& command, DataOptions& options, Reads what);
 /// Adds --family, --metric and --jitter.
 void add_covariance_options(CLI::App& command, ModelOptions& options);
-/// Adds --trend and --center.
+/// Adds --trend, which takes the name of a trend or a formula. `trend` is a TrendFormula or an optional one.
+template <class Value>
+CLI::Option* add_trend_option(CLI::App& command, Value& trend, const std::string& help) {
+    return trend_option(
+        command, [&trend](const std::string& text) { trend = geo::TrendFormula::parse(text); }, help);
+}
+/// Adds --trend, --estimation and --center.
 void add_mean_options(CLI::App& command, ModelOptions& options, geo::Trend default_trend);
 /// Adds --theta.
 void add_theta_option(CLI::App& command, ModelOptions& options);
@@ -75,18 +92,34 @@ void add_run_options(CLI::App& command, GeoOptions& options);
 using Notes = std::vector<std::string>;
 void print_notes(const Engine& engine, const Notes& notes);
 
-/// Columns of a file that was read, with missing values as --na says; notes say how many rows were dropped.
-[[nodiscard]] NumericTable select_numbers(const CsvTable& file, const DataOptions& options,
-                                          const std::vector<std::string>& columns, Notes& notes);
-/// The observations of a file; notes say how many rows were dropped for missing values, and whether degrees are
-/// taken for lengths. Throws Error about coordinates that the metric does not have.
-[[nodiscard]] geo::Observations read_observations(const DataOptions& options, Notes& notes,
-                                                  Metric metric = Metric::euclidean);
-/// The coordinates of a file's points.
-[[nodiscard]] std::vector<std::vector<double>> read_points(const DataOptions& options, Notes& notes,
-                                                           Metric metric = Metric::euclidean);
+/// What is read of a file: columns of numbers, and those that a trend uses beside coordinates, as numbers or as text.
+struct WantedColumns {
+    std::vector<std::string> numbers;
+    std::vector<std::string> numeric_covariates{};
+    std::vector<std::string> text_covariates{};
+};
+/// The rows that have all of it.
+struct SelectedRows {
+    NumericTable numbers;  ///< without the covariates
+    std::vector<geo::Covariate> covariates;
+};
+/// Missing values as --na says; notes say how many rows were dropped.
+[[nodiscard]] SelectedRows select_rows(const CsvTable& file, const DataOptions& options, const WantedColumns& wanted,
+                                       Notes& notes);
+/// Coordinates, and covariates as a model has them.
+[[nodiscard]] WantedColumns columns_of_places(const std::vector<std::string>& coordinates,
+                                              const std::vector<geo::Covariate>& covariates);
 
-/// Family, metric, trend, choices of parameters and known mean.
+/// The observations of a file, with the columns that the trend uses; notes say how many rows were dropped for missing
+/// values, and whether degrees are taken for lengths. Throws Error about coordinates that the metric does not have.
+[[nodiscard]] geo::Observations read_observations(const DataOptions& options, Notes& notes,
+                                                  const ModelOptions& model = {});
+/// The places of a file, with covariates such as these.
+[[nodiscard]] geo::Sites read_points(const DataOptions& options, Notes& notes, Metric metric = Metric::euclidean,
+                                     const std::vector<geo::Covariate>& covariates = {});
+
+/// Family, metric, trend, choices of parameters and known mean. Throws Error too if the observations do not determine
+/// the trend.
 [[nodiscard]] geo::Model model_of(const ModelOptions& options, const geo::Observations& observations);
 /// The parameters of --theta. Throws Error naming those that are missing; the nugget is 0 unless given.
 [[nodiscard]] CovarianceParameters theta_of(const ModelOptions& options);
@@ -95,6 +128,8 @@ void print_notes(const Engine& engine, const Notes& notes);
 [[nodiscard]] Json configuration_json(const GeoOptions& options, const geo::LikelihoodOptions& resolved,
                                       const Engine& engine);
 
+/// Throws Error if a result would replace one of the files that are read.
+void require_other_than(const std::string& output, const std::vector<std::string>& inputs);
 /// Throws Error now if a file could not be written later.
 void require_writable(const std::string& path);
 

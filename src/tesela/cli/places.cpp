@@ -108,7 +108,15 @@ std::vector<CsvColumn> Places::coordinate_columns() const {
     return columns;
 }
 
+geo::Sites Places::sites() const {
+    geo::Sites result(coordinates, covariates);
+    result.file = source;
+    result.lines = lines;
+    return result;
+}
+
 Places grid_places(const GridOptions& options, const geo::FittedModel& fitted) {
+    require_coordinates_suffice(fitted, "--grid");
     const geo::Observations& observations = fitted.observations;
     geo::GridRequest request{.cells = geo::parse_cells(options.cells), .box = {}};
     require_dimensions(options.cells, request.cells.size(), observations);
@@ -121,13 +129,19 @@ Places grid_places(const GridOptions& options, const geo::FittedModel& fitted) {
     return {.coordinates = geo::grid_nodes(request), .names = observations.coordinate_names};
 }
 
-Places file_places(const DataOptions& data, const KeepOptions& keep, Metric metric, Notes& notes) {
+Places file_places(const DataOptions& data, const KeepOptions& keep, const geo::FittedModel& fitted, Notes& notes) {
     if (first_character(data.file) == '{')
         throw Error("{} looks like JSON; the points are expected in a CSV file with a header", data.file);
     const auto table = std::make_shared<const CsvTable>(read_csv(data.file));
-    NumericTable numbers = select_numbers(*table, data, data.coordinates, notes);
-    geo::require_degrees(metric, {numbers.columns, data.coordinates, numbers.lines, data.file});
-    Places places{.coordinates = std::move(numbers.columns), .names = data.coordinates};
+    SelectedRows rows =
+        select_rows(*table, data, columns_of_places(data.coordinates, fitted.observations.covariates), notes);
+    NumericTable& numbers = rows.numbers;
+    geo::require_degrees(fitted.model.metric, {numbers.columns, data.coordinates, numbers.lines, data.file});
+    Places places{.coordinates = std::move(numbers.columns),
+                  .names = data.coordinates,
+                  .covariates = std::move(rows.covariates),
+                  .source = data.file,
+                  .lines = std::move(numbers.lines)};
     for (const Index column : kept_columns(*table, data.coordinates, keep, notes)) {
         CsvTextColumn& kept = places.kept.emplace_back();
         kept.name = table->names()[static_cast<std::size_t>(column)];
@@ -135,6 +149,15 @@ Places file_places(const DataOptions& data, const KeepOptions& keep, Metric metr
     }
     places.file = table;
     return places;
+}
+
+void require_coordinates_suffice(const geo::FittedModel& fitted, std::string_view option) {
+    const std::vector<std::string>& coordinates = fitted.observations.coordinate_names;
+    const auto covariates = geo::covariate_names(fitted.model.trend, coordinates);
+    if (covariates.empty()) return;
+    throw Error("the trend {} needs {} at every place, which {} does not give; give a CSV file with the columns {}, {}",
+                fitted.model.trend.text(), fmt::join(covariates, ", "), option, fmt::join(coordinates, ", "),
+                fmt::join(covariates, ", "));
 }
 
 }  // namespace tesela::cli

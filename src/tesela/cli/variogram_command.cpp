@@ -23,12 +23,10 @@
 namespace tesela::cli {
 namespace {
 
-constexpr Names<geo::Trend, 2> trends{{{geo::Trend::constant, "constant"}, {geo::Trend::linear, "linear"}}};
-
 struct VariogramCommand {
     DataOptions data;
     geo::VariogramOptions variogram;
-    std::optional<geo::Trend> trend;
+    std::optional<geo::TrendFormula> trend;
     std::optional<Metric> metric;
     bool robust = false;
     std::string model;
@@ -41,7 +39,7 @@ struct VariogramCommand {
 /// All that is printed, written and drawn.
 struct Report {
     geo::Observations observations;
-    geo::Trend trend = geo::Trend::constant;
+    geo::TrendFormula trend{};
     Metric metric = Metric::euclidean;
     geo::Variogram variogram;
     std::optional<Covariance> model{};
@@ -62,7 +60,7 @@ void complete(VariogramCommand& options, const std::optional<geo::FittedModel>& 
         throw Error("--metric {} is not that of {}, which is {}", name(*options.metric), options.model,
                     name(fitted->model.metric));
     if (fitted && !options.metric) options.metric = fitted->model.metric;
-    if (fitted && !options.trend && fitted->model.trend != geo::Trend::none) options.trend = fitted->model.trend;
+    if (fitted && !options.trend && fitted->model.trend.kind() != geo::Trend::none) options.trend = fitted->model.trend;
     if (fitted && options.data.coordinates.empty()) options.data.coordinates = fitted->observations.coordinate_names;
     if (fitted && options.data.value.empty()) options.data.value = fitted->observations.value_name;
     if (options.data.coordinates.empty()) throw Error("say which columns the coordinates are: --coords x,y");
@@ -82,8 +80,9 @@ Report make_report(VariogramCommand options, Notes& notes) {
     complete(options, fitted);
     options.variogram.estimator = options.robust ? geo::VariogramEstimator::robust : geo::VariogramEstimator::classical;
     const Metric metric = options.metric.value_or(Metric::euclidean);
-    Report report{.observations = read_observations(options.data, notes, metric),
-                  .trend = options.trend.value_or(geo::Trend::constant),
+    const ModelOptions model{.metric = metric, .trend = options.trend.value_or(geo::Trend::constant)};
+    Report report{.observations = read_observations(options.data, notes, model),
+                  .trend = model.trend,
                   .metric = metric,
                   .variogram = {}};
     if (fitted && fitted->observations.coordinates.size() != report.observations.coordinates.size())
@@ -108,7 +107,7 @@ Json to_json(const VariogramCommand& options, const Report& report) {
         points.push_back(std::move(row));
     }
     return {{"n", report.observations.size()}, {"value", report.observations.value_name},
-            {"estimator", estimator(options)}, {"trend", geo::name(report.trend)},
+            {"estimator", estimator(options)}, {"trend", report.trend.text()},
             {"metric", name(report.metric)},   {"cutoff", report.variogram.cutoff},
             {"width", report.variogram.width}, {"tolerance", report.variogram.tolerance},
             {"variogram", std::move(points)}};
@@ -142,7 +141,7 @@ void print_table(const VariogramCommand& options, const Report& report) {
     const geo::Variogram& variogram = report.variogram;
     const bool directed = !options.variogram.directions.empty();
     fmt::print("variogram of {} observations of {}, {}, trend {}, cutoff {:.6g}, width {:.6g} ({})\n",
-               report.observations.size(), report.observations.value_name, estimator(options), geo::name(report.trend),
+               report.observations.size(), report.observations.value_name, estimator(options), report.trend.text(),
                variogram.cutoff, variogram.width, report.unit());
     fmt::print("{:>9} {:>12} {:>12}{}{}\n", "np", "dist", "gamma", directed ? fmt::format(" {:>6}", "dir") : "",
                report.model ? fmt::format(" {:>12}", "model") : "");
@@ -173,8 +172,9 @@ int run_variogram(const VariogramCommand& options) {
 }
 
 void add_sample_options(CLI::App& command, VariogramCommand& options) {
-    add_choice(command, "--trend", options.trend, trends,
-               "What is taken away first, by ordinary least squares (default: constant, or as in the model)");
+    add_trend_option(command, options.trend,
+                     "What is taken away first, by ordinary least squares; a formula is one of columns, as '~ "
+                     "sqrt(dist) + soil' (default: constant, or as in the model)");
     add_choice(command, "--metric", options.metric, metric_names,
                "Distances: euclidean, or for lon,lat in degrees chordal or great_circle, in km (default: euclidean, or "
                "as in the model)");

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -27,11 +28,16 @@ void check_workers(const WorkerSet& workers, int count);
 /// Throws Error if a task's kernel cannot run on cores.
 void require_cpu_entry(const Task& task);
 
+/// How what tasks reduce into a tile is added on a node: as they come, which waits for nobody, or in the order of the
+/// stream, so that the digits do not depend on who was faster.
+enum class Sums : std::uint8_t { as_they_come, in_order };
+
 struct StreamOptions {
     std::string name = "stream";
     /// Submission waits when this many tasks of the stream are pending on this node, so that memory stays bounded.
     Index max_pending = 16384;
     WorkerSet workers{};
+    Sums sums = Sums::as_they_come;
 };
 
 /// Submission that waits because so many tasks are pending goes on when these are left.

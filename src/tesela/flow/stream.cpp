@@ -120,9 +120,13 @@ void Stream::check_has_value(std::string_view who, const TileRef& tile) const {
                 tile.matrix->name());
 }
 
+AccessMode Stream::mode_of_sums() const {
+    return state_->options().sums == Sums::in_order ? AccessMode::read_write : AccessMode::commute;
+}
+
 /// A sum from another node goes into a partial sum there; on the owner's node it goes into the tile itself.
 void Stream::lower_reduction(const Task& task, Access& access) {
-    access.mode = AccessMode::commute;
+    access.mode = mode_of_sums();
     if (access.tile.owner() != NodeId{task.node}) access.tile = {&partial_sum(task, access.tile), {0, 0}};
 }
 
@@ -168,8 +172,8 @@ void Stream::add_partials(const Access& access, const Task& before) {
     if (access.mode == AccessMode::write) return;  // overwritten: the sums are not wanted any more
     for (const auto& partial : partials) {
         const TileRef sum{partial.sum.get(), {0, 0}};
-        submit(Task::unchecked(geadd_kernel(matrix.type()),
-                               {{sum, AccessMode::read}, {access.tile, AccessMode::commute}}, GeaddArguments{})
+        submit(Task::unchecked(geadd_kernel(matrix.type()), {{sum, AccessMode::read}, {access.tile, mode_of_sums()}},
+                               GeaddArguments{})
                    .at(before.step, before.priority));
         retire(sum);
     }

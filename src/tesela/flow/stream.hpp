@@ -85,6 +85,7 @@ public:
 
 private:
     PhaseId phase_id(std::string_view name);
+    [[nodiscard]] AccessMode mode_of_sums() const;
     void lower_reduction(const Task& task, Access& access);
     void add_partials(const Access& access, const Task& before);
     void add_all_partials(Attachment& matrix);

@@ -319,18 +319,23 @@ Index CsvTable::column(std::string_view name) const {
     return found - names_.begin();
 }
 
-NumericTable CsvTable::numbers(const std::vector<std::string>& columns, NaPolicy policy) const {
+NumericTable CsvTable::numbers(const std::vector<std::string>& columns, NaPolicy policy,
+                               const std::vector<std::string>& present) const {
+    std::vector<std::string> all = columns;
+    all.insert(all.end(), present.begin(), present.end());
     std::vector<Index> positions;
-    for (const std::string& name : columns) positions.push_back(column(name));
+    for (const std::string& name : all) positions.push_back(column(name));
     NumericTable table;
     table.columns.resize(columns.size());
-    table.missing.resize(columns.size());
+    table.missing.resize(all.size());
     table.rows_read = rows();
-    std::vector<double> values(columns.size());
+    std::vector<double> values(all.size());
     for (Index row = 0; row < rows(); ++row) {
         bool complete = true;
-        for (std::size_t c = 0; c < columns.size(); ++c) {
-            values[c] = number_or_nan(*this, row, positions[c]);
+        for (std::size_t c = 0; c < all.size(); ++c) {
+            values[c] = c < columns.size()                              ? number_or_nan(*this, row, positions[c])
+                        : is_missing(trimmed(field(row, positions[c]))) ? std::nan("")
+                                                                        : 0;
             if (!std::isnan(values[c])) continue;
             if (policy == NaPolicy::error)
                 throw Error("{}: the value is missing; --na drop leaves such rows out",
@@ -345,8 +350,19 @@ NumericTable CsvTable::numbers(const std::vector<std::string>& columns, NaPolicy
         table.rows.push_back(row);
     }
     if (table.rows_dropped == table.rows_read)
-        throw Error("{}: no row has a value in every one of the columns {}", in_quotes(file_), listed(columns));
+        throw Error("{}: no row has a value in every one of the columns {}", in_quotes(file_), listed(all));
     return table;
+}
+
+CsvContent CsvTable::content(std::string_view name) const {
+    const Index position = column(name);
+    bool numbers = false;
+    bool texts = false;
+    for (Index row = 0; row < rows(); ++row) {
+        const std::string_view text = trimmed(field(row, position));
+        if (!is_missing(text)) (parse_number(text) ? numbers : texts) = true;
+    }
+    return !texts ? CsvContent::numbers : numbers ? CsvContent::mixed : CsvContent::text;
 }
 
 CsvTable read_csv(const std::string& path, CsvOptions options) {

@@ -21,6 +21,8 @@ struct CsvOptions {
 enum class NaPolicy { drop, error };
 inline constexpr Names<NaPolicy, 2> na_policy_names{{{NaPolicy::error, "error"}, {NaPolicy::drop, "drop"}}};
 
+enum class CsvContent { numbers, text, mixed };
+
 /// Columns of numbers, all of the same length and without missing values.
 struct NumericTable {
     std::vector<std::vector<double>> columns;  ///< in the order asked for
@@ -28,7 +30,7 @@ struct NumericTable {
     std::vector<Index> rows;                   ///< which of the table's rows it is
     Index rows_read = 0;
     Index rows_dropped = 0;
-    std::vector<Index> missing;  ///< per column, in how many rows its value was missing
+    std::vector<Index> missing;  ///< per column, those that are only to be present last, in how many rows it had none
 };
 
 /// A CSV file in memory (RFC 4180: a header, quoted fields with "" for a quote, commas and newlines inside quotes).
@@ -46,7 +48,11 @@ public:
     /// The position of a column. Throws Error naming the available ones, and the nearest, if there is none or several.
     [[nodiscard]] Index column(std::string_view name) const;
     /// The named columns as numbers. Throws Error naming file, line and column of the first text that is no number.
-    [[nodiscard]] NumericTable numbers(const std::vector<std::string>& columns, NaPolicy policy) const;
+    /// Rows where one of `present` has no value are missing one too; what it holds is otherwise not looked at.
+    [[nodiscard]] NumericTable numbers(const std::vector<std::string>& columns, NaPolicy policy,
+                                       const std::vector<std::string>& present = {}) const;
+    /// What the values of a column are, missing ones aside: all numbers, none, or some.
+    [[nodiscard]] CsvContent content(std::string_view column) const;
 
 private:
     friend class CsvParser;

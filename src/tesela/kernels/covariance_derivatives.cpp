@@ -139,6 +139,15 @@ void CovarianceDerivatives::fill_tile(const CovarianceTileRequest& request,
     }
 }
 
+void WeightedTile::weigh(Index i, Index j, std::size_t count, double* weights) const noexcept {
+    std::copy_n(A + i + j * ld, count, weights);
+    for (Index c = 0; c < vectors; ++c) {
+        const double* const u = U + i + c * ld_u;
+        const double v = V[j + c * ld_v];
+        for (std::size_t k = 0; k < count; ++k) weights[k] -= u[k] * v;
+    }
+}
+
 CovarianceSlopes CovarianceDerivatives::traces(const WeightedTile& tile) const noexcept {
     const bool has_diagonal = tile.first.i == tile.first.j;
     const Block block{.rows = *tile.points,
@@ -148,19 +157,20 @@ CovarianceSlopes CovarianceDerivatives::traces(const WeightedTile& tile) const n
                       .part = has_diagonal ? Block::Part::below_diagonal : Block::Part::all};
     CovarianceSlopes below;  // the diagonal of the matrix
     for_each_batch(block, [&](Index i, Index j, std::size_t count, const Batch& batch) {
-        const double* const A = tile.A + i + j * tile.ld;
-        const double* const u = tile.u + i;
-        const double v = tile.v[j];
+        std::array<double, covariance_batch> weights;
+        tile.weigh(i, j, count, weights.data());
         for (std::size_t k = 0; k < count; ++k) {
-            const double weight = A[k] - u[k] * v;
-            below.sigma2 += weight * batch.sigma2[k];
-            below.range += weight * batch.range[k];
-            below.smoothness += weight * batch.smoothness[k];
+            below.sigma2 += weights[k] * batch.sigma2[k];
+            below.range += weights[k] * batch.range[k];
+            below.smoothness += weights[k] * batch.smoothness[k];
         }
     });
     double on_diagonal = 0;  // where rho is 1, whatever range and smoothness are
-    for (Index j = 0; has_diagonal && j < tile.cols; ++j)
-        on_diagonal += tile.A[j + j * tile.ld] - tile.u[j] * tile.v[j];
+    for (Index j = 0; has_diagonal && j < tile.cols; ++j) {
+        double weight = 0;
+        tile.weigh(j, j, 1, &weight);
+        on_diagonal += weight;
+    }
     return {.sigma2 = 2 * below.sigma2 + on_diagonal,
             .range = 2 * below.range,
             .smoothness = 2 * below.smoothness,
@@ -216,14 +226,19 @@ KernelCost cost_derivative(Shapes s, const void*) noexcept {
 KernelResult run_traces(const KernelCall& call) noexcept {
     const auto& args = call.args<CovarianceTracesArguments>();
     const Tile& A = call.tiles[0];
+    const Tile& U = call.tiles[1];
+    const Tile& V = call.tiles[2];
     const CovarianceSlopes sums = args.derivatives->traces({.points = args.points,
                                                             .first = args.first,
                                                             .rows = A.rows(),
                                                             .cols = A.cols(),
                                                             .A = A.as<double>(),
                                                             .ld = A.ld,
-                                                            .u = call.tiles[1].as<double>(),
-                                                            .v = call.tiles[2].as<double>()});
+                                                            .vectors = U.cols(),
+                                                            .U = U.as<double>(),
+                                                            .ld_u = U.ld,
+                                                            .V = V.as<double>(),
+                                                            .ld_v = V.ld});
     auto* const s = call.tiles[3].as<double>();
     s[0] += sums.sigma2;
     s[1] += sums.range;

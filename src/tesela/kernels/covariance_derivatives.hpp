@@ -19,7 +19,7 @@ struct CovarianceSlopes {
     friend bool operator==(const CovarianceSlopes&, const CovarianceSlopes&) = default;
 };
 
-/// A tile of weights A − u·vᵀ for the covariances of one set of points. Of a tile on the diagonal of the matrix only
+/// A tile of weights A − U·Vᵀ for the covariances of one set of points. Of a tile on the diagonal of the matrix only
 /// the lower triangle is read.
 struct WeightedTile {
     const PointSet* points = nullptr;
@@ -28,8 +28,14 @@ struct WeightedTile {
     Index cols = 0;
     const double* A = nullptr;
     Index ld = 0;
-    const double* u = nullptr;  ///< of its rows
-    const double* v = nullptr;  ///< of its columns
+    Index vectors = 0;          ///< columns of U and V
+    const double* U = nullptr;  ///< of its rows
+    Index ld_u = 0;
+    const double* V = nullptr;  ///< of its columns
+    Index ld_v = 0;
+
+    /// Of elements i, i + 1, … of column j.
+    void weigh(Index i, Index j, std::size_t count, double* weights) const noexcept;
 };
 
 /// A tile of the covariance matrix of one set of points that a vector is to be multiplied with.
@@ -54,7 +60,7 @@ public:
     [[nodiscard]] CovarianceSlopes operator()(double distance) const noexcept;
     /// Fills a tile of the derivative of a covariance matrix in a direction, Σ_k direction_k·∂C/∂theta_k.
     void fill_tile(const CovarianceTileRequest& request, const CovarianceSlopes& direction) const noexcept;
-    /// Σ_ij (A − u·vᵀ)(i, j)·∂C(i, j)/∂theta_k for every parameter, over a tile of a symmetric matrix of which only the
+    /// Σ_ij (A − U·Vᵀ)(i, j)·∂C(i, j)/∂theta_k for every parameter, over a tile of a symmetric matrix of which only the
     /// lower triangle is looked at: what is off the diagonal counts twice.
     [[nodiscard]] CovarianceSlopes traces(const WeightedTile& tile) const noexcept;
     /// V(:, k) := V(:, k) + ∂C/∂theta_k·w for every parameter.
@@ -92,7 +98,7 @@ struct CovarianceTracesArguments {
     const PointSet* points = nullptr;
     ElementIndex first{};
 };
-/// (A, u, v, s): s := s + CovarianceDerivatives::traces of the tile A − u·vᵀ, s one column of 4 rows: sigma2, range,
+/// (A, U, V, s): s := s + CovarianceDerivatives::traces of the tile A − U·Vᵀ, s one column of 4 rows: sigma2, range,
 /// smoothness, nugget.
 extern const KernelOf<CovarianceTracesArguments, const double, const double, const double, double>
     covariance_traces_kernel;

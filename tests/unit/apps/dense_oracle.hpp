@@ -113,8 +113,16 @@ struct DenseProcess {
         const Dense2 r = residual();
         const Solution s = eliminate(sigma(), r);
         const Real quadratic = transposed_product(r, s.X)(0, 0);
-        return static_cast<double>(
-            -0.5L * (static_cast<Real>(n()) * std::log(2 * std::numbers::pi_v<Real>) + s.log_determinant + quadratic));
+        auto degrees = static_cast<Real>(n());
+        Real log_determinant = s.log_determinant;
+        if (model.estimation == geo::Estimation::reml) {
+            const Dense2 X = trend_at(data.coordinates);
+            const Dense2 normal = transposed_product(eliminate(sigma(), X).X, X);
+            degrees -= static_cast<Real>(X.cols);
+            log_determinant += eliminate(normal, normal).log_determinant;
+        }
+        return static_cast<double>(-0.5L *
+                                   (degrees * std::log(2 * std::numbers::pi_v<Real>) + log_determinant + quadratic));
     }
 
     struct Predicted {

@@ -35,7 +35,8 @@ TEST(Likelihood, EqualsTheReferenceOnMeuse) {
 }
 
 RC_GTEST_PROP(Likelihood, EqualsTheDenseFormula, ()) {
-    const DenseProcess p = tesela::testing::any_process(*rc::gen::inRange<Index>(8, 30));
+    DenseProcess p = tesela::testing::any_process(*rc::gen::inRange<Index>(8, 30));
+    p.model.estimation = *rc::gen::element(Estimation::ml, Estimation::reml);
     RC_PRE(tesela::testing::usable(p));
     InlineEngine engine(*rc::gen::inRange<Index>(1, 5));
     Stream s(engine);

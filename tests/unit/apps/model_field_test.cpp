@@ -8,6 +8,8 @@
 namespace tesela::geo {
 namespace {
 
+using Columns = std::vector<std::vector<double>>;
+
 FittedModel linear_model() {
     FittedModel fitted;
     fitted.model = {.family = CovarianceFamily::exponential, .trend = Trend::linear, .jitter = 1e-6};
@@ -25,7 +27,7 @@ TEST(ModelField, HasTheModelsCovarianceAndItsTrendApart) {
     EXPECT_EQ(field.theta, fitted.result.theta);
     EXPECT_EQ(field.jitter, 1e-6);
     EXPECT_EQ(field.mean, 0);
-    const auto mean = mean_at(fitted, {{0, 10}, {1, 2}});
+    const auto mean = mean_at(fitted, Columns{{0, 10}, {1, 2}});
     EXPECT_DOUBLE_EQ(mean[0], 7 - 2);
     EXPECT_DOUBLE_EQ(mean[1], 7 + 5 - 4);
 }
@@ -35,13 +37,13 @@ TEST(ModelField, AMeanThatWasSubtractedIsAddedAgain) {
     fitted.model.trend = Trend::none;
     fitted.model.center = 5.9;
     fitted.result.trend = {};
-    EXPECT_EQ(mean_at(fitted, {{0, 1}, {0, 1}}), (std::vector<double>{5.9, 5.9}));
+    EXPECT_EQ(mean_at(fitted, Columns{{0, 1}, {0, 1}}), (std::vector<double>{5.9, 5.9}));
 }
 
 TEST(ModelField, ATermThatIsNoCoordinateIsRefused) {
     FittedModel fitted = linear_model();
     fitted.result.trend.names.back() = "elevation";
-    EXPECT_THROW((void)mean_at(fitted, {{0, 1}, {0, 1}}), Error);
+    EXPECT_THROW((void)mean_at(fitted, Columns{{0, 1}, {0, 1}}), Error);
 }
 
 }  // namespace

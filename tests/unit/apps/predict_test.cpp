@@ -14,6 +14,7 @@
 namespace tesela::geo {
 namespace {
 
+using Columns = std::vector<std::vector<double>>;
 using tesela::testing::DenseProcess;
 using tesela::testing::meuse;
 using tesela::testing::meuse_grid;
@@ -109,7 +110,7 @@ TEST(Predict, FarFromAllDataItIsTheTrendAndTheSill) {
     Stream s(engine);
     Likelihood likelihood(s, meuse(), {}, {.tile = 50});
     const LikelihoodValue value = likelihood.evaluate(meuse_kriging_theta);
-    const Predictions far = predict(likelihood, meuse_kriging_theta, {{1e6}, {1e6}});
+    const Predictions far = predict(likelihood, meuse_kriging_theta, Columns{{1e6}, {1e6}});
     const double error = value.trend.standard_errors[0];
     EXPECT_NEAR(far.mean[0], value.trend.coefficients[0], 1e-12);
     EXPECT_NEAR(far.variance[0], 0.6 + error * error, 1e-12);
@@ -119,11 +120,11 @@ TEST(Predict, RefusesPointsOfAnotherKindAndSingularMatrices) {
     InlineEngine engine;
     Stream s(engine);
     Likelihood likelihood(s, meuse(), {}, {.tile = 50});
-    EXPECT_THROW((void)predict(likelihood, meuse_kriging_theta, {{1.0, 2.0}}), Error);
-    EXPECT_THROW((void)predict(likelihood, meuse_kriging_theta, {{1.0, NAN}, {1.0, 2.0}}), Error);
+    EXPECT_THROW((void)predict(likelihood, meuse_kriging_theta, Columns{{1.0, 2.0}}), Error);
+    EXPECT_THROW((void)predict(likelihood, meuse_kriging_theta, Columns{{1.0, NAN}, {1.0, 2.0}}), Error);
     const CovarianceParameters singular{.sigma2 = 1, .range = 1e6, .smoothness = 4, .nugget = 0};
     EXPECT_THROW((void)predict(likelihood, singular, meuse_grid(3)), Error);
-    EXPECT_TRUE(predict(likelihood, meuse_kriging_theta, {{}, {}}).mean.empty());
+    EXPECT_TRUE(predict(likelihood, meuse_kriging_theta, Columns{{}, {}}).mean.empty());
 }
 
 }  // namespace

@@ -210,6 +210,30 @@ TEST(Csv, RefusesColumnsOfDifferentLengthAndLeavesNoFile) {
 }
 
 /// The bundled data against facts of the literature: 155 samples, 3103 cells of 40 m (Burrough and McDonnell 1998).
+TEST(Csv, ColumnsThatMustBePresentMayHoldText) {
+    const CsvTable table = parse("x,use\n1,a\n2, NA\nNA,b\n4,5\n");
+    const NumericTable numbers = table.numbers({"x"}, NaPolicy::drop, {"use"});
+    EXPECT_EQ(numbers.columns, (std::vector<Doubles>{{1, 4}}));
+    EXPECT_EQ(numbers.rows, (std::vector<Index>{0, 3}));
+    EXPECT_EQ(numbers.missing, (std::vector<Index>{1, 1}));
+    try {
+        (void)table.numbers({"x"}, NaPolicy::error, {"use"});
+        ADD_FAILURE();
+    } catch (const Error& error) {
+        EXPECT_EQ(std::string(error.what()),
+                  "'data.csv', line 3, column 'use': the value is missing; --na drop leaves such rows out");
+    }
+}
+
+TEST(Csv, KnowsWhetherAColumnHoldsNumbersOrText) {
+    const CsvTable table = parse("n,t,m,e\n1,a,1,NA\n -2.5,NA,b,\n,c,,NaN\n");
+    EXPECT_EQ(table.content("n"), CsvContent::numbers);
+    EXPECT_EQ(table.content("t"), CsvContent::text);
+    EXPECT_EQ(table.content("m"), CsvContent::mixed);
+    EXPECT_EQ(table.content("e"), CsvContent::numbers);
+    EXPECT_THROW((void)table.content("x"), Error);
+}
+
 TEST(Csv, ReadsTheBundledData) {
     const NumericTable samples =
         read_csv(repository_file("data/meuse.csv")).numbers({"x", "y", "zinc", "log_zinc"}, NaPolicy::error);

@@ -147,23 +147,31 @@ TEST_P(CovarianceDerivativeTiles, TracesAreSumsOverBothTriangles) {
         for (const auto& [first, size] : tiles) {
             const Index ld = size.i + 3;
             const auto A = random_numbers(ld * size.j, 1);
-            const auto u = random_numbers(size.i, 2);
-            const auto v = first.i == first.j ? u : random_numbers(size.j, 3);
+            constexpr Index vectors = 2;
+            const Index ld_u = size.i + 1;
+            const Index ld_v = first.i == first.j ? ld_u : size.j + 2;
+            const auto U = random_numbers(ld_u * vectors, 2);
+            const auto V = first.i == first.j ? U : random_numbers(ld_v * vectors, 3);
             const CovarianceSlopes got = c.derivatives.traces({.points = &c.points,
                                                                .first = first,
                                                                .rows = size.i,
                                                                .cols = size.j,
                                                                .A = A.data(),
                                                                .ld = ld,
-                                                               .u = u.data(),
-                                                               .v = v.data()});
+                                                               .vectors = vectors,
+                                                               .U = U.data(),
+                                                               .ld_u = ld_u,
+                                                               .V = V.data(),
+                                                               .ld_v = ld_v});
             CovarianceSlopes expected;
             for (Index j = 0; j < size.j; ++j)
                 for (Index i = 0; i < size.i; ++i) {
                     if (first.i + i < first.j + j) continue;  // the lower triangle is all that is looked at
                     const double twice = first.i + i == first.j + j ? 1 : 2;
-                    const double weight = twice * (A[static_cast<std::size_t>(i + j * ld)] -
-                                                   u[static_cast<std::size_t>(i)] * v[static_cast<std::size_t>(j)]);
+                    double weight = A[static_cast<std::size_t>(i + j * ld)];
+                    for (Index c = 0; c < vectors; ++c)
+                        weight -= U[static_cast<std::size_t>(i + c * ld_u)] * V[static_cast<std::size_t>(j + c * ld_v)];
+                    weight *= twice;
                     const CovarianceSlopes d = c.at(first.i + i, first.j + j);
                     expected.sigma2 += weight * d.sigma2;
                     expected.range += weight * d.range;

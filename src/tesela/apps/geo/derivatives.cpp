@@ -5,6 +5,7 @@
 #include "tesela/algs/gemm.hpp"
 #include "tesela/algs/solve.hpp"
 #include "tesela/algs/tasks.hpp"
+#include "tesela/apps/geo/internal/whitened.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/distribution/families.hpp"
 
@@ -45,6 +46,14 @@ void require_good(const Status& status, const char* what) {
 void require_evaluated(const LikelihoodValue& value) {
     if (!value.status.ok())
         throw Error("derivatives need a likelihood that could be evaluated: {}", value.status.describe());
+}
+
+/// ∂Σ/∂sigma2 has the model's jitter on its diagonal, as the nugget's has 1.
+void carry_jitter(SmallMatrix& F, double jitter) {
+    constexpr Index sigma2 = position(Parameter::sigma2);
+    constexpr Index nugget = position(Parameter::nugget);
+    for (Index i = 0; i < parameter_count; ++i) F(i, sigma2) += jitter * F(i, nugget);
+    for (Index j = 0; j < parameter_count; ++j) F(sigma2, j) += jitter * F(nugget, j);
 }
 
 /// Tr A·B for symmetric matrices by their lower tiles, those on the diagonal whole.
@@ -95,8 +104,8 @@ LikelihoodDerivatives::LikelihoodDerivatives(Likelihood& likelihood)
     : likelihood_(likelihood),
       stream_(likelihood.stream()),
       inverse_(matrix_like_sigma("Sigma^-1")),
-      weights_(column_of(1, "w")),
-      combination_(single(1 + likelihood.basis().size(), 1, "(1, -b)")),
+      weights_(column_like_sigma(likelihood, restricted() ? 1 + likelihood.basis().size() : 1, "w")),
+      combination_(single(1 + likelihood.basis().size(), weights_.cols(0), "(1, -b)")),
       row_sums_(stream_, Tiling::uniform({parameter_count * inverse_.tiling().grid().rows, 1}, {parameter_count, 1}),
                 along_diagonal(inverse_.distribution(), 1), {.name = "row traces"}),
       sums_(single(parameter_count, 1, "traces")) {}
@@ -112,14 +121,6 @@ Matrix<double> LikelihoodDerivatives::matrix_like_sigma(const char* name) const 
                  likelihood_.options().overlap >= Overlap::memory ? Allocation::at_once : Allocation::when_written}};
 }
 
-Matrix<double> LikelihoodDerivatives::column_of(Index columns, const char* name) const {
-    const Attachment& sigma = likelihood_.factor().matrix();
-    return {stream_,
-            sigma.tiling().with_columns(columns, columns),
-            along_diagonal(sigma.distribution(), 1),
-            {.name = name}};
-}
-
 Matrix<double> LikelihoodDerivatives::single(Index rows, Index cols, const char* name) const {
     return {stream_,
             Tiling::uniform({rows, cols}, {rows, cols}),
@@ -131,12 +132,19 @@ void LikelihoodDerivatives::prepare_derivatives() {
     derivatives_.emplace(likelihood_.covariance(), likelihood_.points().diameter_bound());
 }
 
-/// w := L⁻ᵀ·(L⁻¹[z X])·(1, −β)/√s: both derivatives are quadratic in it.
+bool LikelihoodDerivatives::restricted() const { return likelihood_.model().estimation == Estimation::reml; }
+
+/// L⁻ᵀ·(L⁻¹[z X])·combination: w with (1, −β)/√s, since derivatives are quadratic in it; W with C, the same at every
+/// scale.
 void LikelihoodDerivatives::weigh_residual(const LikelihoodValue& value, double scale) {
     const double weight = 1 / std::sqrt(scale);
-    generate(stream_, combination_.view(), [weight, coefficients = value.fit.coefficients](Index i, Index) {
-        return i == 0 ? weight : -weight * coefficients[static_cast<std::size_t>(i - 1)];
-    });
+    SmallMatrix C;
+    if (restricted()) C = trend_root(value.fit);
+    generate(stream_, combination_.view(),
+             [weight, coefficients = value.fit.coefficients, C = std::move(C)](Index i, Index j) {
+                 if (j > 0) return i == 0 ? 0.0 : C(i - 1, j - 1);
+                 return i == 0 ? weight : -weight * coefficients[static_cast<std::size_t>(i - 1)];
+             });
     gemm(stream_, likelihood_.whitened(), combination_.view(), weights_.view());
     solve_triangular(stream_, likelihood_.factor().transposed(), weights_.view());
 }
@@ -245,7 +253,42 @@ std::vector<Direction> directions(CovarianceFamily family) {
 
 }  // namespace
 
-SmallMatrix LikelihoodDerivatives::expected_information() {
+// With Q = L⁻¹·X·C, whose columns are orthonormal, and A_k = L⁻¹·∂_kΣ·L⁻ᵀ: P·∂_kΣ has the trace of (I − Q·Qᵀ)·A_k, so
+// tr P∂_iP∂_j = tr A_iA_j − 2 tr QᵀA_iA_jQ + tr QᵀA_iQ·QᵀA_jQ. Returns what comes after tr A_iA_j, halved.
+SmallMatrix LikelihoodDerivatives::taken_by_trend(const LikelihoodValue& value) {
+    const Index functions = likelihood_.basis().size();
+    const SmallMatrix C = trend_root(value.fit);
+    SmallMatrix taken(parameter_count, parameter_count);
+    std::vector<SmallMatrix> QAQ;  // by d: column k is that of QᵀA_kQ
+    for (Index d = 0; d < functions; ++d) {
+        SmallMatrix combination(1 + functions, 1);
+        for (Index i = 0; i < functions; ++i) combination(1 + i, 0) = C(i, d);
+        const Matrix<double> w = combine_whitened(likelihood_, combination, "W");
+        solve_triangular(stream_, likelihood_.factor().transposed(), w.view());
+        const Matrix<double> U = column_like_sigma(likelihood_, parameter_count, "AQ");
+        multiply_derivatives(w, U);
+        solve_triangular(stream_, likelihood_.factor(), U.view());
+        const std::shared_ptr<Fetched> of_squares = transposed_product(stream_, U.view(), U.view());
+        const std::shared_ptr<Fetched> of_trend = transposed_product(stream_, likelihood_.whitened(), U.view());
+        require_good(stream_.wait(), "the information of the likelihood");
+        const SmallMatrix UU = elements_of(*of_squares, parameter_count, parameter_count);
+        const SmallMatrix YU = elements_of(*of_trend, 1 + functions, parameter_count);
+        for (std::size_t k = 0; k < taken.values.size(); ++k) taken.values[k] -= UU.values[k];
+        SmallMatrix& column = QAQ.emplace_back(functions, parameter_count);
+        for (Index c = 0; c < functions; ++c)
+            for (Index k = 0; k < parameter_count; ++k)
+                for (Index l = c; l < functions; ++l) column(c, k) += C(l, c) * YU(1 + l, k);
+    }
+    for (Index i = 0; i < parameter_count; ++i)
+        for (Index j = 0; j < parameter_count; ++j)
+            for (const SmallMatrix& column : QAQ)
+                for (Index c = 0; c < functions; ++c) taken(i, j) += 0.5 * column(c, i) * column(c, j);
+    carry_jitter(taken, likelihood_.model().jitter);
+    return taken;
+}
+
+SmallMatrix LikelihoodDerivatives::expected_information(const LikelihoodValue& value) {
+    require_evaluated(value);
     prepare_derivatives();
     const std::vector<Direction> chosen = directions(likelihood_.model().family);
     std::vector<Matrix<double>> others;
@@ -269,12 +312,16 @@ SmallMatrix LikelihoodDerivatives::expected_information() {
             information.set(chosen[k].parameter, chosen[l].parameter, (product++)->get());
     }
     const CovarianceParameters& theta = likelihood_.covariance().parameters();
-    return information.with_sigma2(likelihood_.observations().size(), theta.sigma2,
-                                   theta.nugget - likelihood_.model().jitter * theta.sigma2);
+    SmallMatrix F = information.with_sigma2(likelihood_.observations().size(), theta.sigma2,
+                                            theta.nugget - likelihood_.model().jitter * theta.sigma2);
+    if (!restricted()) return F;
+    const SmallMatrix taken = taken_by_trend(value);
+    for (std::size_t k = 0; k < F.values.size(); ++k) F.values[k] += taken.values[k];
+    return F;
 }
 
-/// V(:, k) := ∂_kΣ·w
-void LikelihoodDerivatives::multiply_derivatives(const Matrix<double>& V) {
+/// V(:, k) := ∂_kΣ·w, for the first column w of some
+void LikelihoodDerivatives::multiply_derivatives(const Matrix<double>& w, const Matrix<double>& V) {
     const auto phase = stream_.phase("multiply");
     const Index nt = V.tile_rows();
     for (Index i = 0; i < nt; ++i) stream_.submit(tasks::laset({}, V(i, 0)));
@@ -284,7 +331,7 @@ void LikelihoodDerivatives::multiply_derivatives(const Matrix<double>& V) {
                                 {.derivatives = &*derivatives_,
                                  .points = &likelihood_.points(),
                                  .first = {V.row_begin(i), V.row_begin(j)}},
-                                read(weights_(j, 0)), reduce(V(i, 0)))
+                                read(w(j, 0)), reduce(V(i, 0)))
                                .on(inverse_(std::max(i, j), std::min(i, j)).owner()));
 }
 
@@ -293,8 +340,8 @@ SmallMatrix LikelihoodDerivatives::average_information(const LikelihoodValue& va
     require_evaluated(value);
     weigh_residual(value, scale);
     prepare_derivatives();
-    const Matrix<double> U = column_of(parameter_count, "U");
-    multiply_derivatives(U);
+    const Matrix<double> U = column_like_sigma(likelihood_, parameter_count, "U");
+    multiply_derivatives(weights_, U);
     solve_triangular(stream_, likelihood_.factor(), U.view());
     const MatrixView<double> Y = likelihood_.whitened();
     const std::shared_ptr<Fetched> of_squares = transposed_product(stream_, U.view(), U.view());
@@ -308,11 +355,7 @@ SmallMatrix LikelihoodDerivatives::average_information(const LikelihoodValue& va
             for (Index k = 0; k < functions; ++k)
                 for (Index l = 0; l < functions; ++l)
                     F(i, j) -= YU(1 + k, i) * value.fit.covariance(k, l) * YU(1 + l, j);
-    // ∂Σ/∂sigma2 has the jitter on its diagonal, as the nugget's has 1.
-    constexpr Index sigma2 = position(Parameter::sigma2);
-    constexpr Index nugget = position(Parameter::nugget);
-    for (Index i = 0; i < parameter_count; ++i) F(i, sigma2) += likelihood_.model().jitter * F(i, nugget);
-    for (Index j = 0; j < parameter_count; ++j) F(sigma2, j) += likelihood_.model().jitter * F(nugget, j);
+    carry_jitter(F, likelihood_.model().jitter);
     for (double& element : F.values) element *= 0.5;
     return F;
 }
@@ -347,12 +390,6 @@ std::vector<Difference> differences(const Model& model, const CovarianceParamete
     if (is_there(-h) && is_there(h)) return {{-h, -0.5 / h}, {h, 0.5 / h}};
     const double inside = is_there(h) ? h : -h;
     return {{0, -1.5 / inside}, {inside, 2 / inside}, {2 * inside, -0.5 / inside}};
-}
-
-LikelihoodValue evaluate_well(Likelihood& likelihood, const CovarianceParameters& theta) {
-    LikelihoodValue value = likelihood.evaluate(theta);
-    if (!value.status.ok()) throw NotPositiveDefinite(likelihood.explain(value.status, theta));
-    return value;
 }
 
 }  // namespace

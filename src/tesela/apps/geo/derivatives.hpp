@@ -23,38 +23,42 @@ public:
     /// The likelihood outlives it. Throws Error where the matrix does not fit.
     explicit LikelihoodDerivatives(Likelihood& likelihood);
 
-    /// ∂ℓ/∂θ = −½ Σ_ij (Σ⁻¹ − w·wᵀ)_ij·∂Σ_ij/∂θ with w = Σ⁻¹(z − Xβ): the inverse takes twice the operations of the
-    /// evaluation. `value` is what the last evaluation gave. With a `scale` s the derivatives are those at s·Σ, in
-    /// parameters that are relative to s: of a likelihood whose sigma2 is profiled out, evaluated at sigma2 = 1. Throws
-    /// Error if the evaluation failed.
+    /// ∂ℓ/∂θ = −½ Σ_ij (Σ⁻¹ − w·wᵀ)_ij·∂Σ_ij/∂θ with w = Σ⁻¹(z − Xβ), and P = Σ⁻¹ − Σ⁻¹X(XᵀΣ⁻¹X)⁻¹XᵀΣ⁻¹ in place of
+    /// Σ⁻¹ where the likelihood is restricted: the inverse takes twice the operations of the evaluation. `value` is
+    /// what the last evaluation gave. With a `scale` s the derivatives are those at s·Σ, in parameters that are
+    /// relative to s: of a likelihood whose sigma2 is profiled out, evaluated at sigma2 = 1. Throws Error if the
+    /// evaluation failed.
     [[nodiscard]] Gradient gradient(const LikelihoodValue& value, double scale = 1);
 
-    /// Expected (Fisher) information ½ tr(Σ⁻¹ ∂ᵢΣ Σ⁻¹ ∂ⱼΣ) of the covariance's parameters: a row and a column for
-    /// each, on the natural scale. Three times the operations of the evaluation for each of range, nugget and, where
+    /// Expected (Fisher) information ½ tr(Σ⁻¹ ∂ᵢΣ Σ⁻¹ ∂ⱼΣ) of the covariance's parameters, P in place of Σ⁻¹ where the
+    /// likelihood is restricted: a row and a column for each, on the natural scale. `value` is what the last evaluation
+    /// gave. Three times the operations of the evaluation for each of range, nugget and, where
     /// the family has one, smoothness; holds one more matrix of the size of Σ for each but one of these meanwhile.
-    [[nodiscard]] SmallMatrix expected_information();
+    [[nodiscard]] SmallMatrix expected_information(const LikelihoodValue& value);
 
     /// Average information ½ vᵢᵀ P vⱼ with vᵢ = ∂ᵢΣ·w and P = Σ⁻¹ − Σ⁻¹X(XᵀΣ⁻¹X)⁻¹XᵀΣ⁻¹ (Gilmour, Thompson and Cullis,
-    /// Biometrics 51 (1995) 1440): between the expected and the observed information, and of order n² only. Throws
+    /// Biometrics 51 (1995) 1440), near the mean of the expected and the observed information where observations are
+    /// many, and of order n² only. Throws
     /// Error if the last evaluation failed.
     [[nodiscard]] SmallMatrix average_information(const LikelihoodValue& value, double scale = 1);
 
 private:
     [[nodiscard]] Matrix<double> matrix_like_sigma(const char* name) const;
-    [[nodiscard]] Matrix<double> column_of(Index columns, const char* name) const;
     [[nodiscard]] Matrix<double> single(Index rows, Index cols, const char* name) const;
     void prepare_derivatives();
+    [[nodiscard]] bool restricted() const;
     void weigh_residual(const LikelihoodValue& value, double scale);
+    [[nodiscard]] SmallMatrix taken_by_trend(const LikelihoodValue& value);
     void invert();
     void add_traces();
     void whiten_derivative(const CovarianceSlopes& direction, const Matrix<double>& A);
-    void multiply_derivatives(const Matrix<double>& V);
+    void multiply_derivatives(const Matrix<double>& w, const Matrix<double>& V);
 
     Likelihood& likelihood_;
     Stream& stream_;
     Matrix<double> inverse_;
-    Matrix<double> weights_;      // w
-    Matrix<double> combination_;  // (1, −β) of [z X]
+    Matrix<double> weights_;      // w and, where the likelihood is restricted, W with W·Wᵀ = Σ⁻¹ − P
+    Matrix<double> combination_;  // of [z X]: (1, −β) and, beside it, C with C·Cᵀ = (XᵀΣ⁻¹X)⁻¹
     Matrix<double> row_sums_;     // of the traces, for each row of tiles
     Matrix<double> sums_;
     std::optional<CovarianceDerivatives> derivatives_;

@@ -25,12 +25,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Points of a joint scan, and those of a scan of three variables or more.
 constexpr Index few_scanned = 16;
 constexpr Index many_scanned = 32;
-/// Differences of log-likelihoods below this tell nothing (a tenth of it moves a parameter by 1 % of its deviation).
-constexpr double noticeable = 1e-3;
 /// Maxima that differ by less are one.
 constexpr double same_maximum = 1e-2;
-/// A slope per unit of a logarithm that is not worth another climb: with a curvature of 1 it gains 5e-7.
-constexpr double flat_slope = 1e-3;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -41,26 +37,17 @@ struct EndOfSearch {
     StopReason reason;
 };
 
-SearchBox box_of(const SearchSpace& space) {
-    SearchBox box;
-    for (const Variable& v : space.variables()) {
-        box.lower.push_back(std::log(v.lower));
-        box.upper.push_back(std::log(v.upper));
-        box.step.push_back(std::min(v.step, (box.upper.back() - box.lower.back()) / 4));
-    }
-    return box;
-}
-
 /// What is searched, and how: a checkpoint of anything else is of no use.
 std::uint64_t question_of(const Likelihood& likelihood, const SearchSpace& space, const FitOptions& options) {
     Digest digest;
     for (const auto& column : likelihood.observations().coordinates) digest.add(column);
     digest.add(likelihood.observations().values);
+    digest.add(likelihood.basis().at_observations().values);
     const Model& model = likelihood.model();
     for (const auto number :
-         {static_cast<Index>(model.family), static_cast<Index>(model.metric), static_cast<Index>(model.trend),
-          static_cast<Index>(options.optimizer), options.starts, options.scan_points, likelihood.options().tile,
-          likelihood.stream().engine().node_count()})
+         {static_cast<Index>(model.family), static_cast<Index>(model.metric), likelihood.basis().size(),
+          static_cast<Index>(model.estimation), static_cast<Index>(options.optimizer), options.starts,
+          options.scan_points, likelihood.options().tile, likelihood.stream().engine().node_count()})
         digest.add(static_cast<std::uint64_t>(number));
     digest.add(std::vector{model.center, model.jitter, options.tolerance});
     const CovarianceParameters fixed = space.at(space.start());
@@ -85,6 +72,7 @@ private:
 
     void maximise();
     [[nodiscard]] std::vector<SearchPoint> maxima(Objective& on);
+    [[nodiscard]] SearchBox with_smoothness(double smoothness) const;
     [[nodiscard]] std::vector<SearchPoint> climbs_in(Objective& on, const SearchBox& box);
     [[nodiscard]] std::vector<SearchPoint> scan(Objective& on, const SearchBox& box);
     [[nodiscard]] SearchPoint climb_from(Objective& on, const SearchPoint& start, const SearchBox& box);
@@ -174,7 +162,8 @@ void Search::count(const Objective& on, const SearchPoint& point) {
     ++(whole ? result_.evaluations : result_.scan_evaluations);
     if (whole && !point.slope.empty()) ++result_.gradients;
     SearchPoint& best = whole ? best_ : best_part_;
-    if (more_likely(point, best)) best = point;
+    const bool with_its_slope = point.log_likelihood == best.log_likelihood && best.slope.empty();
+    if (more_likely(point, best) || with_its_slope) best = point;
     if (options_.progress)
         options_.progress({.evaluation = result_.evaluations + result_.scan_evaluations,
                            .points = on.points(),
@@ -221,23 +210,9 @@ std::vector<SearchPoint> Search::scan(Objective& on, const SearchBox& box) {
     return points;
 }
 
-/// To where no step of the optimiser gains anything and no slope is left.
 SearchPoint Search::climb_from(Objective& on, const SearchPoint& start, const SearchBox& box) {
-    constexpr double gain_that_counts = 1e-7;
-    constexpr int most_climbs = 5;
     const Ask question = [&](const std::vector<double>& logs, Wanted wanted) { return ask(on, logs, wanted); };
-    SearchBox steps = box;
-    SearchPoint best = start;
-    for (int k = 0; k < most_climbs; ++k) {
-        const double before = best.log_likelihood;
-        const bool again = k > 0 && options_.optimizer == Optimizer::scoring;
-        best = climb(again ? Optimizer::lbfgs : options_.optimizer, question, steps, best, options_.tolerance);
-        const bool gained = best.log_likelihood - before > gain_that_counts;
-        if (!best.slope.empty() ? free_slope(best, box) < flat_slope || !gained : !gained) break;
-        if (k == 0)
-            for (double& step : steps.step) step *= 0.2;
-    }
-    return best;
+    return climb_to_top(options_.optimizer, question, box, start, options_.tolerance);
 }
 
 /// Climbs from the best points of a scan that are not near each other.
@@ -258,18 +233,24 @@ std::vector<SearchPoint> Search::climbs_in(Objective& on, const SearchBox& box) 
     return chosen;
 }
 
+/// The box without freedom in the smoothness.
+SearchBox Search::with_smoothness(double smoothness) const {
+    SearchBox box = box_;
+    const auto& variables = space_.variables();
+    for (std::size_t k = 0; k < variables.size(); ++k)
+        if (variables[k].parameter == Parameter::smoothness) box.lower[k] = box.upper[k] = std::log(smoothness);
+    return box;
+}
+
 /// Those of the family, among them what is reached from the best members of the families that it contains: it never
 /// ends below one of these.
 std::vector<SearchPoint> Search::maxima(Objective& on) {
     std::vector<SearchPoint> found = climbs_in(on, box_);
-    const auto& variables = space_.variables();
-    for (const double smoothness : space_.nested_smoothness()) {
-        SearchBox nested = box_;
-        for (std::size_t k = 0; k < variables.size(); ++k)
-            if (variables[k].parameter == Parameter::smoothness)
-                nested.lower[k] = nested.upper[k] = std::log(smoothness);
-        found.push_back(climb_from(on, climbs_in(on, nested).front(), box_));
-    }
+    for (const double smoothness : space_.nested_smoothness())
+        found.push_back(climb_from(on, climbs_in(on, with_smoothness(smoothness)).front(), box_));
+    // Few points are often as likely at the smooth end of the family, which a scan seldom comes near.
+    if (const auto edge = space_.smooth_edge())
+        found.push_back(climb_from(on, climbs_in(on, with_smoothness(*edge)).front(), box_));
     std::ranges::stable_sort(found, more_likely);
     return found;
 }
@@ -303,7 +284,7 @@ bool Search::look_to_the_sides() {
             logs[k] += side;
             if (logs[k] < box_.lower[k] || logs[k] > box_.upper[k]) continue;
             const SearchPoint point = ask(all_, logs, Wanted::value);
-            if (point.log_likelihood > from.log_likelihood + noticeable) return true;
+            if (point.log_likelihood > from.log_likelihood + noticeable_difference) return true;
             sides_[k] = std::min(sides_[k], std::abs(from.log_likelihood - point.log_likelihood));
         }
     }
@@ -316,6 +297,8 @@ void Search::maximise() {
     result_.climbs = static_cast<Index>(maxima_.size());
     if (part_) (void)climb_from(all_, best_on_all(maxima_), box_);  // what is asked on the way is kept in best_
     for (int round = 0; round < most_rounds && look_to_the_sides(); ++round) (void)climb_from(all_, best_, box_);
+    // A probe that was better, but not by much, has no slope yet.
+    if (best_.slope.empty() && options_.optimizer != Optimizer::bobyqa) (void)climb_from(all_, best_, box_);
     if (!best_.slope.empty()) result_.slope = free_slope(best_, box_);
     result_.stop_reason = result_.slope > flat_slope ? StopReason::roundoff_limited : StopReason::converged;
 }
@@ -345,9 +328,13 @@ void Search::warn(FitWarning::Kind kind, Parameter parameter) {
                                  "points lie close together"
                                : "lower the bound (--lower), or fix it at a value (--fix)");
     else if (kind == FitWarning::Kind::at_upper_bound)
-        text = fmt::format("{} ended at its upper bound {:.6g}{}: {}", name(parameter), bounds.upper, unit,
-                           is_limit(parameter) ? "more is not valid with this family and metric; try others"
-                                               : "raise the bound (--upper), or fix it at a value (--fix)");
+        text =
+            fmt::format("{} ended at its upper bound {:.6g}{}: {}", name(parameter), bounds.upper, unit,
+                        is_limit(parameter) ? "more is not valid with this family and metric; try others"
+                        : likelihood_.model().family == CovarianceFamily::matern && parameter == Parameter::smoothness
+                            ? "try --family squared_exponential, which it comes near to there, "
+                              "or raise the bound (--upper)"
+                            : "raise the bound (--upper), or fix it at a value (--fix)");
     else
         text = fmt::format(
             "the likelihood is flat in {}: a factor of 2 changes it by less than 0.001, so the data do "
@@ -357,7 +344,7 @@ void Search::warn(FitWarning::Kind kind, Parameter parameter) {
 }
 
 /// A factor of 2 to one of the sides changes nothing.
-bool Search::is_flat(std::size_t variable) const { return sides_[variable] < noticeable; }
+bool Search::is_flat(std::size_t variable) const { return sides_[variable] < noticeable_difference; }
 
 void Search::warn_if_cut_short() {
     std::string text;

@@ -9,6 +9,9 @@
 
 namespace tesela::geo {
 
+/// Differences of log-likelihoods below this tell nothing (a tenth of it moves a parameter by 1 % of its deviation).
+inline constexpr double noticeable_difference = 1e-3;
+
 /// Why the search for the maximum ended. `roundoff_limited`: the likelihood still has a slope where it ended, along
 /// which no step gains anything.
 enum class StopReason : std::uint8_t { converged, max_evaluations, time_limit, roundoff_limited, interrupted };
@@ -27,9 +30,17 @@ inline constexpr Names<Optimizer, 3> optimizer_names{
     {{Optimizer::bobyqa, "bobyqa"}, {Optimizer::lbfgs, "lbfgs"}, {Optimizer::scoring, "scoring"}}};
 
 /// What a fit warns of: estimates that the data do not determine, a matrix whose factor has few digits, other maxima
-/// that are nearly as likely, and a search that did not end at a maximum.
+/// that are nearly as likely, a search that did not end at a maximum, and standard errors that could not be had.
 struct FitWarning {
-    enum class Kind : std::uint8_t { at_lower_bound, at_upper_bound, flat, ill_conditioned, other_maximum, cut_short };
+    enum class Kind : std::uint8_t {
+        at_lower_bound,
+        at_upper_bound,
+        flat,
+        ill_conditioned,
+        other_maximum,
+        cut_short,
+        no_errors
+    };
     Kind kind = Kind::flat;
     /// That it is about; the nugget where it is ill_conditioned, any where it is about the search.
     Parameter parameter = Parameter::sigma2;

@@ -108,7 +108,7 @@ Polygon read_polygon(const std::string& path, const std::string& x, const std::s
     return polygon;
 }
 
-std::vector<Index> parse_cells(std::string_view text) {
+std::vector<Index> parse_cells(std::string_view text, std::string_view option) {
     std::vector<Index> cells;
     const char* at = text.data();
     const char* const end = text.data() + text.size();
@@ -116,8 +116,8 @@ std::vector<Index> parse_cells(std::string_view text) {
         Index count = 0;
         const auto [stopped, error] = std::from_chars(at, end, count);
         if (error != std::errc{} || count < 1 || (stopped != end && *stopped != 'x'))
-            throw Error("--grid takes numbers of cells with an x between them, as 100x100; \"{}\" is not of that form",
-                        text);
+            throw Error("{} takes numbers of cells with an x between them, as 100x100; \"{}\" is not of that form",
+                        option, text);
         cells.push_back(count);
         if (stopped == end) return cells;
         at = stopped + 1;

@@ -27,7 +27,7 @@ using Polygon = std::vector<Ring>;
 [[nodiscard]] Polygon read_polygon(const std::string& path, const std::string& x, const std::string& y);
 
 /// "100x50": how many cells there are along each coordinate. Throws Error that names the option.
-[[nodiscard]] std::vector<Index> parse_cells(std::string_view text);
+[[nodiscard]] std::vector<Index> parse_cells(std::string_view text, std::string_view option = "--grid");
 
 /// A box cut into equal cells, and which of them are wanted: those whose centre is inside the polygon, if there is one
 /// (of the first two coordinates).

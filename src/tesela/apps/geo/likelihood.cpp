@@ -30,7 +30,7 @@ double mean(const std::vector<double>& values) {
 double right_hand_side(const void* context, ElementIndex at) {
     const auto& likelihood = *static_cast<const Likelihood*>(context);
     const Observations& observations = likelihood.observations();
-    if (at.j > 0) return likelihood.basis().value(observations.coordinates, at.i, at.j - 1);
+    if (at.j > 0) return likelihood.basis().at_observations()(at.i, at.j - 1);
     return observations.values[static_cast<std::size_t>(at.i)] - likelihood.offset();
 }
 
@@ -87,24 +87,32 @@ Likelihood::Likelihood(Stream& stream, Observations observations, const Model& m
       model_(model),
       options_(std::move(options)),
       points_(model_.metric, validated(observations_, model_).coordinates),
-      basis_(model_.trend, observations_),
-      // With a trend the mean is estimated anyway; without the mean the quadratic form of large values keeps its
+      basis_(model_.trend, observations_, options_.dependent_columns),
+      // With an intercept the mean is estimated anyway; without the mean the quadratic form of large values keeps its
       // digits.
-      offset_(basis_.size() > 0 ? mean(observations_.values) : model_.center),
+      offset_(basis_.has_intercept() ? mean(observations_.values) : model_.center),
       max_distance_(points_.diameter_bound()) {
     Engine& engine = stream_.engine();
     Digest digest;
     for (const auto& column : observations_.coordinates) digest.add(column);
     digest.add(observations_.values);
+    digest.add(basis_.at_observations().values);
     engine.require_alike("the observations", digest.value());
-    const Layout layout = layout_for(engine, observations_.size(), options_.tile, options_.distribution);
-    options_.tile = layout.tile;
-    options_.distribution = layout.owners;
+    options_.tile = layout_for(engine, observations_.size(), options_.tile, options_.distribution).tile;
+    if (!options_.distribution) options_.distribution = squarest_block_cyclic(tiling().grid(), engine.node_count());
     matrices_.emplace(make_matrices());
 }
 
+Tiling Likelihood::tiling() const {
+    const std::vector<Index>& cuts = options_.cuts;
+    if (cuts.empty()) return Tiling::square(observations_.size(), options_.tile);
+    if (cuts.back() != observations_.size())
+        throw Error("the covariance matrix of {} observations is cut for {}", observations_.size(), cuts.back());
+    return Tiling::from_cuts(cuts, cuts);
+}
+
 Likelihood::Matrices Likelihood::make_matrices() const {
-    const Tiling tiling = Tiling::square(observations_.size(), options_.tile);
+    const Tiling tiles = tiling();
     const Distribution& distribution = *options_.distribution;
     const Distribution single({1, 1}, stream_.engine().node_count(), {0});
     const Index columns = 1 + basis_.size();
@@ -112,8 +120,8 @@ Likelihood::Matrices Likelihood::make_matrices() const {
     const auto named = [&](const char* name, Stored stored = Stored::full) {
         return MatrixOptions{.name = name, .stored = stored, .allocation = allocation};
     };
-    return {.sigma = {stream_, tiling, distribution, named("Sigma", Stored::lower)},
-            .right = {stream_, tiling.with_columns(columns, columns), along_diagonal(distribution, 1), named("zX")},
+    return {.sigma = {stream_, tiles, distribution, named("Sigma", Stored::lower)},
+            .right = {stream_, tiles.with_columns(columns, columns), along_diagonal(distribution, 1), named("zX")},
             .gram = {stream_, Tiling::square(columns, columns), single, named("G")},
             .determinant = {stream_, Tiling::square(1, 1), single, named("log det")}};
 }
@@ -194,12 +202,36 @@ LikelihoodValue Likelihood::collect() {
     value.log_determinant = log_determinant.get();
     value.fit = least_squares(fetched_gram(*gram, 1 + basis_.size()));
     value.trend = in_original_units(basis_, value.fit, offset_);
-    value.log_likelihood = gaussian_log_likelihood(observations_.size(), value.log_determinant, value.fit.quadratic);
+    value.log_likelihood = log_likelihood_at_scale(value, 1);
     return value;
+}
+
+Index Likelihood::degrees_of_freedom() const {
+    return observations_.size() - (model_.estimation == Estimation::reml ? basis_.size() : 0);
+}
+
+double Likelihood::log_likelihood_at_scale(const LikelihoodValue& value, double scale) const {
+    double log_determinant = value.log_determinant;
+    if (model_.estimation == Estimation::reml) log_determinant += log_determinant_of_trend(basis_, value.fit);
+    const Index degrees = degrees_of_freedom();
+    return gaussian_log_likelihood(degrees, log_determinant + static_cast<double>(degrees) * std::log(scale),
+                                   value.fit.quadratic / scale);
 }
 
 std::string Likelihood::explain(const Status& status, const CovarianceParameters& theta) const {
     return explain_not_positive_definite(status, {observations_, points_}, model_.family, theta);
+}
+
+void require_alike_parameters(Engine& engine, const CovarianceParameters& theta) {
+    Digest digest;
+    digest.add(std::vector{theta.sigma2, theta.range, theta.smoothness, theta.nugget});
+    engine.require_alike("the parameters of the model", digest.value());
+}
+
+LikelihoodValue evaluate_well(Likelihood& likelihood, const CovarianceParameters& theta) {
+    LikelihoodValue value = likelihood.evaluate(theta);
+    if (!value.status.ok()) throw NotPositiveDefinite(likelihood.explain(value.status, theta));
+    return value;
 }
 
 double helpful_jitter(Index n) {

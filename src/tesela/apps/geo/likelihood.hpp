@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace tesela::geo {
 
@@ -20,12 +21,15 @@ struct LikelihoodOptions {
     Overlap overlap = Overlap::order;
     /// What writes a tile of the covariance matrix; takes CovarianceArguments.
     const CovarianceKernel* generator = &covariance_kernel;
+    DependentColumns dependent_columns = DependentColumns::refuse;
+    /// Where the rows of the covariance matrix are cut, from 0 to the number of observations; none: after every `tile`.
+    std::vector<Index> cuts{};
 };
 
 /// What one evaluation gives. Numbers mean something only if the status is good.
 struct LikelihoodValue {
     Status status{};
-    double log_likelihood = 0;
+    double log_likelihood = 0;  ///< restricted, where the model's estimation is
     double log_determinant = 0;
     /// Coefficients of the trend in its own basis, and the quadratic form of the residual.
     LeastSquares fit{};
@@ -34,6 +38,9 @@ struct LikelihoodValue {
 
 /// The Gaussian log-likelihood of observations as a function of the covariance's parameters (paper 000, equation 1),
 ///     −½ (n·log 2π + log det Σ + (z − Xβ)ᵀΣ⁻¹(z − Xβ)),  β by generalised least squares,
+/// or the restricted one, of what is left of the observations whatever β is (Harville, Biometrika 61 (1974) 383,
+/// without the constant ½ log det XᵀX, as R's nlme has it),
+///     −½ ((n − p)·log 2π + log det Σ + log det XᵀΣ⁻¹X + (z − Xβ)ᵀΣ⁻¹(z − Xβ)),  X with p columns in units of the data,
 /// evaluated as one asynchronous stream: generation, Cholesky, determinant, solve of [z X], Gram matrix. Holds the
 /// matrices from one evaluation to the next, so it is made once for many. Every node of a parallel run makes its own,
 /// from the same data, and gets the same values.
@@ -51,6 +58,12 @@ public:
     /// not positive definite is the status of the value.
     LikelihoodValue evaluate(const CovarianceParameters& theta);
 
+    /// The log-likelihood at s·Σ from a good evaluation at Σ.
+    [[nodiscard]] double log_likelihood_at_scale(const LikelihoodValue& value, double scale) const;
+    /// Observations, less the coefficients of the trend where the likelihood is restricted: what log det grows with
+    /// under a scale, and by what the quadratic form is divided for the most likely scale.
+    [[nodiscard]] Index degrees_of_freedom() const;
+
     /// What to tell a person about an evaluation that failed.
     [[nodiscard]] std::string explain(const Status& status, const CovarianceParameters& theta) const;
 
@@ -61,8 +74,7 @@ public:
     [[nodiscard]] const LikelihoodOptions& options() const { return options_; }
     [[nodiscard]] Stream& stream() const { return stream_; }
 
-    /// What is subtracted from the values before all else; part of the first coefficient of a trend, where there is
-    /// one.
+    /// What is subtracted from the values before all else; part of the intercept, where there is one.
     [[nodiscard]] double offset() const { return offset_; }
 
     /// Of the last evaluation, with the jitter of the model in its nugget.
@@ -78,6 +90,7 @@ private:
         Matrix<double> gram;
         Matrix<double> determinant;
     };
+    [[nodiscard]] Tiling tiling() const;
     [[nodiscard]] Matrices make_matrices() const;
     [[nodiscard]] Priorities priorities() const;
     void generate();
@@ -106,6 +119,12 @@ class NotPositiveDefinite : public Error {
 public:
     using Error::Error;
 };
+
+/// Throws Error on every node unless all have the same parameters, as from copies of a model file that differ.
+void require_alike_parameters(Engine& engine, const CovarianceParameters& theta);
+
+/// Evaluates; throws NotPositiveDefinite, with an explanation, where that fails.
+LikelihoodValue evaluate_well(Likelihood& likelihood, const CovarianceParameters& theta);
 
 /// Solutions with fewer digits are worth a warning.
 inline constexpr double enough_digits = 4;

@@ -161,4 +161,22 @@ SearchPoint climb(Optimizer optimizer, const Ask& ask, const SearchBox& box, con
     return NloptSearch(ask, box, start).run(moving > 1 ? nlopt::LN_BOBYQA : nlopt::LN_COBYLA, tolerance);
 }
 
+SearchPoint climb_to_top(Optimizer optimizer, const Ask& ask, const SearchBox& box, const SearchPoint& start,
+                         double tolerance) {
+    constexpr double gain_that_counts = 1e-7;
+    constexpr int most_climbs = 5;
+    SearchBox steps = box;
+    SearchPoint best = start;
+    for (int k = 0; k < most_climbs; ++k) {
+        const double before = best.log_likelihood;
+        const bool again = k > 0 && optimizer == Optimizer::scoring;
+        best = climb(again ? Optimizer::lbfgs : optimizer, ask, steps, best, tolerance);
+        const bool gained = best.log_likelihood - before > gain_that_counts;
+        if (!best.slope.empty() ? free_slope(best, box) < flat_slope || !gained : !gained) break;
+        if (k == 0)
+            for (double& step : steps.step) step *= 0.2;
+    }
+    return best;
+}
+
 }  // namespace tesela::geo

@@ -67,15 +67,37 @@ void require_moderate(const Observations& observations, const std::string& prefi
     require_distinguishable("the values of " + observations.value_name, extent(observations.values), prefix);
 }
 
+std::string where_in(const std::string& file, const std::vector<Index>& lines, Index point) {
+    if (lines.empty()) return fmt::format("point {} (counted from 0)", point);
+    return fmt::format("line {} of {}", lines[static_cast<std::size_t>(point)], file);
+}
+
+void validate_covariate(const Observations& observations, const Covariate& covariate, const std::string& prefix) {
+    if (covariate.size() != observations.values.size())
+        throw Error("{}there are {} values of {} at {} points", prefix, covariate.size(), covariate.name,
+                    observations.values.size());
+    const auto named = [&](const auto& column) { return column.name == covariate.name; };
+    if (std::count_if(observations.covariates.begin(), observations.covariates.end(), named) > 1)
+        throw Error("{}two columns are called {}", prefix, covariate.name);
+    for (std::size_t d = 0; d < observations.coordinates.size(); ++d)
+        if (observations.coordinate_name(d) == covariate.name)
+            throw Error("{}{} is a coordinate and a covariate", prefix, covariate.name);
+    if (covariate.is_text()) return;
+    const auto& numbers = std::get<std::vector<double>>(covariate.values);
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+        if (!std::isfinite(numbers[i]))
+            throw Error("{} at {} is {}; it must be finite", covariate.name, observations.where(static_cast<Index>(i)),
+                        numbers[i]);
+    require_moderate(observations, numbers, covariate.name);
+}
+
 bool all_equal(const std::vector<double>& values) {
     return std::all_of(values.begin(), values.end(), [&](double v) { return v == values.front(); });
 }
 
 }  // namespace
 
-std::string_view name(Trend trend) { return name_in(trend_names, trend); }
 std::string_view name(Parameter parameter) { return name_in(parameter_names, parameter); }
-Trend parse_trend(std::string_view text) { return parse_name(trend_names, text, "trend"); }
 Parameter parse_parameter(std::string_view text) { return parse_name(parameter_names, text, "parameter"); }
 
 bool uses(CovarianceFamily family, Parameter parameter) {
@@ -114,10 +136,11 @@ void validate(const Model& model) {
     }
     if (!std::isfinite(model.jitter) || model.jitter < 0)
         throw Error("the jitter is {}; it must be a number that is not negative", model.jitter);
-    if (model.center != 0 && model.trend != Trend::none)
+    if (model.center != 0 && model.trend.kind() != Trend::none)
         throw Error(
-            "subtracting a mean (--center mean) needs a model without a trend (--trend none); this one has a {} trend",
-            name(model.trend));
+            "subtracting a mean (--center mean) needs a model without a trend (--trend none); this one has the trend "
+            "{}",
+            model.trend.text());
     if (!std::isfinite(model.center)) throw Error("the mean to subtract is {}; it must be finite", model.center);
 }
 
@@ -128,10 +151,15 @@ bool profiles_sigma2(const Model& model) {
     return !sigma2.fixed && !sigma2.bounded() && nugget_scales;
 }
 
-std::string Observations::where(Index observation) const {
-    const auto i = static_cast<std::size_t>(observation);
-    if (lines.empty()) return fmt::format("point {} (counted from 0)", observation);
-    return fmt::format("line {} of {}", lines[i], file);
+std::string Sites::where(Index place) const { return where_in(file, lines, place); }
+
+std::string Observations::where(Index observation) const { return where_in(file, lines, observation); }
+
+Sites Observations::sites() const {
+    Sites result(coordinates, covariates);
+    result.file = file;
+    result.lines = lines;
+    return result;
 }
 
 std::string Observations::coordinate_name(std::size_t dimension) const {
@@ -158,6 +186,7 @@ void validate(const Observations& observations) {
         throw Error("{}all {} values of {} are equal; there is nothing to model", prefix, observations.size(),
                     observations.value_name);
     require_moderate(observations, prefix);
+    for (const Covariate& covariate : observations.covariates) validate_covariate(observations, covariate, prefix);
 }
 
 }  // namespace tesela::geo

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tesela/base/names.hpp"
+#include "tesela/apps/geo/trend_formula.hpp"
 #include "tesela/kernels/covariance.hpp"
 
 #include <array>
@@ -8,24 +8,24 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 namespace tesela::geo {
 
-/// The mean of the field: zero, one unknown constant, or an unknown linear function of the coordinates as given.
-enum class Trend : std::uint8_t { none, constant, linear };
-inline constexpr Names<Trend, 3> trend_names{
-    {{Trend::none, "none"}, {Trend::constant, "constant"}, {Trend::linear, "linear"}}};
+/// What is maximised: the likelihood of the observations (ml), or that of what is left of them whatever the trend's
+/// coefficients are (restricted, reml), whose estimates of variances do not shrink with the number of coefficients.
+enum class Estimation : std::uint8_t { ml, reml };
+inline constexpr Names<Estimation, 2> estimation_names{{{Estimation::ml, "ml"}, {Estimation::reml, "reml"}}};
 
 /// The parameters of a covariance, by the names they have in options and files.
 enum class Parameter : std::uint8_t { sigma2, range, smoothness, nugget };
 inline constexpr std::array all_parameters{Parameter::sigma2, Parameter::range, Parameter::smoothness,
                                            Parameter::nugget};
 
-[[nodiscard]] std::string_view name(Trend trend);
 [[nodiscard]] std::string_view name(Parameter parameter);
-/// Throw Error that lists the names.
-[[nodiscard]] Trend parse_trend(std::string_view text);
+/// Throws Error that lists the names.
 [[nodiscard]] Parameter parse_parameter(std::string_view text);
 
 /// Whether a family has a parameter: only two of them have a smoothness.
@@ -50,7 +50,8 @@ struct ParameterChoice {
 struct Model {
     CovarianceFamily family = CovarianceFamily::matern;
     Metric metric = Metric::euclidean;
-    Trend trend = Trend::constant;
+    TrendFormula trend{};
+    Estimation estimation = Estimation::ml;
     std::array<ParameterChoice, all_parameters.size()> choices{};
     /// A known mean, subtracted from the values first.
     double center = 0;
@@ -70,6 +71,38 @@ void validate(const Model& model);
 /// the user, or the nugget is fixed at 0. The nugget is then searched as a multiple of sigma2.
 [[nodiscard]] bool profiles_sigma2(const Model& model);
 
+/// A column of numbers or of text beside coordinates and values, for the trend.
+struct Covariate {
+    std::string name;
+    std::variant<std::vector<double>, std::vector<std::string>> values;
+
+    [[nodiscard]] bool is_text() const { return values.index() == 1; }
+    [[nodiscard]] std::size_t size() const {
+        return std::visit([](const auto& list) { return list.size(); }, values);
+    }
+    bool operator==(const Covariate&) const = default;
+};
+
+/// Places and what the trend needs to know there. Coordinates go by their position, covariates by their names.
+struct Sites {
+    /// From coordinates alone, where the trend needs no more.
+    Sites(std::vector<std::vector<double>> columns,  // NOLINT(google-explicit-constructor)
+          std::vector<Covariate> beside = {})
+        : coordinates(std::move(columns)),
+          covariates(std::move(beside)) {}
+
+    std::vector<std::vector<double>> coordinates;
+    std::vector<Covariate> covariates;
+    std::string file{};
+    std::vector<Index> lines{};  ///< of the file, per place; may be empty
+
+    [[nodiscard]] Index size() const {
+        return coordinates.empty() ? 0 : static_cast<Index>(coordinates.front().size());
+    }
+    /// As Observations::where().
+    [[nodiscard]] std::string where(Index place) const;
+};
+
 /// Measured values at points. Names and lines of the file are for messages and results.
 struct Observations {
     std::vector<std::vector<double>> coordinates;  ///< one column per dimension; degrees for metrics on the Earth
@@ -78,8 +111,11 @@ struct Observations {
     std::string value_name = "z";
     std::string file{};
     std::vector<Index> lines{};  ///< of the file, per observation; may be empty
+    std::vector<Covariate> covariates{};
 
     [[nodiscard]] Index size() const { return static_cast<Index>(values.size()); }
+    /// The places, with the covariates.
+    [[nodiscard]] Sites sites() const;
     /// "point 7 (counted from 0)" or "line 9 of data.csv".
     [[nodiscard]] std::string where(Index observation) const;
     /// The name of a coordinate, or "x1", "x2", … where none was given.
@@ -91,7 +127,8 @@ struct Observations {
 inline constexpr double largest_value = largest_coordinate;
 
 /// Throws Error unless there are at least two observations, all finite and of a size that can be computed with, not all
-/// at one point, with as many values as points and more than one value.
+/// at one point, with as many values as points and more than one value, and covariates of the same length with names of
+/// their own.
 void validate(const Observations& observations);
 
 }  // namespace tesela::geo

@@ -2,7 +2,7 @@
 
 #include "tesela/base/error.hpp"
 
-#include <algorithm>
+#include <fmt/ranges.h>
 
 namespace tesela::geo {
 
@@ -14,23 +14,17 @@ Field field_of(const FittedModel& fitted) {
             .jitter = fitted.model.jitter};
 }
 
-std::vector<double> mean_at(const FittedModel& fitted, const std::vector<std::vector<double>>& coordinates) {
-    std::vector<double> mean(coordinates.front().size(), fitted.model.center);
-    const std::vector<std::string>& names = fitted.observations.coordinate_names;
+std::vector<double> mean_at(const FittedModel& fitted, const Sites& sites) {
+    const TrendDesign design(fitted.model.trend, fitted.observations);
     const TrendEstimate& trend = fitted.result.trend;
-    for (std::size_t k = 0; k < trend.names.size(); ++k) {
-        const double coefficient = trend.coefficients[k];
-        if (trend.names[k] == "intercept") {
-            for (double& value : mean) value += coefficient;
-            continue;
-        }
-        const auto named = std::find(names.begin(), names.end(), trend.names[k]);
-        if (named == names.end())
-            throw Error("the model's trend has a term in {}, which is no coordinate: its mean at new places is unknown",
-                        trend.names[k]);
-        const auto& x = coordinates[static_cast<std::size_t>(named - names.begin())];
-        for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += coefficient * x[i];
-    }
+    if (trend.names != design.names())
+        throw Error("the coefficients of the model's trend are {}; they should be {}", fmt::join(trend.names, ", "),
+                    fmt::join(design.names(), ", "));
+    const SmallMatrix X = design.matrix(sites);
+    std::vector<double> mean(static_cast<std::size_t>(sites.size()), fitted.model.center);
+    for (Index k = 0; k < X.cols; ++k)
+        for (Index i = 0; i < X.rows; ++i)
+            mean[static_cast<std::size_t>(i)] += trend.coefficients[static_cast<std::size_t>(k)] * X(i, k);
     return mean;
 }
 

@@ -1,10 +1,14 @@
 #include "tesela/apps/geo/model_file.hpp"
 
+#include "tesela/apps/geo/trend_design.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/whole_number.hpp"
 #include "tesela/io/input_file.hpp"
 #include "tesela/io/json_file.hpp"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -74,6 +78,48 @@ Ordered parameter_json(const FittedModel& fitted, Parameter p) {
     return json;
 }
 
+/// [lower, upper], null for an end that is not there.
+Ordered interval_json(const Interval& interval) {
+    const auto end = [](const std::optional<double>& value) { return value ? Ordered(*value) : Ordered(); };
+    return Ordered::array({end(interval.lower), end(interval.upper)});
+}
+
+Ordered parameter_uncertainty_json(const FittedModel& fitted, Parameter p) {
+    Ordered json = Ordered::object();
+    if (const auto& known = fitted.uncertainty->parameters[static_cast<std::size_t>(p)])
+        json = {{"standard_error", known->standard_error},
+                {"log_standard_error", known->log_standard_error},
+                {"interval", interval_json(known->natural)},
+                {"log_interval", interval_json(known->logarithmic)}};
+    if (const auto& profile = fitted.profiles[static_cast<std::size_t>(p)])
+        json["profile_interval"] = interval_json(profile->interval);
+    return json;
+}
+
+Ordered correlation_json(const FittedModel& fitted) {
+    Ordered json = Ordered::object();
+    for (const Parameter p : all_parameters)
+        for (const Parameter q : all_parameters)
+            if (p < q && fitted.uncertainty->parameters[static_cast<std::size_t>(p)] &&
+                fitted.uncertainty->parameters[static_cast<std::size_t>(q)])
+                json[fmt::format("{},{}", name(p), name(q))] =
+                    fitted.uncertainty->correlation(static_cast<Index>(p), static_cast<Index>(q));
+    return json;
+}
+
+/// null where it was not asked for.
+Ordered uncertainty_json(const FittedModel& fitted) {
+    if (!fitted.uncertainty) return {};
+    Ordered parameters = Ordered::object();
+    for (const Parameter p : all_parameters)
+        if (Ordered json = parameter_uncertainty_json(fitted, p); !json.empty())
+            parameters[std::string(name(p))] = std::move(json);
+    return {{"information", name_in(information_names, fitted.uncertainty->information)},
+            {"level", fitted.uncertainty->level},
+            {"parameters", std::move(parameters)},
+            {"correlation", correlation_json(fitted)}};
+}
+
 Ordered by_name(const std::vector<std::string>& names, const std::vector<double>& values) {
     Ordered json = Ordered::object();
     for (std::size_t k = 0; k < names.size(); ++k) json[names[k]] = values[k];
@@ -111,6 +157,34 @@ void read_parameters(const Part& root, FittedModel& fitted) {
     }
 }
 
+/// {name: numbers or texts, …}
+std::vector<Covariate> read_covariates(const Part& covariates) {
+    if (!covariates.json.is_object()) throw Error("the field {} must be an object", covariates.path);
+    std::vector<Covariate> result;
+    for (const auto& [name, values] : covariates.json.items()) {
+        const Part column = covariates[name];
+        Covariate& covariate = result.emplace_back(Covariate{.name = name, .values = {}});
+        if (values.is_array() && !values.empty() && values.front().is_string())
+            covariate.values = column.texts();
+        else
+            covariate.values = column.numbers();
+    }
+    return result;
+}
+
+Ordered covariates_json(const std::vector<Covariate>& covariates) {
+    Ordered json = Ordered::object();
+    for (const Covariate& covariate : covariates)
+        std::visit([&](const auto& values) { json[covariate.name] = values; }, covariate.values);
+    return json;
+}
+
+Ordered observations_json(const Observations& observations) {
+    Ordered json{{"coordinates", observations.coordinates}, {"values", observations.values}};
+    if (!observations.covariates.empty()) json["covariates"] = covariates_json(observations.covariates);
+    return json;
+}
+
 Observations read_observations(const Part& root) {
     const Part data = root["observations"];
     Observations result{.coordinates = data["coordinates"].as<std::vector<std::vector<double>>>("lists of numbers"),
@@ -118,26 +192,79 @@ Observations read_observations(const Part& root) {
                         .coordinate_names = root["columns"]["coordinates"].texts(),
                         .value_name = root["columns"]["value"].text(),
                         .file = root["source"].text()};
+    if (data.has("covariates")) result.covariates = read_covariates(data["covariates"]);
     if (result.coordinate_names.size() != result.coordinates.size())
         throw Error("the fields columns.coordinates and observations.coordinates have {} and {} columns",
                     result.coordinate_names.size(), result.coordinates.size());
     return result;
 }
 
+Estimation parse_estimation(const std::string& text) {
+    return parse_name(estimation_names, text, "kind of estimation");
+}
+
 StopReason parse_stop_reason(const std::string& text) { return parse_name(stop_reason_names, text, "reason to stop"); }
 
+Trend parse_kind(const std::string& text) { return parse_name(trend_names, text, "trend"); }
+
+TrendFormula parse_formula(const std::string& text) {
+    TrendFormula formula = TrendFormula::parse(text);
+    if (formula.kind() != Trend::formula) throw Error("\"{}\" is not a formula", text);
+    return formula;
+}
+
+TrendFormula read_formula(const Part& trend) {
+    const Trend kind = trend["kind"].named(parse_kind);
+    if (kind == Trend::formula) return trend["formula"].named(parse_formula);
+    if (trend.has("formula"))
+        throw Error("the field {}.formula is there, but {}.kind is \"{}\"", trend.path, trend.path,
+                    name_in(trend_names, kind));
+    return {kind};
+}
+
+/// The levels follow from the observations; what the file says of them must be so.
+void require_levels(const Part& trend, const TrendDesign& design) {
+    if (design.levels().empty()) return;
+    const Part levels = trend["levels"];
+    for (const FactorLevels& factor : design.levels())
+        if (levels[factor.variable].texts() != factor.labels)
+            throw Error("the field {}.{} is not what the observations have, which is {}", levels.path, factor.variable,
+                        fmt::join(factor.labels, ", "));
+    if (levels.json.size() != design.levels().size())
+        throw Error("the field {} has {} factors; the trend has {}", levels.path, levels.json.size(),
+                    design.levels().size());
+}
+
+/// The columns that the trend uses beside coordinates, no more and no fewer.
+void require_covariates(const FittedModel& fitted) {
+    std::vector<std::string> names;
+    for (const Covariate& covariate : fitted.observations.covariates) names.push_back(covariate.name);
+    const auto wanted = covariate_names(fitted.model.trend, fitted.observations.coordinate_names);
+    if (!std::is_permutation(names.begin(), names.end(), wanted.begin(), wanted.end()))
+        throw Error("the field observations.covariates has {}; the trend needs {}",
+                    names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ", ")),
+                    wanted.empty() ? "nothing" : fmt::format("{}", fmt::join(wanted, ", ")));
+}
+
+/// A number for every coefficient that the trend has, and for no other.
 void read_trend(const Part& trend, FittedModel& fitted) {
-    fitted.model.trend = trend["kind"].named(parse_trend);
-    const Part coefficients = trend["coefficients"];
-    const Part errors = trend["standard_errors"];
-    if (!coefficients.json.is_object()) throw Error("the field {} must be an object", coefficients.path);
-    std::vector<std::string> names{"intercept"};
-    names.insert(names.end(), fitted.observations.coordinate_names.begin(), fitted.observations.coordinate_names.end());
-    for (const std::string& name : names) {
-        if (!coefficients.has(name)) continue;
-        fitted.result.trend.names.push_back(name);
-        fitted.result.trend.coefficients.push_back(coefficients[name].number());
-        fitted.result.trend.standard_errors.push_back(errors[name].number());
+    fitted.model.trend = read_formula(trend);
+    require_covariates(fitted);
+    const TrendDesign design(fitted.model.trend, fitted.observations);
+    require_levels(trend, design);
+    for (const char* key : {"coefficients", "standard_errors"}) {
+        const Part part = trend[key];
+        if (!part.json.is_object()) throw Error("the field {} must be an object", part.path);
+        for (const auto& [name, value] : part.json.items())
+            if (std::find(design.names().begin(), design.names().end(), name) == design.names().end())
+                throw Error("the field {}.{} is of no coefficient of the trend {}, which has {}", part.path, name,
+                            fitted.model.trend.text(), fmt::join(design.names(), ", "));
+    }
+    TrendEstimate& estimate = fitted.result.trend;
+    estimate.names = design.names();
+    for (const std::string& name : estimate.names) {
+        estimate.coefficients.push_back(trend["coefficients"][name].number());
+        estimate.standard_errors.push_back(trend["standard_errors"][name].number());
     }
 }
 
@@ -150,6 +277,12 @@ void check_format(const Part& root) {
 
 }  // namespace
 
+InformationCriteria criteria_of(const FittedModel& fitted) {
+    return information_criteria(fitted.model, fitted.result.log_likelihood,
+                                static_cast<Index>(fitted.result.trend.coefficients.size()),
+                                fitted.observations.size());
+}
+
 Ordered theta_json(CovarianceFamily family, const CovarianceParameters& theta) {
     Ordered json = Ordered::object();
     for (const Parameter p : all_parameters)
@@ -157,10 +290,12 @@ Ordered theta_json(CovarianceFamily family, const CovarianceParameters& theta) {
     return json;
 }
 
-Ordered trend_json(Trend trend, const TrendEstimate& estimate) {
-    return {{"kind", name(trend)},
-            {"coefficients", by_name(estimate.names, estimate.coefficients)},
-            {"standard_errors", by_name(estimate.names, estimate.standard_errors)}};
+Ordered trend_json(const TrendFormula& trend, const TrendEstimate& estimate) {
+    Ordered json{{"kind", name_in(trend_names, trend.kind())}};
+    if (trend.kind() == Trend::formula) json["formula"] = trend.text();
+    json["coefficients"] = by_name(estimate.names, estimate.coefficients);
+    json["standard_errors"] = by_name(estimate.names, estimate.standard_errors);
+    return json;
 }
 
 Ordered to_json(const FittedModel& fitted) {
@@ -174,32 +309,38 @@ Ordered to_json(const FittedModel& fitted) {
     std::vector<std::string> names;
     for (std::size_t d = 0; d < fitted.observations.coordinates.size(); ++d)
         names.push_back(fitted.observations.coordinate_name(d));
-    return {
-        {"format", format_name},
-        {"version", format_version},
-        {"program", fitted.program},
-        {"family", name(model.family)},
-        {"convention", convention(model.family)},
-        {"metric", name(model.metric)},
-        {"theta", theta_json(model.family, result.theta)},
-        {"parameters", std::move(parameters)},
-        {"trend", trend_json(model.trend, result.trend)},
-        {"center", model.center},
-        {"jitter", model.jitter},
-        {"loglik", result.log_likelihood},
-        {"evaluations", result.evaluations},
-        {"gradients", result.gradients},
-        {"scan_evaluations", result.scan_evaluations},
-        {"starts", {{"climbed", result.climbs}, {"to_this_maximum", result.climbs_to_best}}},
-        {"slope", result.slope < 0 ? Ordered() : Ordered(result.slope)},
-        {"seconds", result.seconds},
-        {"stop_reason", name(result.stop_reason)},
-        {"condition", {{"estimate", result.conditioning.estimate}, {"digits", result.conditioning.digits()}}},
-        {"warnings", std::move(warnings)},
-        {"columns", {{"coordinates", std::move(names)}, {"value", fitted.observations.value_name}}},
-        {"source", fitted.observations.file},
-        {"configuration", fitted.configuration},
-        {"observations", {{"coordinates", fitted.observations.coordinates}, {"values", fitted.observations.values}}}};
+    Ordered trend = trend_json(model.trend, result.trend);
+    const TrendDesign design(model.trend, fitted.observations);
+    for (const FactorLevels& factor : design.levels()) trend["levels"][factor.variable] = factor.labels;
+    return {{"format", format_name},
+            {"version", format_version},
+            {"program", fitted.program},
+            {"family", name(model.family)},
+            {"convention", convention(model.family)},
+            {"metric", name(model.metric)},
+            {"theta", theta_json(model.family, result.theta)},
+            {"parameters", std::move(parameters)},
+            {"trend", std::move(trend)},
+            {"uncertainty", uncertainty_json(fitted)},
+            {"estimation", name_in(estimation_names, model.estimation)},
+            {"center", model.center},
+            {"jitter", model.jitter},
+            {"loglik", result.log_likelihood},
+            {"aic", criteria_of(fitted).aic},
+            {"bic", criteria_of(fitted).bic},
+            {"evaluations", result.evaluations},
+            {"gradients", result.gradients},
+            {"scan_evaluations", result.scan_evaluations},
+            {"starts", {{"climbed", result.climbs}, {"to_this_maximum", result.climbs_to_best}}},
+            {"slope", result.slope < 0 ? Ordered() : Ordered(result.slope)},
+            {"seconds", result.seconds},
+            {"stop_reason", name(result.stop_reason)},
+            {"condition", {{"estimate", result.conditioning.estimate}, {"digits", result.conditioning.digits()}}},
+            {"warnings", std::move(warnings)},
+            {"columns", {{"coordinates", std::move(names)}, {"value", fitted.observations.value_name}}},
+            {"source", fitted.observations.file},
+            {"configuration", fitted.configuration},
+            {"observations", observations_json(fitted.observations)}};
 }
 
 FittedModel model_from_json(const Json& json) {
@@ -212,6 +353,7 @@ FittedModel model_from_json(const Json& json) {
     read_parameters(root, fitted);
     fitted.observations = read_observations(root);
     read_trend(root["trend"], fitted);
+    if (root.has("estimation")) fitted.model.estimation = root["estimation"].named(parse_estimation);
     fitted.model.center = root["center"].number();
     fitted.model.jitter = root["jitter"].number();
     fitted.result.log_likelihood = root["loglik"].number();

@@ -1,9 +1,13 @@
 #pragma once
 
 #include "tesela/apps/geo/fit.hpp"
+#include "tesela/apps/geo/information_criteria.hpp"
+#include "tesela/apps/geo/uncertainty.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <array>
+#include <optional>
 #include <string>
 
 namespace tesela::geo {
@@ -13,15 +17,20 @@ struct FittedModel {
     Model model;
     Observations observations;
     FitResult result;
+    /// How sure it is of the parameters, where that was asked for; written, not read.
+    std::optional<Uncertainty> uncertainty{};
+    std::array<std::optional<ProfileInterval>, all_parameters.size()> profiles{};
     /// Name and version of the program that made it, and its options with defaults filled in.
     std::string program;
     nlohmann::ordered_json configuration = nlohmann::ordered_json::object();
 };
 
+[[nodiscard]] InformationCriteria criteria_of(const FittedModel& fitted);
+
 /// The parameters that the family has, by name.
 [[nodiscard]] nlohmann::ordered_json theta_json(CovarianceFamily family, const CovarianceParameters& theta);
-/// {"kind", "coefficients": {name: value, …}, "standard_errors": {…}}
-[[nodiscard]] nlohmann::ordered_json trend_json(Trend trend, const TrendEstimate& estimate);
+/// {"kind", "formula" where it is one, "coefficients": {name: value, …}, "standard_errors": {…}}
+[[nodiscard]] nlohmann::ordered_json trend_json(const TrendFormula& trend, const TrendEstimate& estimate);
 
 /// {"format": "tesela-model", "version": 1, …}; docs/geo.md lists the fields.
 [[nodiscard]] nlohmann::ordered_json to_json(const FittedModel& fitted);

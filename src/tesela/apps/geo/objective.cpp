@@ -5,10 +5,20 @@
 
 namespace tesela::geo {
 
+SearchBox box_of(const SearchSpace& space) {
+    SearchBox box;
+    for (const Variable& v : space.variables()) {
+        box.lower.push_back(std::log(v.lower));
+        box.upper.push_back(std::log(v.upper));
+        box.step.push_back(std::min(v.step, (box.upper.back() - box.lower.back()) / 4));
+    }
+    return box;
+}
+
 SearchPoint Objective::at(const std::vector<double>& logs, Wanted wanted) {
     std::vector<double> values(logs.size());
     std::ranges::transform(logs, values.begin(), [](double x) { return std::exp(x); });
-    const CovarianceParameters theta = space_.at(values);
+    const CovarianceParameters theta = space_->at(values);
     const LikelihoodValue value = likelihood_.evaluate(theta);
     SearchPoint point{.logs = logs, .theta = theta};
     if (!value.status.ok()) {
@@ -27,17 +37,16 @@ SearchPoint Objective::at(const std::vector<double>& logs, Wanted wanted) {
 }
 
 double Objective::profiled_sigma2(const LikelihoodValue& value) const {
-    return space_.profiled() ? value.fit.quadratic / static_cast<double>(points()) : 1;
+    return space_->profiled() ? value.fit.quadratic / static_cast<double>(likelihood_.degrees_of_freedom()) : 1;
 }
 
 SearchPoint Objective::found(const LikelihoodValue& value, const CovarianceParameters& theta) const {
     SearchPoint point{.theta = theta, .log_likelihood = value.log_likelihood};
-    if (!space_.profiled()) return point;
-    const auto n = static_cast<double>(points());
+    if (!space_->profiled()) return point;
     const double sigma2 = profiled_sigma2(value);
     point.theta.sigma2 *= sigma2;
     point.theta.nugget *= sigma2;
-    point.log_likelihood = gaussian_log_likelihood(points(), value.log_determinant + n * std::log(sigma2), n);
+    point.log_likelihood = likelihood_.log_likelihood_at_scale(value, sigma2);
     return point;
 }
 
@@ -45,7 +54,7 @@ SearchPoint Objective::found(const LikelihoodValue& value, const CovarianceParam
 std::vector<double> Objective::slope(const LikelihoodValue& value, const CovarianceParameters& theta) {
     const Gradient gradient = derivatives_->gradient(value, profiled_sigma2(value));
     std::vector<double> slope;
-    for (const Variable& v : space_.variables())
+    for (const Variable& v : space_->variables())
         slope.push_back(value_of(theta, v.parameter) * gradient[static_cast<std::size_t>(v.parameter)]);
     return slope;
 }
@@ -53,7 +62,7 @@ std::vector<double> Objective::slope(const LikelihoodValue& value, const Covaria
 /// F of the variables in logarithms; with sigma2 profiled out F − f·fᵀ/f₀, f being its column for log sigma2.
 SmallMatrix Objective::information(const LikelihoodValue& value, const CovarianceParameters& theta) {
     const SmallMatrix natural = derivatives_->average_information(value, profiled_sigma2(value));
-    const auto& variables = space_.variables();
+    const auto& variables = space_->variables();
     const auto scaled = [&](Parameter a, Parameter b) {
         return value_of(theta, a) * value_of(theta, b) * natural(static_cast<Index>(a), static_cast<Index>(b));
     };
@@ -67,7 +76,7 @@ SmallMatrix Objective::information(const LikelihoodValue& value, const Covarianc
             const Parameter a = variables[static_cast<std::size_t>(i)].parameter;
             const Parameter b = variables[static_cast<std::size_t>(j)].parameter;
             information(i, j) = scaled(a, b);
-            if (space_.profiled()) information(i, j) -= with_scale(a) * with_scale(b) / of_scale;
+            if (space_->profiled()) information(i, j) -= with_scale(a) * with_scale(b) / of_scale;
         }
     return information;
 }

@@ -2,28 +2,19 @@
 
 #include "tesela/algs/solve.hpp"
 #include "tesela/algs/tasks.hpp"
+#include "tesela/apps/geo/internal/cross_covariance.hpp"
 #include "tesela/base/digest.hpp"
 #include "tesela/base/error.hpp"
-#include "tesela/distribution/families.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <deque>
+#include <utility>
 
 namespace tesela::geo {
 namespace {
 
-using Columns = std::vector<std::vector<double>>;
-
-constexpr double block_bytes = 64 * 1024 * 1024;
-constexpr Index column_tile = 128;
 /// Blocks submitted and not yet read: one is computed while the next is submitted.
 constexpr std::size_t in_flight = 2;
-
-Index automatic_block(Index n) {
-    const auto fitting = static_cast<Index>(block_bytes / (sizeof(double) * static_cast<double>(n)));
-    return std::clamp<Index>(fitting, 16, 4 * column_tile);
-}
 
 /// The matrices of one block of new points: W = L⁻¹·K for the cross-covariances K, P = Wᵀ·L⁻¹[z X], and the squared
 /// norms of the columns of W.
@@ -39,14 +30,13 @@ struct Block {
 
 class Kriging {
 public:
-    Kriging(Likelihood& likelihood, const CovarianceParameters& theta, const Columns& coordinates,
+    Kriging(Likelihood& likelihood, const CovarianceParameters& theta, const Sites& sites,
             const PredictionOptions& options);
     Predictions run();
 
 private:
     [[nodiscard]] Block make_block(Index first, Index count);
     void submit(Block& block);
-    void generate(const Block& block);
     void reduce(const Block& block);
     void collect(Block& block);
     void collect_tile(const Block& block, Index c);
@@ -54,61 +44,39 @@ private:
 
     Likelihood& likelihood_;
     Stream& stream_;
-    const Columns& coordinates_;
     const PredictionOptions& options_;
     PointSet points_;
+    SmallMatrix functions_;  ///< of the trend, at the points
     Covariance covariance_;
     LikelihoodValue value_;
     Predictions result_;
 };
 
-Kriging::Kriging(Likelihood& likelihood, const CovarianceParameters& theta, const Columns& coordinates,
+Kriging::Kriging(Likelihood& likelihood, const CovarianceParameters& theta, const Sites& sites,
                  const PredictionOptions& options)
     : likelihood_(likelihood),
       stream_(likelihood.stream()),
-      coordinates_(coordinates),
       options_(options),
-      points_(likelihood.model().metric, coordinates),
+      points_(likelihood.model().metric, sites.coordinates),
+      functions_(likelihood.basis().at(sites)),
       covariance_(likelihood.model().family, theta, likelihood.model().metric,
                   points_.distance_bound(likelihood.points())),
       value_(likelihood.evaluate(theta)) {
     Digest digest;
-    for (const auto& column : coordinates) digest.add(column);
+    for (const auto& column : sites.coordinates) digest.add(column);
+    digest.add(functions_.values);
     stream_.engine().require_alike("the points to predict", digest.value());
+    require_alike_parameters(stream_.engine(), theta);
     if (!value_.status.ok()) throw NotPositiveDefinite(likelihood.explain(value_.status, theta));
     result_.mean.resize(static_cast<std::size_t>(points_.size()));
     result_.variance.resize(static_cast<std::size_t>(points_.size()));
 }
 
 Block Kriging::make_block(Index first, Index count) {
-    const Tiling rows = likelihood_.factor().matrix().tiling().with_columns(count, column_tile);
-    const Distribution owners = likelihood_.factor().matrix().distribution();
-    const Index tiles = rows.grid().cols;
-    const Index functions = 1 + likelihood_.basis().size();
-    // Results live where the first rows of their column do.
-    const Distribution W = along_diagonal(owners, tiles);
-    const Distribution small({tiles, 1}, W.nodes(),
-                             std::vector<std::int32_t>(W.owners().begin(), W.owners().begin() + tiles));
-    const auto column = [&](Index cols) { return Tiling::uniform({count, cols}, {column_tile, cols}); };
-    return {.first = first,
-            .count = count,
-            .W = {stream_, rows, W, {.name = "W"}},
-            .P = {stream_, column(functions), small, {.name = "P"}},
-            .squares = {stream_, column(1), small, {.name = "w2"}}};
-}
-
-void Kriging::generate(const Block& block) {
-    const auto phase = stream_.phase("generate");
-    const Tiling& tiling = block.W.tiling();
-    for (Index i = 0; i < tiling.grid().rows; ++i)
-        for (Index c = 0; c < tiling.grid().cols; ++c)
-            stream_.submit(Task(covariance_kernel,
-                                {.covariance = &covariance_,
-                                 .rows = &likelihood_.points(),
-                                 .cols = &points_,
-                                 .first = {tiling.row_begin(i), block.first + tiling.col_begin(c)},
-                                 .sets = ObservationSets::different},
-                                tesela::write(block.W(i, c))));
+    Matrix<double> W = columns_like_sigma(likelihood_, count, "W");
+    Matrix<double> P = rows_for_columns(stream_, W, 1 + likelihood_.basis().size(), "P");
+    Matrix<double> squares = rows_for_columns(stream_, W, 1, "w2");
+    return {.first = first, .count = count, .W = std::move(W), .P = std::move(P), .squares = std::move(squares)};
 }
 
 /// P(c) += W(i, c)ᵀ·Y(i) and squares(c) += the squares of W(i, c), where W(i, c) lives.
@@ -130,7 +98,7 @@ void Kriging::reduce(const Block& block) {
 }
 
 void Kriging::submit(Block& block) {
-    generate(block);
+    generate_cross_covariance(stream_, block.W, {covariance_, likelihood_.points(), points_, block.first});
     solve_triangular(stream_, likelihood_.factor(), block.W.view());
     reduce(block);
     for (Index c = 0; c < block.P.tiling().grid().rows; ++c) {
@@ -145,7 +113,7 @@ void Kriging::write(Index point, const double* product, double norm) {
     std::vector<double> d(static_cast<std::size_t>(p));
     double mean = likelihood_.offset() + product[0];
     for (Index k = 0; k < p; ++k) {
-        d[static_cast<std::size_t>(k)] = likelihood_.basis().value(coordinates_, point, k) - product[1 + k];
+        d[static_cast<std::size_t>(k)] = functions_(point, k) - product[1 + k];
         mean += d[static_cast<std::size_t>(k)] * value_.fit.coefficients[static_cast<std::size_t>(k)];
     }
     const CovarianceParameters& theta = covariance_.parameters();
@@ -182,7 +150,7 @@ void Kriging::collect(Block& block) {
 }
 
 Predictions Kriging::run() {
-    const Index size = options_.block > 0 ? options_.block : automatic_block(likelihood_.observations().size());
+    const Index size = options_.block > 0 ? options_.block : prediction_block(likelihood_.observations().size());
     std::deque<Block> blocks;
     for (Index first = 0; first < points_.size(); first += size) {
         if (blocks.size() == in_flight) {
@@ -194,14 +162,15 @@ Predictions Kriging::run() {
     }
     for (Block& block : blocks) collect(block);
     stream_.wait();
+    result_.trend = value_.trend;
     return std::move(result_);
 }
 
 }  // namespace
 
-Predictions predict(Likelihood& likelihood, const CovarianceParameters& theta, const Columns& coordinates,
+Predictions predict(Likelihood& likelihood, const CovarianceParameters& theta, const Sites& sites,
                     const PredictionOptions& options) {
-    return Kriging(likelihood, theta, coordinates, options).run();
+    return Kriging(likelihood, theta, sites, options).run();
 }
 
 }  // namespace tesela::geo

@@ -85,6 +85,11 @@ void require_map_coordinates(std::size_t dimensions) {
     if (dimensions != 2) throw Error("a map needs two coordinates; these points have {}", dimensions);
 }
 
+void suit_metric(MapRequest& request, Metric metric) {
+    request.aspect = aspect_of(metric, request.y);
+    if (metric != Metric::euclidean) join_across_180(request);
+}
+
 std::string draw_predictions(const Observations& observations, const std::vector<Column>& coordinates,
                              const Predictions& predictions, const PredictionMapOptions& options) {
     require_map_coordinates(coordinates.size());
@@ -106,10 +111,9 @@ std::string draw_predictions(const Observations& observations, const std::vector
                                    .values = roots(predictions.variance),
                                    .colours = options.deviation_colours,
                                    .range = options.deviation_range}},
-                       .observations = {},
-                       .aspect = aspect_of(options.metric, coordinates[1])};
+                       .observations = {}};
     if (options.observations == MapObservationsShown::show) add_observations(request, observations);
-    if (options.metric != Metric::euclidean) join_across_180(request);
+    suit_metric(request, options.metric);
     return draw_map(request);
 }
 

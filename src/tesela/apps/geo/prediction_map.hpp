@@ -28,9 +28,12 @@ struct PredictionMapOptions {
 /// Throws Error unless points with so many coordinates can be drawn on a map: two.
 void require_map_coordinates(std::size_t dimensions);
 
-/// An SVG picture of predictions in the plane: mean and standard deviation side by side, with the observations. On the
-/// Earth, points on both sides of ±180° that are closer together that way are one piece. Throws Error unless there are
-/// two coordinates.
+/// Makes a map suit its metric: on the Earth degrees of longitude shrink with latitude, and points on both sides of
+/// ±180° that are closer together that way are one piece.
+void suit_metric(MapRequest& request, Metric metric);
+
+/// An SVG picture of predictions in the plane: mean and standard deviation side by side, with the observations. Throws
+/// Error unless there are two coordinates.
 [[nodiscard]] std::string draw_predictions(const Observations& observations,
                                            const std::vector<std::vector<double>>& coordinates,
                                            const Predictions& predictions, const PredictionMapOptions& options = {});

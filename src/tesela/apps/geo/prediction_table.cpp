@@ -32,13 +32,12 @@ void add_lognormal_row(PredictionTable& table, double mean, double variance, dou
 
 }  // namespace
 
-void validate(const TableOptions& options) {
-    if (!(options.level > 0 && options.level < 1))
-        throw Error("the level of the intervals is {}; it is a probability between 0 and 1, as 0.95", options.level);
-}
+void validate(const TableOptions& options) { (void)normal_interval(options.level); }
 
 /// Newton's iteration for erfc(z/√2) = 1 − level, which is convex and falls: from 0 it rises to the root.
 double normal_interval(double level) {
+    if (!(level > 0 && level < 1))
+        throw Error("the level of the intervals is {}; it is a probability between 0 and 1, as 0.95", level);
     double z = 0;
     for (int iteration = 0; iteration < 100; ++iteration) {
         const double excess = std::erfc(z / std::numbers::sqrt2) - (1 - level);

@@ -44,7 +44,7 @@ struct PredictionTable {
 /// The observations in the unit of a table.
 [[nodiscard]] Observations transformed_back(const Observations& observations, BackTransform transform);
 
-/// z with P(|Z| <= z) = level for a standard normal Z: 1.96 for 0.95.
+/// z with P(|Z| <= z) = level for a standard normal Z: 1.96 for 0.95. Throws Error unless the level is between 0 and 1.
 [[nodiscard]] double normal_interval(double level);
 
 }  // namespace tesela::geo

@@ -4,6 +4,8 @@
 #include "tesela/algs/elementwise.hpp"
 #include "tesela/algs/tasks.hpp"
 #include "tesela/apps/geo/layout.hpp"
+#include "tesela/apps/geo/likelihood.hpp"
+#include "tesela/base/digest.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/random.hpp"
 #include "tesela/distribution/families.hpp"
@@ -80,6 +82,10 @@ std::vector<std::vector<double>> sample_fields(Stream& s, const Field& field,
     if (options.draws < 1) throw Error("{} draws are asked for; there must be at least one", options.draws);
     const PointSet points(field.metric, coordinates);
     if (points.size() == 0) throw Error("there are no points to sample at");
+    Digest digest;
+    for (const auto& column : coordinates) digest.add(column);
+    s.engine().require_alike("the points to sample at", digest.value());
+    require_alike_parameters(s.engine(), field.theta);
     const Covariance covariance = covariance_of(field, points);
     const auto [tile, tiling, owners] = layout_for(s.engine(), points.size(), options.tile, options.distribution);
     const Matrix<double> sigma(s, tiling, owners, {.name = "Sigma", .stored = Stored::lower});

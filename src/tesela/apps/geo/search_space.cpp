@@ -5,17 +5,29 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace tesela::geo {
 namespace {
 
-double sample_variance(const std::vector<double>& values) {
+/// Of what ordinary least squares leaves of the values, by the trend's functions, which are orthogonal over the
+/// observations, and a constant.
+double residual_variance(const Likelihood& likelihood) {
+    const SmallMatrix& Q = likelihood.basis().at_observations();
+    std::vector<double> values = likelihood.observations().values;
     const auto n = static_cast<double>(values.size());
     const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
-    double sum = 0;
-    for (const double v : values) sum += (v - mean) * (v - mean);
-    return sum / (n - 1);
+    for (double& v : values) v -= mean;
+    for (Index k = 0; k < Q.cols; ++k) {
+        const double* const q = Q.values.data() + k * Q.rows;
+        const double along =
+            std::inner_product(values.begin(), values.end(), q, 0.0) / std::inner_product(q, q + Q.rows, q, 0.0);
+        for (std::size_t i = 0; i < values.size(); ++i) values[i] -= along * q[i];
+    }
+    const double sum = std::inner_product(values.begin(), values.end(), values.begin(), 0.0);
+    const double degrees = std::max(1.0, n - static_cast<double>(std::max<Index>(1, Q.cols)));
+    return std::max(sum / degrees, std::numeric_limits<double>::min());
 }
 
 /// See validate(CovarianceFamily, …).
@@ -38,15 +50,15 @@ void require_admitted(const Model& model, double limit) {
 
 }  // namespace
 
-SearchSpace::SearchSpace(const Likelihood& likelihood)
-    : model_(likelihood.model()),
-      profiled_(profiles_sigma2(likelihood.model())) {
+SearchSpace::SearchSpace(const Likelihood& likelihood, const Model& model)
+    : model_(model),
+      profiled_(profiles_sigma2(model)) {
     for (const Parameter p : all_parameters)
         if (const auto& fixed = model_.choice(p).fixed) value_of(base_, p) = *fixed;
     if (profiled_) base_.sigma2 = 1;
     add_range(likelihood);
     add_smoothness();
-    add_variances(sample_variance(likelihood.observations().values));
+    add_variances(residual_variance(likelihood));
 }
 
 void SearchSpace::add(Parameter parameter, const Variable& defaults) {
@@ -133,6 +145,15 @@ CovarianceParameters SearchSpace::at(const std::vector<double>& values) const {
     return theta;
 }
 
+std::vector<double> SearchSpace::values_at(const CovarianceParameters& theta) const {
+    std::vector<double> values;
+    for (const Variable& v : variables_) {
+        const double unit = profiled_ && v.parameter == Parameter::nugget ? theta.sigma2 : 1;
+        values.push_back(std::clamp(value_of(theta, v.parameter) / unit, v.lower, v.upper));
+    }
+    return values;
+}
+
 /// The exponential is Matérn's of smoothness 1/2 and the powered exponential's of 1; the squared exponential is the
 /// latter's of 2.
 std::vector<double> SearchSpace::nested_smoothness() const {
@@ -142,6 +163,13 @@ std::vector<double> SearchSpace::nested_smoothness() const {
     if (model_.family == CovarianceFamily::powered_exponential) nested = {1.0, 2.0};
     std::erase_if(nested, [&](double value) { return value < v->lower || value > v->upper; });
     return nested;
+}
+
+std::optional<double> SearchSpace::smooth_edge() const {
+    const Variable* v = variable(Parameter::smoothness);
+    const ParameterChoice& choice = model_.choice(Parameter::smoothness);
+    if (v == nullptr || model_.family != CovarianceFamily::matern || choice.start || choice.bounded()) return {};
+    return v->upper;
 }
 
 std::vector<double> SearchSpace::start() const {

@@ -2,6 +2,7 @@
 
 #include "tesela/apps/geo/fit.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace tesela::geo {
@@ -25,7 +26,9 @@ struct Variable {
 /// none, and the way back. With sigma2 profiled out, points have sigma2 = 1 and a nugget relative to it.
 class SearchSpace {
 public:
-    explicit SearchSpace(const Likelihood& likelihood);
+    explicit SearchSpace(const Likelihood& likelihood) : SearchSpace(likelihood, likelihood.model()) {}
+    /// With other choices of parameters than the likelihood's own model has.
+    SearchSpace(const Likelihood& likelihood, const Model& model);
 
     [[nodiscard]] bool profiled() const { return profiled_; }
     [[nodiscard]] const std::vector<Variable>& variables() const { return variables_; }
@@ -33,9 +36,14 @@ public:
     [[nodiscard]] const Variable* variable(Parameter parameter) const;
     /// The parameters at values of the variables; those that are fixed as they are.
     [[nodiscard]] CovarianceParameters at(const std::vector<double>& values) const;
+    /// The values of the variables at parameters.
+    [[nodiscard]] std::vector<double> values_at(const CovarianceParameters& theta) const;
     [[nodiscard]] std::vector<double> start() const;
     /// Values of the smoothness that make the family another one with fewer parameters; none if it is not searched.
     [[nodiscard]] std::vector<double> nested_smoothness() const;
+    /// The largest smoothness that a Matérn covariance is searched to, where the user chose neither start nor bounds:
+    /// nearly a squared exponential.
+    [[nodiscard]] std::optional<double> smooth_edge() const;
 
 private:
     void add(Parameter parameter, const Variable& defaults);
@@ -43,7 +51,7 @@ private:
     void add_smoothness();
     void add_variances(double variance);
 
-    const Model& model_;
+    Model model_;
     bool profiled_;
     CovarianceParameters base_{};
     std::vector<Variable> variables_;

@@ -1,101 +1,146 @@
 #include "tesela/apps/geo/trend.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/base/units.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <numeric>
+#include <utility>
 
 namespace tesela::geo {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
-/// L of A = L·Lᵀ by the textbook; nothing if a pivot falls below `smallest` times its diagonal element of A.
-std::optional<SmallMatrix> small_cholesky(const SmallMatrix& A, double smallest) {
-    SmallMatrix L(A.rows, A.rows);
-    for (Index j = 0; j < A.rows; ++j) {
-        for (Index i = j; i < A.rows; ++i) {
-            double sum = A(i, j);
-            for (Index k = 0; k < j; ++k) sum -= L(i, k) * L(j, k);
-            if (i > j)
-                L(i, j) = sum / L(j, j);
-            else if (!(sum > smallest * A(j, j)))
-                return std::nullopt;
-            else
-                L(j, j) = std::sqrt(sum);
-        }
-    }
-    return L;
-}
-
-/// A⁻¹ from L, column by column.
-SmallMatrix small_inverse(const SmallMatrix& L) {
-    SmallMatrix inverse(L.rows, L.rows);
-    for (Index c = 0; c < L.rows; ++c) {
-        inverse(c, c) = 1;
-        for (Index i = 0; i < L.rows; ++i) {
-            for (Index k = 0; k < i; ++k) inverse(i, c) -= L(i, k) * inverse(k, c);
-            inverse(i, c) /= L(i, i);
-        }
-        for (Index i = L.rows - 1; i >= 0; --i) {
-            for (Index k = i + 1; k < L.rows; ++k) inverse(i, c) -= L(k, i) * inverse(k, c);
-            inverse(i, c) /= L(i, i);
-        }
-    }
-    return inverse;
-}
-
-SmallMatrix product(const SmallMatrix& A, const SmallMatrix& B) {
-    SmallMatrix C(A.rows, B.cols);
-    for (Index j = 0; j < B.cols; ++j)
-        for (Index k = 0; k < A.cols; ++k)
-            for (Index i = 0; i < A.rows; ++i) C(i, j) += A(i, k) * B(k, j);
-    return C;
-}
+constexpr std::size_t slot(Index i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
-TrendBasis::TrendBasis(Trend trend, const Observations& observations) {
-    if (trend == Trend::none) return;
-    names_.emplace_back("intercept");
-    if (trend == Trend::constant) return;
-    for (std::size_t d = 0; d < observations.coordinates.size(); ++d) {
-        const auto& x = observations.coordinates[d];
-        const auto [low, high] = std::minmax_element(x.begin(), x.end());
-        names_.push_back(observations.coordinate_name(d));
-        centre_.push_back(*low + (*high - *low) / 2);
-        scale_.push_back(*high > *low ? (*high - *low) / 2 : 1);
+TrendBasis::TrendBasis(const TrendFormula& formula, const Observations& observations, DependentColumns dependent)
+    : formula_(formula),
+      design_(formula, observations) {
+    if (design_.size() > 0 && observations.size() <= design_.size() && dependent == DependentColumns::refuse)
+        throw Error("the trend {} has {} coefficient{}, which {} observations do not determine; use a simpler one",
+                    formula.text(), design_.size(), plural(design_.size()), observations.size());
+    const SmallMatrix X = design_.matrix(observations.sites());
+    choose_scales(X);
+    orthogonalise(scaled(X), dependent);
+}
+
+/// To [-1, 1] where an intercept takes up the shift, to a largest absolute value of 1 otherwise.
+void TrendBasis::choose_scales(const SmallMatrix& X) {
+    for (Index k = 0; k < X.cols; ++k) {
+        const double* column = X.values.data() + k * X.rows;
+        const auto [least, most] = std::minmax_element(column, column + X.rows);
+        const double low = *least;
+        const double high = *most;
+        const bool shifted = has_intercept() && k > 0;
+        const double extent = shifted ? (high - low) / 2 : std::max(std::abs(low), std::abs(high));
+        centre_.push_back(shifted ? low + (high - low) / 2 : 0);
+        scale_.push_back(extent > 0 ? extent : 1);
     }
-    require_identifiable(observations);
 }
 
-double TrendBasis::value(const std::vector<std::vector<double>>& coordinates, Index i, Index k) const {
-    if (k == 0) return 1;
-    const auto d = at(k - 1);
-    return (coordinates[d][at(i)] - centre_[d]) / scale_[d];
+SmallMatrix TrendBasis::scaled(const SmallMatrix& X) const {
+    SmallMatrix result = X;
+    for (Index k = 0; k < X.cols; ++k)
+        for (Index i = 0; i < X.rows; ++i) result(i, k) = (X(i, k) - centre_[slot(k)]) / scale_[slot(k)];
+    return result;
 }
 
-void TrendBasis::require_identifiable(const Observations& observations) const {
-    SmallMatrix normal(size(), size());
-    for (Index i = 0; i < observations.size(); ++i)
-        for (Index k = 0; k < size(); ++k)
-            for (Index l = 0; l < size(); ++l)
-                normal(k, l) += value(observations.coordinates, i, k) * value(observations.coordinates, i, l);
-    constexpr double nearly_singular = 1e-10;
-    if (observations.size() <= size() || !small_cholesky(normal, nearly_singular))
-        throw Error(
-            "a linear trend has {} coefficients, which {} observations{} do not determine; use a constant trend",
-            size(), observations.size(), observations.size() <= size() ? "" : " on a line or in a plane");
+/// Gram and Schmidt, twice, which is as good as Householder (Giraud et al., Numerische Mathematik 101, 2005).
+void TrendBasis::orthogonalise(const SmallMatrix& scaled, DependentColumns dependent) {
+    constexpr double nearly_nothing = 1e-7;  // as in R's lm()
+    const Index n = scaled.rows;
+    const double unit = std::sqrt(static_cast<double>(n));
+    SmallMatrix R(scaled.cols, scaled.cols);
+    std::vector<double> Q;
+    for (Index k = 0; k < scaled.cols; ++k) {
+        std::vector<double> v(scaled.values.begin() + k * n, scaled.values.begin() + (k + 1) * n);
+        const double before = std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0));
+        const auto count = static_cast<Index>(kept_.size());
+        std::vector<double> along(slot(count) + 1, 0.0);
+        for (int pass = 0; pass < 2; ++pass)
+            for (Index l = 0; l < count; ++l) {
+                const double* q = Q.data() + l * n;
+                const double product = std::inner_product(v.begin(), v.end(), q, 0.0) / static_cast<double>(n);
+                for (Index i = 0; i < n; ++i) v[slot(i)] -= product * q[i];
+                along[slot(l)] += product;
+            }
+        const double after = std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0));
+        if (!(after > nearly_nothing * before)) {
+            if (dependent == DependentColumns::leave_out) continue;
+            R_ = R;
+            throw Error(explain_dependence(along, k));
+        }
+        along[slot(count)] = after / unit;
+        for (Index l = 0; l <= count; ++l) R(l, count) = along[slot(l)];
+        for (const double value : v) Q.push_back(value * unit / after);
+        kept_.push_back(k);
+        names_.push_back(design_.names()[slot(k)]);
+    }
+    R_ = SmallMatrix(size(), size());
+    for (Index j = 0; j < size(); ++j)
+        for (Index i = 0; i <= j; ++i) R_(i, j) = R(i, j);
+    Q_ = SmallMatrix(n, size());
+    Q_.values = std::move(Q);
 }
 
+/// Of a scaled column Q·along = (columns before)·R⁻¹·along: names those that it is made of.
+std::string TrendBasis::explain_dependence(const std::vector<double>& along, Index k) const {
+    constexpr double negligible = 1e-6;
+    std::vector<double> a = along;
+    std::vector<std::string> others;
+    for (Index i = k - 1; i >= 0; --i) {
+        for (Index j = i + 1; j < k; ++j) a[slot(i)] -= R_(i, j) * a[slot(j)];
+        a[slot(i)] /= R_(i, i);
+        if (std::abs(a[slot(i)]) > negligible && !(i == 0 && has_intercept())) others.push_back(names_[slot(i)]);
+    }
+    std::reverse(others.begin(), others.end());
+    const std::string& name = design_.names()[slot(k)];
+    if (formula_.kind() == Trend::linear)
+        return fmt::format(
+            "a linear trend cannot be told from these observations, which are on a line or in a plane ({}); use a "
+            "constant trend",
+            others.empty() ? name + " is the same everywhere"
+                           : fmt::format("{} follows from {}", name, fmt::join(others, " and ")));
+    if (others.empty())
+        return fmt::format("the trend {}: {} is the same everywhere{}; leave it out", formula_.text(), name,
+                           has_intercept() ? ", as the intercept" : "");
+    return fmt::format("the trend {}: {} follows from {}{}; leave one of them out", formula_.text(), name,
+                       has_intercept() ? "the intercept, " : "", fmt::join(others, ", "));
+}
+
+/// Rows of scaled·R⁻¹.
+SmallMatrix TrendBasis::at(const Sites& sites) const {
+    const SmallMatrix X = scaled(design_.matrix(sites));
+    SmallMatrix result(X.rows, size());
+    for (Index j = 0; j < size(); ++j)
+        for (Index i = 0; i < X.rows; ++i) {
+            double sum = X(i, kept_[slot(j)]);
+            for (Index l = 0; l < j; ++l) sum -= result(i, l) * R_(l, j);
+            result(i, j) = sum / R_(j, j);
+        }
+    return result;
+}
+
+/// T = S·R⁻¹, where S scales and shifts.
 SmallMatrix TrendBasis::to_original() const {
-    SmallMatrix T(size(), size());
-    if (size() > 0) T(0, 0) = 1;
-    for (Index k = 1; k < size(); ++k) {
-        T(k, k) = 1 / scale_[at(k - 1)];
-        T(0, k) = -centre_[at(k - 1)] / scale_[at(k - 1)];
+    SmallMatrix S(size(), size());
+    for (Index k = 0; k < size(); ++k) {
+        const auto column = slot(kept_[slot(k)]);
+        S(k, k) = 1 / scale_[column];
+        if (centre_[column] != 0) S(0, k) = -centre_[column] / scale_[column];
     }
+    SmallMatrix T(size(), size());
+    for (Index i = 0; i < size(); ++i)
+        for (Index j = 0; j < size(); ++j) {
+            double sum = S(i, j);
+            for (Index l = 0; l < j; ++l) sum -= T(i, l) * R_(l, j);
+            T(i, j) = sum / R_(j, j);
+        }
     return T;
 }
 
@@ -111,8 +156,14 @@ LeastSquares least_squares(const SmallMatrix& gram) {
     if (!L) throw Error("the coefficients of the trend are not determined by the data; use a simpler trend");
     LeastSquares result{.coefficients = {}, .covariance = small_inverse(*L), .quadratic = gram(0, 0)};
     result.coefficients = product(result.covariance, right).values;
-    for (Index k = 0; k < p; ++k) result.quadratic -= result.coefficients[at(k)] * right(k, 0);
+    for (Index k = 0; k < p; ++k) result.quadratic -= result.coefficients[slot(k)] * right(k, 0);
     return result;
+}
+
+// Of T·C·Tᵀ it is minus the logarithm, with C the coefficients' covariance in the basis; factor by factor, since the
+// product has few digits where coordinates are far from 0.
+double log_determinant_of_trend(const TrendBasis& basis, const LeastSquares& fit) {
+    return -2 * log_abs_determinant(basis.to_original()) - log_abs_determinant(fit.covariance);
 }
 
 TrendEstimate in_original_units(const TrendBasis& basis, const LeastSquares& fit, double offset) {
@@ -120,7 +171,7 @@ TrendEstimate in_original_units(const TrendBasis& basis, const LeastSquares& fit
     SmallMatrix scaled(basis.size(), 1);
     scaled.values = fit.coefficients;
     TrendEstimate result{.names = basis.names(), .coefficients = product(T, scaled).values, .standard_errors = {}};
-    if (!result.coefficients.empty()) result.coefficients.front() += offset;
+    if (basis.has_intercept()) result.coefficients.front() += offset;
     const SmallMatrix half = product(T, fit.covariance);
     for (Index k = 0; k < basis.size(); ++k) {
         double variance = 0;  // (T·C·Tᵀ)(k, k)

@@ -237,13 +237,13 @@ double mean_of(const std::vector<double>& values) {
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// [z X]ᵀ·[z X], lower triangle, for z about its mean: the Gram matrix of least_squares() with Σ = 1.
+/// [z X]ᵀ·[z X], lower triangle, for z less its mean: the Gram matrix of least_squares() with Σ = 1.
 SmallMatrix gram_of(const Observations& observations, const TrendBasis& basis, double mean) {
     SmallMatrix gram(1 + basis.size(), 1 + basis.size());
     std::vector<double> row(at(1 + basis.size()));
     for (Index i = 0; i < observations.size(); ++i) {
         row[0] = observations.values[at(i)] - mean;
-        for (Index k = 0; k < basis.size(); ++k) row[at(1 + k)] = basis.value(observations.coordinates, i, k);
+        for (Index k = 0; k < basis.size(); ++k) row[at(1 + k)] = basis.at_observations()(i, k);
         for (Index c = 0; c < gram.cols; ++c)
             for (Index r = c; r < gram.rows; ++r) gram(r, c) += row[at(r)] * row[at(c)];
     }
@@ -256,16 +256,15 @@ Variogram sample_variogram(const Observations& observations, Metric metric, cons
     return Pairs(observations, metric, options).run();
 }
 
-Observations without_trend(const Observations& observations, Trend trend) {
+Observations without_trend(const Observations& observations, const TrendFormula& trend) {
     Observations result = observations;
-    if (trend == Trend::none) return result;
-    const double mean = mean_of(observations.values);
     const TrendBasis basis(trend, observations);
+    if (basis.size() == 0) return result;
+    const double mean = basis.has_intercept() ? mean_of(observations.values) : 0;
     const LeastSquares fit = least_squares(gram_of(observations, basis, mean));
     for (Index i = 0; i < observations.size(); ++i) {
         double fitted = mean;
-        for (Index k = 0; k < basis.size(); ++k)
-            fitted += fit.coefficients[at(k)] * basis.value(observations.coordinates, i, k);
+        for (Index k = 0; k < basis.size(); ++k) fitted += fit.coefficients[at(k)] * basis.at_observations()(i, k);
         result.values[at(i)] -= fitted;
     }
     return result;

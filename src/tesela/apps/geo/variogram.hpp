@@ -45,7 +45,7 @@ struct Variogram {
                                          const VariogramOptions& options = {});
 
 /// The observations less their trend by ordinary least squares.
-[[nodiscard]] Observations without_trend(const Observations& observations, Trend trend);
+[[nodiscard]] Observations without_trend(const Observations& observations, const TrendFormula& trend);
 
 /// What a model says of a distance: gamma(h) = nugget + sigma2 − C(h).
 [[nodiscard]] double model_variogram(const Covariance& covariance, double distance);

@@ -42,4 +42,11 @@ using Ask = std::function<SearchPoint(const std::vector<double>& logs, Wanted wa
 [[nodiscard]] SearchPoint climb(Optimizer optimizer, const Ask& ask, const SearchBox& box, const SearchPoint& start,
                                 double tolerance);
 
+/// A slope per unit of a logarithm that is not worth another climb: with a curvature of 1 it gains 5e-7.
+inline constexpr double flat_slope = 1e-3;
+
+/// Climbs again from where a climb ended, to where no step gains anything and no slope is left.
+[[nodiscard]] SearchPoint climb_to_top(Optimizer optimizer, const Ask& ask, const SearchBox& box,
+                                       const SearchPoint& start, double tolerance);
+
 }  // namespace tesela::geo

@@ -8,11 +8,17 @@
 
 namespace tesela::geo {
 
+/// The bounds of a space and first steps, in logarithms.
+[[nodiscard]] SearchBox box_of(const SearchSpace& space);
+
 /// The log-likelihood of some observations as a function of the logarithms of a search's variables. With sigma2
-/// profiled out, Σ = σ²·R, it is greatest at σ² = rᵀR⁻¹r / n, and its quadratic form is n there.
+/// profiled out, Σ = σ²·R, it is greatest at σ² = rᵀR⁻¹r / n, or n less the coefficients of the trend where it is
+/// restricted.
 class Objective {
 public:
-    Objective(Likelihood& likelihood, const SearchSpace& space) : likelihood_(likelihood), space_(space) {}
+    Objective(Likelihood& likelihood, const SearchSpace& space) : likelihood_(likelihood), space_(&space) {}
+    /// From now on as a function of the variables of another space.
+    void search_in(const SearchSpace& space) { space_ = &space; }
 
     [[nodiscard]] SearchPoint at(const std::vector<double>& logs, Wanted wanted);
 
@@ -28,7 +34,7 @@ private:
     [[nodiscard]] double profiled_sigma2(const LikelihoodValue& value) const;
 
     Likelihood& likelihood_;
-    const SearchSpace& space_;
+    const SearchSpace* space_;
     std::optional<LikelihoodDerivatives> derivatives_;  ///< made when first asked for: it holds another matrix
     Status failure_{};
     CovarianceParameters failed_at_{};

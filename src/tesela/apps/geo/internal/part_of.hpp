@@ -2,10 +2,19 @@
 
 #include "tesela/apps/geo/internal/objective.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace tesela::geo {
+
+/// The observations with these numbers, in this order, with all that is known of each: whatever takes some of the
+/// observations, or all in another order, takes them so.
+[[nodiscard]] Observations taken(const Observations& observations, const std::vector<Index>& numbers);
+
+/// 0, …, n−1 in an order that depends on n and the seed alone.
+[[nodiscard]] std::vector<Index> shuffled(Index n, std::uint64_t seed);
 
 /// So many of the observations, with their neighbours: half are drawn at random, and with each comes the one nearest to
 /// it, so that short distances, which tell the smoothness and the nugget apart, are as short as in the whole.
@@ -16,7 +25,9 @@ struct Part {
     Part(const Likelihood& whole, Index count)
         : likelihood(std::make_unique<Likelihood>(
               whole.stream(), part_of(whole.observations(), whole.points(), count), whole.model(),
-              LikelihoodOptions{.overlap = whole.options().overlap, .generator = whole.options().generator})) {}
+              LikelihoodOptions{.overlap = whole.options().overlap,
+                                .generator = whole.options().generator,
+                                .dependent_columns = DependentColumns::leave_out})) {}
 
     std::unique_ptr<Likelihood> likelihood;
     std::optional<Objective> objective;

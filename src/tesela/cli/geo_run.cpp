@@ -1,0 +1,41 @@
+#include "tesela/cli/geo_run.hpp"
+
+#include "tesela/apps/geo/conditioning.hpp"
+#include "tesela/base/error.hpp"
+#include "tesela/cli/output.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+namespace tesela::cli {
+
+int run_geo(const char* program, const std::function<int()>& command) {
+    return run_guarded(program, [&] {
+        try {
+            return command();
+        } catch (const geo::NotPositiveDefinite& error) {
+            print_error(program, error.what());
+            return static_cast<int>(failed);
+        }
+    });
+}
+
+bool is_first(const Engine& engine) { return engine.this_node() == NodeId{0}; }
+
+void warn_if_ill_conditioned(const geo::Likelihood& likelihood, const Engine& engine, const char* where) {
+    const std::string text = geo::explain_conditioning(geo::estimate_condition(likelihood), likelihood);
+    if (!text.empty() && is_first(engine)) fmt::print(stderr, "warning: {}{}\n", text, where);
+}
+
+geo::FittedModel read_model_first(const std::string& program, const std::string& model, const std::string& second) {
+    try {
+        return geo::read_model(model);
+    } catch (const Error&) {
+        if (geo::is_model_file(second))
+            throw Error("{} is the model and comes first: {} {} {}", second, program, second, model);
+        throw;
+    }
+}
+
+}  // namespace tesela::cli
