@@ -9,6 +9,11 @@ meuse=("$data/meuse.csv" --coords x,y --value log_zinc)
 theta=sigma2=0.6,range=200,smoothness=0.5,nugget=0.05
 quick=(--fix "smoothness=0.5,range=500")
 expect 0 "a model" "$tesela" fit "${meuse[@]}" "${quick[@]}" -o model.json
+awk 'BEGIN { print "x,y,z"; for (i = 0; i < 60; ++i) { x = i * 0.7548776662 % 1; y = i * 0.5698402910 % 1; print x "," y "," x + y } }' >smooth.csv
+python3 -c "
+print('x,y,z')
+for i in range(60): print(i * 0.37 % 1, i * 0.61 % 1, 3 + i * 0.37 % 1 - 2 * (i * 0.61 % 1), sep=',')" >plane.csv
+printf 'x1,y\n178605,330000\n178700,330100\n' >x1.csv
 printf 'x,y\n178605,330000\n178700,330100\n' >points.csv
 
 # Results that cannot be written are exit code 1 and one line, in every command, whether a device is full or stdout closed.
@@ -34,12 +39,14 @@ for json in "" --json; do
     lost "loglik $json" "$tesela" loglik "${meuse[@]}" --theta $theta $json
     lost "predict $json" "$tesela" predict model.json points.csv -o lost.csv $json
     lost "sample $json" "$tesela" sample --n 20 --theta $theta -o lost.csv $json
+    lost "validate $json" "$tesela" validate model.json $json
+    lost "compare $json" "$tesela" compare model.json model.json $json
     lost "info $json" "$tesela" info $json
     lost "bench overhead $json" "$tesela" bench overhead --tasks 500 --repetitions 1 $json
 done
 lost "fit -o -" "$tesela" fit "${meuse[@]}" "${quick[@]}" -o -
 lost "predict -o -" "$tesela" predict model.json "$data/meuse_grid.csv" -o -
-lost "sample -o -" "$tesela" sample --n 2000 --theta sigma2=1,range=0.01,smoothness=0.5 -o -
+lost "validate --residuals -" "$tesela" validate model.json --residuals -
 lost_without_quiet() {
     local name=$1
     shift
@@ -47,6 +54,9 @@ lost_without_quiet() {
     holds "$name > /dev/full" err "standard output"
     expect 1 "$name >&-" bash -c '"$@" >&-' _ "$@"
 }
+lost_without_quiet "variogram" "$tesela" variogram "${meuse[@]}"
+lost_without_quiet "variogram --json" "$tesela" variogram "${meuse[@]}" --json
+lost "sample -o -" "$tesela" sample --n 2000 --theta sigma2=1,range=0.01,smoothness=0.5 -o -
 for json in "" --json; do
     lost_without_quiet "dist compare $json" "$tesela" dist compare --count 4 --tiles 8 $json
     lost_without_quiet "dist moves $json" "$tesela" dist moves dist.json dist.json $json
@@ -158,8 +168,53 @@ holds "a limit of evaluations" err "before it came to a maximum: give more (--ma
 expect 0 "a limit of time" "$tesela" fit "${meuse[@]}" --max-seconds 1e-6 -o limited.json
 holds "a limit of time" err "before it came to a maximum: give more time (--max-seconds)"
 
+# A checkpoint that cannot be kept does not end the fit: the result is that of a fit without one.
+bad "a checkpoint on a device" "/dev/full is not a regular file, and a checkpoint must be one" "$tesela" fit "${meuse[@]}" "${quick[@]}" --checkpoint /dev/full -o bad.json
+expect 0 "a fit without a checkpoint" "$tesela" fit "${meuse[@]}" -o plain.json --json
+cp out plain
+expect 0 "a checkpoint on a full disk" bash -c 'trap "" XFSZ; ulimit -f 16; "$@"' _ "$tesela" fit "${meuse[@]}" --checkpoint short.log -o full.json --json
+holds "a checkpoint on a full disk" err "short.log could not be written any more after"
+json "a checkpoint on a full disk" "d['theta'] == json.load(open('plain'))['theta']"
+expect 0 "going on from what was kept" "$tesela" fit "${meuse[@]}" --checkpoint short.log -o full.json --json
+json "going on from what was kept" "d['theta'] == json.load(open('plain'))['theta']"
+
+# Ctrl-C gives the best point so far.
+expect 0 "a larger field" "$tesela" sample --n 3000 --theta sigma2=1,range=0.1,smoothness=1,nugget=0.1 -o field.csv
+"$tesela" fit field.csv --coords x,y --value z --checkpoint field.log -o stopped.json --json >out 2>err &
+pid=$!
+for _ in $(seq 600); do
+    [ -f field.log ] && [ "$(wc -l <field.log)" -gt 4 ] && break
+    sleep 0.1
+done
+kill -INT $pid
+wait $pid
+stopped=$?
+check "Ctrl-C: exit $stopped instead of 0" [ $stopped = 0 ]
+json "Ctrl-C" "d['stop_reason'] == 'interrupted' and any('best point so far' in w for w in d['warnings'])"
+check "Ctrl-C: no model" [ -s stopped.json ]
+
+# What a file says is what is used, or it is refused.
+edited() { # NAME TEXT PYTHON: the model with a change
+    python3 -c "
+import json
+m = json.load(open('model.json'))
+$3
+json.dump(m, open('edited.json', 'w'))"
+    bad "$1" "$2" "$tesela" predict edited.json points.csv -o bad.csv
+}
+edited "another convention" "the field convention is \"other\", but the family" "m['convention'] = 'other'"
+edited "one coordinate twice" "the field columns.coordinates has x twice" "m['columns']['coordinates'] = ['x', 'x']"
+sed 's/"center"/"loglik": 1, "center"/' model.json >edited.json
+bad "a key twice" "has the key \"loglik\" twice in one object" "$tesela" predict edited.json points.csv -o bad.csv
+sed 's/"loglik": [-0-9.e]*/"loglik": 12345/' model.json >edited.json
+expect 0 "comparing with an edited likelihood" "$tesela" compare model.json edited.json --json
+holds "comparing with an edited likelihood" err "edited.json says that its log-likelihood is 12345; at its parameters it is -"
+json "comparing with an edited likelihood" "d['models'][0]['loglik'] == d['models'][1]['loglik']"
+bad "a sample in a column of coordinates" "the values would be in a second column x; give another --name" "$tesela" sample --n 20 --theta $theta --name x -o bad.csv
+bad "a sample in a column of coordinates, by number" "the values would be in a second column x1" "$tesela" sample --points x1.csv --coords x1,y --theta $theta --name x --draws 2 -o bad.csv
+bad "values on the trend" "the trend linear passes through every value of z: nothing is left for a covariance" "$tesela" fit plane.csv --coords x,y --value z --trend linear -o bad.json
+
 # A warning advises nothing that is then refused.
-awk 'BEGIN { print "x,y,z"; for (i = 0; i < 60; ++i) { x = i * 0.7548776662 % 1; y = i * 0.5698402910 % 1; print x "," y "," x + y } }' >smooth.csv
 smooth=(smooth.csv --coords x,y --value z)
 for lower in 0.03 0.05 1; do
     expect 0 "a lower bound $lower" "$tesela" fit "${smooth[@]}" --family powered_exponential --lower smoothness=$lower -o smooth.json --json

@@ -2,7 +2,6 @@
 
 #include "tesela/apps/geo/model_comparison.hpp"
 #include "tesela/apps/geo/prediction_loss.hpp"
-#include "tesela/base/environment.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/column_options.hpp"
@@ -15,6 +14,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -43,6 +43,24 @@ std::vector<geo::FittedModel> read_models(const std::vector<std::string>& files)
         }
     }
     return models;
+}
+
+/// Computed again, on the machine that compares: a file's may be older than its parameters.
+void evaluate(const CompareCommand& options, std::vector<geo::FittedModel>& models, StarpuEngine& engine) {
+    constexpr double noticeable = 1e-6;
+    Stream stream(engine, {.sums = Sums::in_order});
+    for (std::size_t m = 0; m < models.size(); ++m) {
+        geo::FittedModel& fitted = models[m];
+        geo::require_alike_parameters(engine, fitted.result.theta);
+        geo::Likelihood likelihood(stream, fitted.observations, fitted.model,
+                                   likelihood_options(options.geo, fitted.observations.size(), engine));
+        const double said = fitted.result.log_likelihood;
+        const double found = geo::evaluate_well(likelihood, fitted.result.theta).log_likelihood;
+        if (std::abs(found - said) > noticeable * (1 + std::abs(found)) && is_first(engine))
+            fmt::print(stderr, "warning: {} says that its log-likelihood is {:.10g}; at its parameters it is {:.10g}\n",
+                       options.models[m], said, found);
+        fitted.result.log_likelihood = found;
+    }
 }
 
 /// What is printed of one model.
@@ -156,28 +174,24 @@ void add_losses(const CompareCommand& options, const std::vector<geo::FittedMode
 }
 
 int run_compare(const CompareCommand& options) {
-    const auto rank = rank_by_launcher();
-    // Without predictions every node of mpirun would do the same: one does it.
-    if (!options.wants_loss() && rank && *rank != "0") return success;
     if (!options.geo.data.file.empty() && !options.grid.cells.empty())
         throw Error("say where predictions are compared: --loss FILE or --grid, one of them");
-    const std::vector<geo::FittedModel> models = read_models(options.models);
-    std::vector<Row> rows = rows_of(options, models);
-    if (!options.wants_loss()) {
-        print_report(options, rows, 0);
-        return success;
-    }
+    std::vector<geo::FittedModel> models = read_models(options.models);
+    (void)geo::compare(models, options.models);  // refused before anything is computed
     Notes notes;
     if (!options.grid.cells.empty())
         for (const geo::FittedModel& fitted : models) require_coordinates_suffice(fitted, "--grid");
     geo::FittedModel with_covariates = models.front();
-    with_covariates.observations = geo::with_all_covariates(models);
-    const Places places = places_of(options, with_covariates, notes);
-    if (places.coordinates.front().empty()) throw Error("{} has no points", options.geo.data.file);
+    if (options.wants_loss()) with_covariates.observations = geo::with_all_covariates(models);
+    std::optional<Places> places;
+    if (options.wants_loss()) places = places_of(options, with_covariates, notes);
+    if (places && places->coordinates.front().empty()) throw Error("{} has no points", options.geo.data.file);
     const auto engine = start_geo_engine(options.geo);
     print_notes(*engine, notes);
-    add_losses(options, models, places, rows, *engine);
-    if (is_first(*engine)) print_report(options, rows, places.coordinates.front().size());
+    evaluate(options, models, *engine);
+    std::vector<Row> rows = rows_of(options, models);
+    if (places) add_losses(options, models, *places, rows, *engine);
+    if (is_first(*engine)) print_report(options, rows, places ? places->coordinates.front().size() : 0);
     return success;
 }
 

@@ -132,7 +132,7 @@ void print_estimates(const geo::FittedModel& fitted) {
     const double z = geo::normal_interval(level);
     const std::size_t width = name_width(fitted.result.trend);
     print_row(
-        {.estimate = "estimate", .error = "± std. error", .interval = fmt::format("{:g} % interval", 100 * level)},
+        {.estimate = "estimate", .error = "± std. error", .interval = fmt::format("{:.12g} % interval", 100 * level)},
         width);
     for (const Parameter p : geo::all_parameters)
         if (geo::uses(fitted.model.family, p)) print_parameter(fitted, p);
@@ -722,11 +722,17 @@ Places sampled_places(SampleCommand& options, const geo::FittedModel* fitted, No
 }
 
 /// z, or z1, z2, … where several are drawn.
-std::vector<CsvColumn> drawn_columns(const SampleCommand& options, const std::vector<std::vector<double>>& draws) {
-    std::vector<CsvColumn> columns;
-    for (std::size_t k = 0; k < draws.size(); ++k)
-        columns.push_back({draws.size() == 1 ? options.name : fmt::format("{}{}", options.name, k + 1), draws[k]});
-    return columns;
+std::string drawn_name(const SampleCommand& options, Index draw) {
+    return options.draws == 1 ? options.name : fmt::format("{}{}", options.name, draw + 1);
+}
+
+void require_own_names(const SampleCommand& options, const Places& places) {
+    for (Index draw = 0; draw < options.draws; ++draw) {
+        const std::string name = drawn_name(options, draw);
+        if (std::ranges::find(places.names, name) != places.names.end() ||
+            std::ranges::find(places.covariates, name, &geo::Covariate::name) != places.covariates.end())
+            throw Error("the values would be in a second column {}; give another --name", name);
+    }
 }
 
 void add_mean(std::vector<std::vector<double>>& draws, const std::vector<double>& mean) {
@@ -748,6 +754,7 @@ int run_sample(SampleCommand options) {
     const geo::Field field = fitted ? geo::field_of(*fitted) : field_of(options);
     Notes notes;
     const Places places = sampled_places(options, fitted ? &*fitted : nullptr, notes);
+    require_own_names(options, places);
     const auto& points = places.coordinates;
     const std::vector<double> mean = fitted ? geo::mean_at(*fitted, places.sites()) : std::vector<double>{};
     require_writable(options.geo.output);
@@ -765,7 +772,8 @@ int run_sample(SampleCommand options) {
     std::vector<CsvColumn> columns = places.coordinate_columns();
     std::vector<CsvTextColumn> factors;
     add_covariates(places, factors, columns);
-    for (CsvColumn& column : drawn_columns(options, draws)) columns.push_back(std::move(column));
+    for (std::size_t k = 0; k < draws.size(); ++k)
+        columns.push_back({drawn_name(options, static_cast<Index>(k)), draws[k]});
     write_csv(options.geo.output, factors, columns);
     if (options.geo.output == "-") return success;
     print_results(*engine,

@@ -13,7 +13,6 @@
 #include <CLI/CLI.hpp>
 
 #include <filesystem>
-#include <numeric>
 #include <system_error>
 #include <utility>
 
@@ -89,10 +88,6 @@ WantedColumns columns_of_trend(const CsvTable& file, const DataOptions& options,
         }
     }
     return wanted;
-}
-
-double mean(const std::vector<double>& values) {
-    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 }  // namespace
@@ -277,7 +272,7 @@ geo::Sites read_points(const DataOptions& options, Notes& notes, Metric metric,
 geo::Model model_of(const ModelOptions& options, const geo::Observations& observations) {
     geo::Model model{
         .family = options.family, .metric = options.metric, .trend = options.trend, .estimation = options.estimation};
-    if (options.center == Center::mean) model.center = mean(observations.values);
+    if (options.center == Center::mean) model.center = observations.mean();
     model.jitter = options.jitter;
     apply(model, "--fix", options.fix, &geo::ParameterChoice::fixed);
     apply(model, "--start", options.start, &geo::ParameterChoice::start);

@@ -7,7 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <set>
 #include <string_view>
+#include <vector>
 
 namespace tesela {
 namespace {
@@ -38,6 +40,27 @@ Position position_after(std::string_view text, std::size_t length) {
             1 + static_cast<std::ptrdiff_t>(before.size() - line_start)};
 }
 
+/// Refuses what the library would take: values nested so deep that recursion overflows the stack, and a key that an
+/// object has twice, of which the library keeps the last.
+class Refusal {
+public:
+    explicit Refusal(const std::string& file) : file_(file) {}
+
+    bool operator()(int depth, nlohmann::json::parse_event_t event, const nlohmann::json& value) {
+        if (depth > most_depth) throw Error("{} has values nested more than {} deep", in_quotes(file_), most_depth);
+        using Event = nlohmann::json::parse_event_t;
+        if (event == Event::object_start) keys_.emplace_back();
+        if (event == Event::object_end) keys_.pop_back();
+        if (event == Event::key && !keys_.back().insert(value.get<std::string>()).second)
+            throw Error("{} has the key \"{}\" twice in one object", in_quotes(file_), value.get<std::string>());
+        return true;
+    }
+
+private:
+    const std::string& file_;
+    std::vector<std::set<std::string>> keys_;  ///< of the objects that are open, the innermost last
+};
+
 }  // namespace
 
 nlohmann::json read_json_file(const std::string& path) { return parse_json(read_file(path), path); }
@@ -45,12 +68,8 @@ nlohmann::json read_json_file(const std::string& path) { return parse_json(read_
 nlohmann::json parse_json(const std::string& text, const std::string& file) {
     if (text.find_first_not_of(" \t\r\n") == std::string::npos)
         throw Error("{} is empty; a JSON value is expected", in_quotes(file));
-    const auto refuse_depth = [&](int depth, nlohmann::json::parse_event_t, const nlohmann::json&) {
-        if (depth > most_depth) throw Error("{} has values nested more than {} deep", in_quotes(file), most_depth);
-        return true;
-    };
     try {
-        return nlohmann::json::parse(text, refuse_depth);
+        return nlohmann::json::parse(text, Refusal(file));
     } catch (const nlohmann::json::parse_error& error) {
         // error.byte counts the characters read, the offending one included.
         const Position at = position_after(text, error.byte == 0 ? 0 : error.byte - 1);

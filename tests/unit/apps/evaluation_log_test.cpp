@@ -82,6 +82,7 @@ TEST_F(EvaluationLogs, AnswerNoOtherQuestion) {
     EXPECT_THROW(EvaluationLog(file, 7), Error);
     EXPECT_EQ(read_file(file), "x,y,z\n1,2,3\n");
     EXPECT_THROW(EvaluationLog(folder.path("no/such"), 7), Error);
+    EXPECT_THROW(EvaluationLog("/dev/full", 7), Error);
 }
 
 TEST(PackedPoints, KeepAll) {

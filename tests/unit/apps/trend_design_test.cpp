@@ -160,6 +160,11 @@ TEST(TrendBasis, NamesTheColumnThatFollowsFromOthers) {
     EXPECT_THAT(of("~ kind + factor(class) + t"),
                 HasSubstr("has 6 coefficients, which 6 observations do not determine"));
     EXPECT_EQ(of("~ kind + h"), "");
+    data.covariates[0].values = std::vector<std::string>{"a", "a", "b", "b", "a", "b"};
+    data.covariates[2].values = std::vector<double>{1, 2, 1, 1, 2, 1};
+    EXPECT_THAT(
+        of(fmt::format("~ kind * factor({})", data.covariates[2].name)),
+        HasSubstr("2 is 0 at every observation, as no observation has that combination; leave the interaction"));
 }
 
 TEST(TrendBasis, APartLeavesOutColumnsThatItDoesNotDetermine) {

@@ -46,6 +46,9 @@ TEST(JsonFile, ErrorsNameFileLineAndColumn) {
     EXPECT_EQ(reading(directory, "[1e999]").rfind(prefix, 0), 0U);
     EXPECT_EQ(reading(directory, std::string(30000, '[') + std::string(30000, ']')),
               prefix + " has values nested more than 100 deep");
+    EXPECT_EQ(reading(directory, R"({"a": {"b": 1}, "c": [{"b": 1}, {"b": 2}], "a": 2})"),
+              prefix + " has the key \"a\" twice in one object");
+    EXPECT_NO_THROW((void)parse_json(R"({"a": {"b": 1}, "c": [{"b": 1}, {"b": 2}]})", "model.json"));
     EXPECT_EQ(reading(directory, " \n"), prefix + " is empty; a JSON value is expected");
 }
 

@@ -189,8 +189,7 @@ Matrix<double> CrossValidation::inverse_of_sigma() const {
     const Attachment& sigma = likelihood_.factor().matrix();
     Matrix<double> result(stream_, sigma.tiling(), sigma.distribution(),
                           {.name = "Sigma^-1", .stored = Stored::lower, .allocation = Allocation::when_written});
-    copy(stream_, likelihood_.factor(), result.lower());
-    inverse(stream_, result.lower());
+    invert_sigma(likelihood_, result);
     return result;
 }
 

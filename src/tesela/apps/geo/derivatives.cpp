@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <memory>
 
 namespace tesela::geo {
@@ -89,15 +88,6 @@ std::shared_ptr<Fetched> transposed_product(Stream& s, const MatrixView<double>&
     return s.fetch(sum(0, 0));
 }
 
-/// The elements of a tile that was fetched; 0 on engines without data.
-SmallMatrix elements_of(Fetched& fetched, Index rows, Index cols) {
-    fetched.wait();
-    SmallMatrix result(rows, cols);
-    if (fetched.has_value())
-        std::memcpy(result.values.data(), fetched.bytes().data(), result.values.size() * sizeof(double));
-    return result;
-}
-
 }  // namespace
 
 LikelihoodDerivatives::LikelihoodDerivatives(Likelihood& likelihood)
@@ -149,11 +139,6 @@ void LikelihoodDerivatives::weigh_residual(const LikelihoodValue& value, double 
     solve_triangular(stream_, likelihood_.factor().transposed(), weights_.view());
 }
 
-void LikelihoodDerivatives::invert() {
-    copy(stream_, likelihood_.factor(), inverse_.lower());
-    inverse(stream_, inverse_.lower());
-}
-
 /// Neighbours in the stream add to different sums, so that they can run at the same time.
 void LikelihoodDerivatives::add_traces() {
     const auto phase = stream_.phase("traces");
@@ -179,7 +164,7 @@ void LikelihoodDerivatives::add_traces() {
 Gradient LikelihoodDerivatives::gradient(const LikelihoodValue& value, double scale) {
     require_evaluated(value);
     weigh_residual(value, scale);
-    invert();
+    invert_sigma(likelihood_, inverse_);
     prepare_derivatives();  // while the inverse is computed
     add_traces();
     const std::shared_ptr<Fetched> fetched = stream_.fetch(sums_(0, 0));

@@ -49,7 +49,6 @@ private:
     [[nodiscard]] bool restricted() const;
     void weigh_residual(const LikelihoodValue& value, double scale);
     [[nodiscard]] SmallMatrix taken_by_trend(const LikelihoodValue& value);
-    void invert();
     void add_traces();
     void whiten_derivative(const CovarianceSlopes& direction, const Matrix<double>& A);
     void multiply_derivatives(const Matrix<double>& w, const Matrix<double>& V);

@@ -91,6 +91,8 @@ SearchPoint unpack(const PackedPoint& packed, std::vector<double> logs) {
 }
 
 EvaluationLog::EvaluationLog(const std::string& file, std::uint64_t question) : file_(file) {
+    if (std::filesystem::exists(file) && !std::filesystem::is_regular_file(file))
+        throw Error("{} is not a regular file, and a checkpoint must be one: it is read again", file);
     if (std::filesystem::exists(file)) read(read_file(file), question);
     // Written again without what was cut off.
     out_.open(file, std::ios::trunc);
@@ -130,7 +132,13 @@ SearchPoint EvaluationLog::next(const std::vector<double>& logs) {
 void EvaluationLog::add(const SearchPoint& point) {
     if (!out_.is_open()) return;
     out_ << line_of(point) << '\n' << std::flush;
-    if (!out_) throw Error("{} cannot be written any more", file_);
+    if (out_) ++added_;
+    if (out_) return;
+    lost_ = fmt::format(
+        "{} could not be written any more after {} evaluations of this run (is the disk full?): a fit that is stopped "
+        "goes on from there",
+        file_, added_);
+    out_.close();
 }
 
 }  // namespace tesela::geo

@@ -431,6 +431,8 @@ FitResult Search::run() {
     }
     evaluate_at_best();
     find_warnings();
+    if (log_ && !log_->lost().empty())
+        result_.warnings.push_back({FitWarning::Kind::checkpoint_lost, Parameter::sigma2, log_->lost()});
     warn_if_ill_conditioned();
     result_.seconds = seconds_since(start_);
     for (const Parameter p : all_parameters) result_.bounds[static_cast<std::size_t>(p)] = bounds_of(p);

@@ -30,7 +30,8 @@ inline constexpr Names<Optimizer, 3> optimizer_names{
     {{Optimizer::bobyqa, "bobyqa"}, {Optimizer::lbfgs, "lbfgs"}, {Optimizer::scoring, "scoring"}}};
 
 /// What a fit warns of: estimates that the data do not determine, a matrix whose factor has few digits, other maxima
-/// that are nearly as likely, a search that did not end at a maximum, and standard errors that could not be had.
+/// that are nearly as likely, a search that did not end at a maximum, a checkpoint on a full disk, and standard errors
+/// that could not be had.
 struct FitWarning {
     enum class Kind : std::uint8_t {
         at_lower_bound,
@@ -39,6 +40,7 @@ struct FitWarning {
         ill_conditioned,
         other_maximum,
         cut_short,
+        checkpoint_lost,
         no_errors
     };
     Kind kind = Kind::flat;

@@ -5,6 +5,7 @@
 #include "tesela/algs/solve.hpp"
 #include "tesela/algs/tasks.hpp"
 #include "tesela/apps/geo/geometry.hpp"
+#include "tesela/apps/geo/internal/whitened.hpp"
 #include "tesela/apps/geo/layout.hpp"
 #include "tesela/base/digest.hpp"
 #include "tesela/base/error.hpp"
@@ -13,18 +14,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <numbers>
-#include <numeric>
 #include <utility>
 
 namespace tesela::geo {
 namespace {
-
-double mean(const std::vector<double>& values) {
-    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
 
 /// [z X](i, j), with the offset taken off z.
 double right_hand_side(const void* context, ElementIndex at) {
@@ -54,11 +49,8 @@ const Observations& validated(const Observations& observations, const Model& mod
 }
 
 SmallMatrix fetched_gram(Fetched& fetched, Index order) {
-    fetched.wait();
-    SmallMatrix gram(order, order);
-    if (fetched.has_value())
-        std::memcpy(gram.values.data(), fetched.bytes().data(), gram.values.size() * sizeof(double));
-    else
+    SmallMatrix gram = elements_of(fetched, order, order);
+    if (!fetched.has_value())
         for (Index i = 0; i < order; ++i) gram(i, i) = 1;  // an engine without data: anything that can be factored
     return gram;
 }
@@ -90,7 +82,7 @@ Likelihood::Likelihood(Stream& stream, Observations observations, const Model& m
       basis_(model_.trend, observations_, options_.dependent_columns),
       // With an intercept the mean is estimated anyway; without the mean the quadratic form of large values keeps its
       // digits.
-      offset_(basis_.has_intercept() ? mean(observations_.values) : model_.center),
+      offset_(basis_.has_intercept() ? observations_.mean() : model_.center),
       max_distance_(points_.diameter_bound()) {
     Engine& engine = stream_.engine();
     Digest digest;

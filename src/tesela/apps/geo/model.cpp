@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace tesela::geo {
 namespace {
@@ -154,6 +155,10 @@ bool profiles_sigma2(const Model& model) {
 std::string Sites::where(Index place) const { return where_in(file, lines, place); }
 
 std::string Observations::where(Index observation) const { return where_in(file, lines, observation); }
+
+double Observations::mean() const {
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
 
 Sites Observations::sites() const {
     Sites result(coordinates, covariates);

@@ -114,6 +114,8 @@ struct Observations {
     std::vector<Covariate> covariates{};
 
     [[nodiscard]] Index size() const { return static_cast<Index>(values.size()); }
+    /// Of the values.
+    [[nodiscard]] double mean() const;
     /// The places, with the covariates.
     [[nodiscard]] Sites sites() const;
     /// "point 7 (counted from 0)" or "line 9 of data.csv".

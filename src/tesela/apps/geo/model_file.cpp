@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 namespace tesela::geo {
@@ -196,6 +197,9 @@ Observations read_observations(const Part& root) {
     if (result.coordinate_names.size() != result.coordinates.size())
         throw Error("the fields columns.coordinates and observations.coordinates have {} and {} columns",
                     result.coordinate_names.size(), result.coordinates.size());
+    std::set<std::string> names;
+    for (const std::string& name : result.coordinate_names)
+        if (!names.insert(name).second) throw Error("the field columns.coordinates has {} twice", name);
     return result;
 }
 
@@ -275,6 +279,15 @@ void check_format(const Part& root) {
         throw Error("the field version is {}; this program reads version {}", version, format_version);
 }
 
+/// What the parameters mean follows from the family; a file that says another thing was changed by someone who means
+/// it.
+void check_convention(const Part& root, CovarianceFamily family) {
+    if (!root.has("convention")) return;
+    if (const std::string text = root["convention"].text(); text != convention(family))
+        throw Error("the field convention is \"{}\", but the family {} has \"{}\"", text, name(family),
+                    convention(family));
+}
+
 }  // namespace
 
 InformationCriteria criteria_of(const FittedModel& fitted) {
@@ -351,6 +364,7 @@ FittedModel model_from_json(const Json& json) {
     fitted.model.family = root["family"].named(parse_covariance_family);
     fitted.model.metric = root["metric"].named(parse_metric);
     read_parameters(root, fitted);
+    check_convention(root, fitted.model.family);
     fitted.observations = read_observations(root);
     read_trend(root["trend"], fitted);
     if (root.has("estimation")) fitted.model.estimation = root["estimation"].named(parse_estimation);

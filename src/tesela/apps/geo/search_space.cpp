@@ -17,7 +17,7 @@ double residual_variance(const Likelihood& likelihood) {
     const SmallMatrix& Q = likelihood.basis().at_observations();
     std::vector<double> values = likelihood.observations().values;
     const auto n = static_cast<double>(values.size());
-    const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+    const double mean = likelihood.observations().mean();
     for (double& v : values) v -= mean;
     for (Index k = 0; k < Q.cols; ++k) {
         const double* const q = Q.values.data() + k * Q.rows;
@@ -26,6 +26,13 @@ double residual_variance(const Likelihood& likelihood) {
         for (std::size_t i = 0; i < values.size(); ++i) values[i] -= along * q[i];
     }
     const double sum = std::inner_product(values.begin(), values.end(), values.begin(), 0.0);
+    const std::vector<double>& z = likelihood.observations().values;
+    const double before = std::inner_product(z.begin(), z.end(), z.begin(), 0.0);
+    // What rounding leaves of values that lie on the trend.
+    constexpr double rounding = 1e-13;
+    if (sum <= before * rounding * rounding)
+        throw Error("the trend {} passes through every value of {}: nothing is left for a covariance to describe",
+                    likelihood.model().trend.text(), likelihood.observations().value_name);
     const double degrees = std::max(1.0, n - static_cast<double>(std::max<Index>(1, Q.cols)));
     return std::max(sum / degrees, std::numeric_limits<double>::min());
 }

@@ -16,6 +16,12 @@ namespace {
 
 constexpr std::size_t slot(Index i) { return static_cast<std::size_t>(i); }
 
+bool is_interaction(const std::string& name) { return name.find(':') != std::string::npos; }
+
+bool is_zero(const std::vector<double>& vector) {
+    return std::all_of(vector.begin(), vector.end(), [](double value) { return value == 0; });
+}
+
 }  // namespace
 
 TrendBasis::TrendBasis(const TrendFormula& formula, const Observations& observations, DependentColumns dependent)
@@ -106,6 +112,11 @@ std::string TrendBasis::explain_dependence(const std::vector<double>& along, Ind
             "constant trend",
             others.empty() ? name + " is the same everywhere"
                            : fmt::format("{} follows from {}", name, fmt::join(others, " and ")));
+    if (is_interaction(name) && is_zero(along) && centre_[slot(k)] == 0)
+        return fmt::format(
+            "the trend {}: {} is 0 at every observation, as no observation has that combination; leave "
+            "the interaction out, or merge levels",
+            formula_.text(), name);
     if (others.empty())
         return fmt::format("the trend {}: {} is the same everywhere{}; leave it out", formula_.text(), name,
                            has_intercept() ? ", as the intercept" : "");

@@ -1,11 +1,28 @@
 #include "tesela/apps/geo/internal/whitened.hpp"
+
+#include "tesela/algs/cholesky.hpp"
 #include "tesela/algs/elementwise.hpp"
 #include "tesela/algs/gemm.hpp"
 #include "tesela/algs/solve.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/distribution/families.hpp"
 
+#include <cstring>
+
 namespace tesela::geo {
+
+SmallMatrix elements_of(Fetched& fetched, Index rows, Index cols) {
+    fetched.wait();
+    SmallMatrix result(rows, cols);
+    if (fetched.has_value())
+        std::memcpy(result.values.data(), fetched.bytes().data(), result.values.size() * sizeof(double));
+    return result;
+}
+
+void invert_sigma(const Likelihood& likelihood, const Matrix<double>& result) {
+    copy(likelihood.stream(), likelihood.factor(), result.lower());
+    inverse(likelihood.stream(), result.lower());
+}
 
 Matrix<double> column_like_sigma(const Likelihood& likelihood, Index columns, const char* name) {
     const Attachment& sigma = likelihood.factor().matrix();

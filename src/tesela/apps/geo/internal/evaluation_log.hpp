@@ -37,8 +37,10 @@ public:
     [[nodiscard]] bool has_next() const { return at_ < known_.size(); }
     /// The next of them. Throws Error if it is not at these logarithms.
     [[nodiscard]] SearchPoint next(const std::vector<double>& logs);
-    /// Writes one down, for good when it returns.
+    /// Writes one down, for good when it returns; after one that cannot be written no more are kept.
     void add(const SearchPoint& point);
+    /// Why no more are kept; empty if all are.
+    [[nodiscard]] const std::string& lost() const { return lost_; }
 
 private:
     void read(const std::string& text, std::uint64_t question);
@@ -47,6 +49,8 @@ private:
     std::ofstream out_;
     std::vector<SearchPoint> known_;
     std::size_t at_ = 0;
+    std::size_t added_ = 0;
+    std::string lost_;
 };
 
 }  // namespace tesela::geo

@@ -4,6 +4,12 @@
 
 namespace tesela::geo {
 
+/// The elements of a tile that is being fetched; 0 on engines without data.
+[[nodiscard]] SmallMatrix elements_of(Fetched& fetched, Index rows, Index cols);
+
+/// result := Σ⁻¹ of the last, good, evaluation, in its lower triangle.
+void invert_sigma(const Likelihood& likelihood, const Matrix<double>& result);
+
 /// A column of tiles with the rows of Σ, on the owners of its diagonal; its tiles are not written yet.
 [[nodiscard]] Matrix<double> column_like_sigma(const Likelihood& likelihood, Index columns, const char* name);
 
