@@ -61,9 +61,8 @@ Scheme scheme_of(const ValidateCommand& options, const geo::FittedModel& fitted)
         return {.name = "leave_one_out", .words = "leave-one-out", .folds = geo::leave_one_out(n)};
     geo::Folds folds =
         geo::block_folds(fitted.observations, fitted.model.metric, geo::parse_cells(options.blocks, "--blocks"));
-    return {.name = "blocks",
-            .words = fmt::format("{} blocks of {}", folds.count, options.blocks),
-            .folds = std::move(folds)};
+    std::string words = fmt::format("{} blocks of {}", folds.count, options.blocks);
+    return {.name = "blocks", .words = std::move(words), .folds = std::move(folds)};
 }
 
 /// The observations of a file, in columns that are called as in the model unless options say otherwise.

@@ -73,10 +73,10 @@ EvaluationCost evaluation_cost(Index n, Index tile, const Distribution& distribu
     return cost;
 }
 
-Likelihood::Likelihood(Stream& stream, Observations observations, const Model& model, LikelihoodOptions options)
+Likelihood::Likelihood(Stream& stream, Observations observations, Model model, LikelihoodOptions options)
     : stream_(stream),
       observations_(std::move(observations)),
-      model_(model),
+      model_(std::move(model)),
       options_(std::move(options)),
       points_(model_.metric, validated(observations_, model_).coordinates),
       basis_(model_.trend, observations_, options_.dependent_columns),

@@ -47,7 +47,7 @@ struct LikelihoodValue {
 class Likelihood {
 public:
     /// Throws Error where observations, model or options make no sense, and where the matrix does not fit.
-    Likelihood(Stream& stream, Observations observations, const Model& model, LikelihoodOptions options = {});
+    Likelihood(Stream& stream, Observations observations, Model model, LikelihoodOptions options = {});
     ~Likelihood() = default;
     Likelihood(const Likelihood&) = delete;
     Likelihood& operator=(const Likelihood&) = delete;
