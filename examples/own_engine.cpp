@@ -113,6 +113,7 @@ public:
     bool move(StreamState&, TileRef, NodeId) override { return true; }
     void share(StreamState&, TileRef, const Readers&, std::int32_t) override {}
     void retire(StreamState&, TileRef) override {}
+    void discard(StreamState&, TileRef) override {}
 
     Status wait(StreamState& stream) override {
         run_until(0);

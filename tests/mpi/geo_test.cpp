@@ -49,6 +49,35 @@ TEST(Geo, EveryStepOfOverlapGivesTheSameValue) {
     }
 }
 
+/// What this node has sent so far.
+double sent_bytes() {
+    double bytes = 0;
+    for (const StarpuEngine::Sent& to : engine().sent()) bytes += static_cast<double>(to.bytes);
+    return bytes;
+}
+
+TEST(Geo, AGenerationWithOwnersOfItsOwnGivesTheSameValuesAndLaterEvaluationsSendWhatTheFirstSent) {
+    const auto& expected = tesela::testing::meuse_log_likelihoods();
+    const GridSize grid = Tiling::square(155, 16).grid();
+    for (const Overlap overlap : all_steps) {
+        Stream s(engine());
+        Likelihood likelihood(s, meuse(), about_the_mean(),
+                              {.tile = 16,
+                               .distribution = random_distribution(grid, engine().node_count(), 6),
+                               .generation = random_distribution(grid, engine().node_count(), 7),
+                               .overlap = overlap});
+        std::vector<double> sent;
+        for (const auto& [theta, value] : expected) {
+            engine().barrier();
+            const double before = sent_bytes();
+            EXPECT_NEAR(likelihood.evaluate(theta).log_likelihood, value, 1e-9 * std::abs(value)) << name(overlap);
+            engine().barrier();
+            sent.push_back(sent_bytes() - before);
+        }
+        for (const double bytes : sent) EXPECT_EQ(bytes, sent.front()) << name(overlap);
+    }
+}
+
 TEST(Geo, FromTheMemoryStepOnTilesHaveTheirMemoryBeforeTheFirstEvaluation) {
     const auto theta = tesela::testing::meuse_log_likelihoods().back().first;
     constexpr Index tile = 11;

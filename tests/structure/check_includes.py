@@ -16,6 +16,7 @@ ONLY = {
     r"mpi\.h": {"net"},
     r"simgrid/.*": {"sim"},
     r"nlopt\.(h|hpp)": {"apps"},
+    r"coin/.*": {"lp"},
     r"(hdf5|H5\w+)\.h": {"io"},
     r"CLI/.*": {"cli"},
     r"cblas\.h": {"kernels"},

@@ -25,6 +25,7 @@ class Tesela(CMakePackage):
     depends_on("nlohmann-json@3.11:")
     depends_on("random123")
     depends_on("nlopt")
+    depends_on("clp")
     depends_on("cli11@2.1:")
     depends_on("boost@1.74:", when="+bench")
     depends_on("gsl", when="+bench")

@@ -418,6 +418,7 @@ void add_fit(CLI::App& app, int& exit_code) {
     command->add_flag("--dry-run", options->dry_run,
                       "Print the memory, operations and time that a fit would take, and do not fit");
     add_run_options(*command, options->geo);
+    add_plan_option(*command, options->geo);
     add_example(*command, "tesela fit data/meuse.csv --coords x,y --value log_zinc -o meuse.json");
     command->callback([=, &exit_code] { exit_code = run_geo("tesela fit", [&] { return run_fit(*options); }); });
 }
@@ -471,6 +472,7 @@ void add_loglik(CLI::App& app, int& exit_code) {
     add_mean_options(*command, options->model, geo::Trend::none);
     set_heading(*command, "Model");
     add_run_options(*command, *options);
+    add_plan_option(*command, *options);
     add_example(*command,
                 "tesela loglik data/meuse.csv --coords x,y --value log_zinc --trend constant --theta "
                 "sigma2=0.6,range=200,smoothness=0.5,nugget=0.05");

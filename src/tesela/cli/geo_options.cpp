@@ -7,7 +7,9 @@
 #include "tesela/cli/help_groups.hpp"
 #include "tesela/cli/number_option.hpp"
 #include "tesela/distribution/families.hpp"
+#include "tesela/io/json_file.hpp"
 #include "tesela/io/output_file.hpp"
+#include "tesela/plan/plan_file.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -88,6 +90,18 @@ WantedColumns columns_of_trend(const CsvTable& file, const DataOptions& options,
         }
     }
     return wanted;
+}
+
+/// Tile size and owners in both phases as a plan has them.
+geo::LikelihoodOptions planned_options(const GeoOptions& options, Index n, StarpuEngine& engine) {
+    const plan::Plan plan = plan::plan_from_json(read_json_file(options.plan), options.plan);
+    plan::PlanUse use{.tiles = Tiling::square(n, plan.tile).grid(), .workers = {}};
+    for (const int workers : engine.Engine::gather(engine.worker_count())) use.workers.push_back(workers);
+    plan::require_fits(plan, use, options.plan);
+    geo::LikelihoodOptions result{
+        .tile = plan.tile, .distribution = plan.distributions.second, .overlap = overlap_of(options.overlap, engine)};
+    if (plan.distributions.first != plan.distributions.second) result.generation = plan.distributions.first;
+    return result;
 }
 
 }  // namespace
@@ -185,6 +199,15 @@ void add_run_options(CLI::App& command, GeoOptions& options) {
     set_heading(command, "Machine");
 }
 
+void add_plan_option(CLI::App& command, GeoOptions& options) {
+    command
+        .add_option("--plan", options.plan, "Tile size and owners of tiles in each phase, as tesela plan wrote them")
+        ->type_name("FILE")
+        ->excludes("--tile")
+        ->excludes("--dist")
+        ->group("Machine");
+}
+
 std::unique_ptr<StarpuEngine> start_geo_engine(const GeoOptions& options) {
     RunOptions run = options.run;
     if (run.critical_worker == CriticalWorker::none) run.critical_worker = critical_worker(options.overlap);
@@ -195,7 +218,8 @@ geo::Overlap overlap_of(geo::OverlapChoice choice, const StarpuEngine& engine) {
     return choice.value_or(engine.description().critical_worker ? geo::Overlap::oversubscribe : geo::Overlap::order);
 }
 
-geo::LikelihoodOptions likelihood_options(const GeoOptions& options, Index n, const StarpuEngine& engine) {
+geo::LikelihoodOptions likelihood_options(const GeoOptions& options, Index n, StarpuEngine& engine) {
+    if (!options.plan.empty()) return planned_options(options, n, engine);
     geo::LikelihoodOptions result{.tile = tile_size(options.run, n, engine),
                                   .overlap = overlap_of(options.overlap, engine)};
     result.distribution = distribution(options.run, Tiling::square(n, result.tile).grid(), engine, Operation::cholesky);

@@ -48,6 +48,7 @@ struct GeoOptions {
     DataOptions data;
     ModelOptions model;
     geo::OverlapChoice overlap{};
+    std::string plan;  ///< file
     std::string output;
 };
 
@@ -80,13 +81,15 @@ void add_overlap_option(CLI::App& command, geo::OverlapChoice& overlap);
 /// Adds --json, --tile, --dist, --overlap and the options of the engine, under the headings Output and Machine: what
 /// stands under Output is to be added before.
 void add_run_options(CLI::App& command, GeoOptions& options);
+/// Adds --plan, which takes the place of --tile and --dist.
+void add_plan_option(CLI::App& command, GeoOptions& options);
 
 /// The engine that the options ask for, with the critical worker that the last step of --overlap means.
 [[nodiscard]] std::unique_ptr<StarpuEngine> start_geo_engine(const GeoOptions& options);
 /// The step that was asked for, or that `auto` came to on this node when the engine started.
 [[nodiscard]] geo::Overlap overlap_of(geo::OverlapChoice choice, const StarpuEngine& engine);
 /// Tile size, distribution and overlap for n observations.
-[[nodiscard]] geo::LikelihoodOptions likelihood_options(const GeoOptions& options, Index n, const StarpuEngine& engine);
+[[nodiscard]] geo::LikelihoodOptions likelihood_options(const GeoOptions& options, Index n, StarpuEngine& engine);
 
 /// What to tell the user on stderr when it is known which node speaks.
 using Notes = std::vector<std::string>;

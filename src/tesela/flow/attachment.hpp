@@ -88,6 +88,7 @@ public:
     /// Whether some task before this point of the stream wrote the tile, or the caller brought its memory.
     [[nodiscard]] bool written(TileIndex tile) const { return written_[position(tile)] != 0; }
     void set_written(TileIndex tile) { written_[position(tile)] = 1; }
+    void set_discarded(TileIndex tile) { written_[position(tile)] = 0; }
 
     /// Whose it is.
     const Engine* engine = nullptr;

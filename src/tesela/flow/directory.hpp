@@ -29,7 +29,7 @@ public:
     [[nodiscard]] Index nodes() const { return nodes_; }
     [[nodiscard]] std::size_t size() const { return entries_.size(); }
     [[nodiscard]] std::int32_t owner(std::size_t datum) const { return entries_[datum].owner; }
-    /// Counts writes and moves; 0 while there is no value.
+    /// Counts writes and moves of values; 0 before the first.
     [[nodiscard]] std::uint32_t version(std::size_t datum) const { return entries_[datum].version; }
     [[nodiscard]] bool holds(std::size_t datum, std::int32_t node) const {
         return (bits(datum)[node / 64] >> static_cast<unsigned>(node % 64) & 1U) != 0;
@@ -51,6 +51,7 @@ public:
         if (node != entry.owner && !holds(datum, node)) effects.take(datum, node);
         drop_others(datum, node, effects);
         ++entry.version;
+        entry.valued = 1;
         set(datum, node);
         if (node != entry.owner) effects.send(datum, node, std::span<const std::int32_t>{&entry.owner, 1});
     }
@@ -67,19 +68,26 @@ public:
         Entry& entry = entries_[datum];
         const std::int32_t from = entry.owner;
         if (from == to) return;
-        if (entry.version > 0 && !holds(datum, to)) effects.send(datum, from, std::span<const std::int32_t>{&to, 1});
+        if (entry.valued != 0 && !holds(datum, to)) effects.send(datum, from, std::span<const std::int32_t>{&to, 1});
         drop_others(datum, to, effects);
         entry.owner = to;
         clear(datum, from);
         set(datum, to);
         effects.drop(datum, from);
-        if (entry.version > 0) ++entry.version;
+        if (entry.valued != 0) ++entry.version;
     }
 
     /// Copies are not needed any more.
     template <class Effects>
     void retire(std::size_t datum, Effects&& effects) {
         drop_others(datum, entries_[datum].owner, effects);
+    }
+
+    /// The value is not needed any more, by anyone: it does not travel when the datum moves before it is written again.
+    template <class Effects>
+    void discard(std::size_t datum, Effects&& effects) {
+        retire(datum, effects);
+        entries_[datum].valued = 0;
     }
 
     /// Some nodes are going to read the datum: it is handed on along a binomial tree, so that one to many takes as long
@@ -114,8 +122,9 @@ public:
 private:
     struct Entry {
         std::int32_t owner = 0;
-        std::uint32_t version = 0;
-        std::uint64_t holders = 0;  // of up to 64 nodes
+        std::uint32_t version : 31 = 0;
+        std::uint32_t valued : 1 = 0;  // whether there is a value that anyone needs
+        std::uint64_t holders = 0;     // of up to 64 nodes
     };
 
     [[nodiscard]] const std::uint64_t* bits(std::size_t datum) const {

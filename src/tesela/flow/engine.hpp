@@ -164,6 +164,8 @@ public:
     virtual void share(StreamState& stream, TileRef tile, const Readers& readers, std::int32_t priority) = 0;
     /// Copies of the tile on nodes that do not own it are not needed any more.
     virtual void retire(StreamState& stream, TileRef tile) = 0;
+    /// The value of the tile is not needed any more: where it moves before it is written again, no bytes travel.
+    virtual void discard(StreamState& stream, TileRef tile) = 0;
     /// Brings the value that a tile has at this point of the stream to every node.
     virtual void fetch(StreamState& stream, TileRef tile, std::shared_ptr<Fetched> into) = 0;
     /// Waits for all work of the stream on all nodes; says how it ended and clears the failure.

@@ -23,6 +23,12 @@ std::string label(const Recording& recording, const RecordedItem& item) {
     return item.kernel->name;
 }
 
+/// What only says where copies are, or are not needed, waits for nobody.
+bool uses_values(RecordedItem::Kind kind) {
+    using Kind = RecordedItem::Kind;
+    return kind != Kind::retire && kind != Kind::discard && kind != Kind::share;
+}
+
 }  // namespace
 
 TaskGraph dependency_graph(const Recording& recording) {
@@ -33,7 +39,7 @@ TaskGraph dependency_graph(const Recording& recording) {
     for (std::uint32_t v = 0; v < recording.items.size(); ++v) {
         const RecordedItem& item = recording.items[v];
         needs.clear();
-        if (item.kind != RecordedItem::Kind::retire && item.kind != RecordedItem::Kind::share)
+        if (uses_values(item.kind))
             for (const RecordedAccess& access : recording.accesses_of(item))
                 last[static_cast<std::size_t>(access.datum)].touch(touch_of(access.mode), v, needs);
         tidy_dependencies(v, needs);

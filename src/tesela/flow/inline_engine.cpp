@@ -67,6 +67,7 @@ void InlineEngine::exchange(StreamState&, const Exchange& exchange) {
 
 void InlineEngine::share(StreamState&, TileRef, const Readers&, std::int32_t) {}
 void InlineEngine::retire(StreamState&, TileRef) {}
+void InlineEngine::discard(StreamState&, TileRef) {}
 
 void InlineEngine::fetch(StreamState&, TileRef tile, std::shared_ptr<Fetched> into) {
     const Tile from = tile_of(tile);

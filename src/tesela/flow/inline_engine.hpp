@@ -24,6 +24,7 @@ public:
     void exchange(StreamState& stream, const Exchange& exchange) override;
     void share(StreamState& stream, TileRef tile, const Readers& readers, std::int32_t priority) override;
     void retire(StreamState& stream, TileRef tile) override;
+    void discard(StreamState& stream, TileRef tile) override;
     void fetch(StreamState& stream, TileRef tile, std::shared_ptr<Fetched> into) override;
     Status wait(StreamState& stream) override;
     void set_workers(StreamState& stream, WorkerSet workers) override;

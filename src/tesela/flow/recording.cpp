@@ -388,6 +388,10 @@ void RecordingEngine::retire(StreamState& stream, TileRef tile) {
     add(RecordedItem::Kind::retire, stream, tile, tile.owner());
 }
 
+void RecordingEngine::discard(StreamState& stream, TileRef tile) {
+    add(RecordedItem::Kind::discard, stream, tile, tile.owner());
+}
+
 void RecordingEngine::fetch(StreamState& stream, TileRef tile, std::shared_ptr<Fetched> into) {
     add(RecordedItem::Kind::fetch, stream, tile, tile.owner());
     into->arrive(false);

@@ -54,13 +54,13 @@ struct RecordedExchange {
     std::uint32_t items = 0;
 };
 
-/// One entry of a recorded stream. `move` and `retire` have one access and use `node` as the destination of the move;
-/// `share` has one, and its readers are `shares[first_part]`;
-/// `fetch` has one access and brings it to every node; `workers` has none: the stream's workers are from here on
-/// those of `worker_sets[first_part]`; `exchange` is what one target tile gets of `exchanges[exchange]`: it reads
-/// parts of its sources, whose bytes are `parts`, and its last access is the target.
+/// One entry of a recorded stream. `move`, `retire` and `discard` have one access and use `node` as the destination of
+/// the move; `share` has one, and its readers are `shares[first_part]`; `fetch` has one access and brings it to every
+/// node; `workers` has none: the stream's workers are from here on those of `worker_sets[first_part]`; `exchange` is
+/// what one target tile gets of `exchanges[exchange]`: it reads parts of its sources, whose bytes are `parts`, and its
+/// last access is the target.
 struct RecordedItem {
-    enum class Kind : std::uint8_t { task, move, retire, fetch, exchange, workers, share };
+    enum class Kind : std::uint8_t { task, move, retire, discard, fetch, exchange, workers, share };
     Kind kind = Kind::task;
     Placement placement = Placement::automatic;
     Urgency urgency = Urgency::ordinary;
@@ -175,6 +175,7 @@ void follow_placement(const Recording& recording, const RecordedItem& item, Dire
     switch (item.kind) {
         case RecordedItem::Kind::move: return directory.move(datum, item.node, effects);
         case RecordedItem::Kind::retire: return directory.retire(datum, effects);
+        case RecordedItem::Kind::discard: return directory.discard(datum, effects);
         case RecordedItem::Kind::fetch: return directory.visit(datum, effects, [] {});
         case RecordedItem::Kind::share: return directory.share(datum, readers_of(recording, item, directory), effects);
         case RecordedItem::Kind::task:
@@ -224,6 +225,7 @@ public:
     void exchange(StreamState& stream, const Exchange& exchange) override;
     void share(StreamState& stream, TileRef tile, const Readers& readers, std::int32_t priority) override;
     void retire(StreamState& stream, TileRef tile) override;
+    void discard(StreamState& stream, TileRef tile) override;
     void fetch(StreamState& stream, TileRef tile, std::shared_ptr<Fetched> into) override;
     Status wait(StreamState& stream) override;
     void set_workers(StreamState& stream, WorkerSet workers) override;

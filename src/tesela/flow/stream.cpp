@@ -250,6 +250,15 @@ void Stream::retire(TileRef tile) {
     engine_.retire(*state_, tile);
 }
 
+void Stream::discard(TileRef tile) {
+    check_tile("discard", tile);
+    Task reader;
+    reader.phase = phase_;
+    add_partials({tile, AccessMode::read}, reader);
+    engine_.discard(*state_, tile);
+    tile.matrix->set_discarded(tile.index);
+}
+
 std::shared_ptr<Fetched> Stream::fetch(TileRef tile) {
     check_tile("fetch", tile);
     check_has_value("fetch", tile);

@@ -49,6 +49,9 @@ public:
     void share_with_owners(TileRef tile, std::initializer_list<TileBlock> of, std::int32_t priority = 0);
     /// Says that copies of a tile on other nodes than its owner's will not be read again before it is written.
     void retire(TileRef tile);
+    /// Says that nobody will read what a tile holds: it has no value until it is written again, and moves without
+    /// bytes.
+    void discard(TileRef tile);
     /// The value of a 1×1 tile at this point of the stream; `otherwise` on engines without data. Throws Error if the
     /// tile is larger.
     template <class T>

@@ -4,6 +4,7 @@
 #include "tesela/flow/access_rules.hpp"
 #include "tesela/flow/exchange.hpp"
 #include "tesela/sim/internal/parcel_kernels.hpp"
+#include "tesela/sim/kernel_work.hpp"
 #include "tesela/sim/rank_model.hpp"
 
 #include <algorithm>
@@ -499,17 +500,15 @@ private:
     /// Durations depend on the longest side of the tiles, what is done to them, and their ranks.
     [[nodiscard]] Work work_of(const RecordedItem& item) {
         tiles_.clear();
-        KernelWork amount{.tile = 1, .flops = item.cost.flops, .bytes = item.cost.bytes};
         bool low_rank = false;
         for (const RecordedAccess& access : in_.recording.accesses_of(item)) {
             TileShape shape = in_.recording.data[static_cast<std::size_t>(access.datum)].shape;
             shape.rank = in_.ranks[static_cast<std::size_t>(access.datum)];
-            amount.add_tile(shape.rows, shape.cols, writes(access.mode));
             low_rank |= shape.rank != dense_rank;
             if (tiles_.size() < most_tiles) tiles_.push_back({shape, access.mode});
         }
         const bool scaled = low_rank && in_.ranks_change_durations;
-        return {item.kernel, amount, scaled ? low_rank_work_ratio(tiles_) : 1};
+        return {item.kernel, kernel_work(in_.recording, item), scaled ? low_rank_work_ratio(tiles_) : 1};
     }
 
     [[nodiscard]] std::uint32_t work_number(const RecordedItem& item) {

@@ -81,6 +81,7 @@ void SimulatedEngine::share(StreamState& stream, TileRef tile, const Readers& re
 }
 
 void SimulatedEngine::retire(StreamState& stream, TileRef tile) { implementation_->recorder.retire(stream, tile); }
+void SimulatedEngine::discard(StreamState& stream, TileRef tile) { implementation_->recorder.discard(stream, tile); }
 
 void SimulatedEngine::fetch(StreamState& stream, TileRef tile, std::shared_ptr<Fetched> into) {
     implementation_->recorder.fetch(stream, tile, std::move(into));

@@ -84,6 +84,7 @@ public:
     void exchange(StreamState& stream, const Exchange& exchange) override;
     void share(StreamState& stream, TileRef tile, const Readers& readers, std::int32_t priority) override;
     void retire(StreamState& stream, TileRef tile) override;
+    void discard(StreamState& stream, TileRef tile) override;
     void fetch(StreamState& stream, TileRef tile, std::shared_ptr<Fetched> into) override;
     /// Simulates what all streams have submitted since the last wait. Throws Error naming a kernel that no worker of
     /// its node can run.

@@ -378,6 +378,15 @@ void StarpuEngine::retire(StreamState& stream, TileRef tile) {
     matrix.directory().retire(matrix.position(tile.index), Effects{self, mine, matrix, position});
 }
 
+void StarpuEngine::discard(StreamState& stream, TileRef tile) {
+    auto& self = *implementation_;
+    if (self.alone()) return;
+    StarpuStream& mine = stream_of(stream);
+    StarpuAttachment& matrix = attachment_of(tile);
+    const std::uint64_t position = self.step(mine, number_of(StepKind::discard, tile));
+    matrix.directory().discard(matrix.position(tile.index), Effects{self, mine, matrix, position});
+}
+
 void StarpuEngine::fetch(StreamState& stream, TileRef tile, std::shared_ptr<Fetched> into) {
     auto& self = *implementation_;
     StarpuStream& mine = stream_of(stream);

@@ -191,6 +191,7 @@ public:
         inner_.share(stream, tile, readers, priority);
     }
     void retire(StreamState& stream, TileRef tile) override { inner_.retire(stream, tile); }
+    void discard(StreamState& stream, TileRef tile) override { inner_.discard(stream, tile); }
     void fetch(StreamState& stream, TileRef tile, std::shared_ptr<Fetched> into) override {
         inner_.fetch(stream, tile, std::move(into));
     }

@@ -126,6 +126,25 @@ TEST(Recording, AMoveIsOneTransferAndChangesWhereTasksRun) {
     EXPECT_EQ(transfers.matrix[0 * 2 + 1], 4 * 4 * 8);
 }
 
+TEST(Recording, WhatIsDiscardedMovesWithoutBytesAndCannotBeRead) {
+    Recorded r(3);
+    Matrix<double> A(r.s, Tiling::square(4, 4), Distribution({1, 1}, 3, {0}));
+    for (int round = 0; round < 3; ++round) {
+        r.s.move(A(0, 0), NodeId{1});
+        generate(r.s, A.view(), {one});
+        r.s.share(A(0, 0), std::vector{NodeId{2}});
+        r.s.move(A(0, 0), NodeId{0});
+        r.s.discard(A(0, 0));
+        EXPECT_THROW(cholesky(r.s, A), Error);
+    }
+    const Transfers transfers = count_transfers(r.engine.recording());
+    EXPECT_EQ(transfers.messages, 3 * 2);
+    EXPECT_EQ(transfers.matrix[1 * 3 + 0], 3 * 4 * 4 * 8);
+    EXPECT_EQ(transfers.matrix[0 * 3 + 1], 0);
+    r.s.move(A(0, 0), NodeId{2});  // nor does it come back to one that had a copy
+    EXPECT_EQ(count_transfers(r.engine.recording()).messages, 3 * 2);
+}
+
 TEST(Recording, KnowsWhenAMatrixWasGivenUp) {
     Recorded r(1);
     const auto make = [&](const char* name) {

@@ -120,7 +120,8 @@ TEST(Graph, IsThatOfTheRecordedStream) {
         std::vector<std::uint64_t> accesses;
         for (const RecordedAccess& access : recording.accesses_of(item))
             accesses.push_back(pack_access(static_cast<std::uint64_t>(access.datum), static_cast<Use>(access.mode)));
-        if (item.kind == RecordedItem::Kind::retire || item.kind == RecordedItem::Kind::share) accesses.clear();
+        using Kind = RecordedItem::Kind;
+        if (item.kind == Kind::retire || item.kind == Kind::discard || item.kind == Kind::share) accesses.clear();
         builder.task("t", -1, {}, accesses);
     }
     const Graph graph = dependency_graph(builder.trace());

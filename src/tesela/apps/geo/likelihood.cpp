@@ -92,6 +92,10 @@ Likelihood::Likelihood(Stream& stream, Observations observations, Model model, L
     engine.require_alike("the observations", digest.value());
     options_.tile = layout_for(engine, observations_.size(), options_.tile, options_.distribution).tile;
     if (!options_.distribution) options_.distribution = squarest_block_cyclic(tiling().grid(), engine.node_count());
+    if (options_.generation && options_.generation->grid() != tiling().grid())
+        throw Error("the covariance matrix has {} x {} tiles, and its generation is distributed over {} x {}",
+                    tiling().grid().rows, tiling().grid().cols, options_.generation->grid().rows,
+                    options_.generation->grid().cols);
     matrices_.emplace(make_matrices());
 }
 
@@ -143,7 +147,20 @@ LikelihoodValue Likelihood::evaluate(const CovarianceParameters& theta) {
 void Likelihood::generate() {
     const auto phase = stream_.phase("generate");
     const Index nt = matrices_->sigma.tiling().grid().rows;
-    for (const TileIndex tile : generation_order(nt, options_.overlap)) submit_tile(tile);
+    for (const TileIndex tile : generation_order(nt, options_.overlap)) {
+        if (options_.generation) give_for_generation(tile);
+        submit_tile(tile);
+        if (options_.generation) stream_.move(matrices_->sigma(tile.i, tile.j), options_.distribution->owner(tile));
+    }
+}
+
+/// The factor of the evaluation before, which is here if anything is, is not needed any more.
+void Likelihood::give_for_generation(TileIndex tile) {
+    const TileRef there = matrices_->sigma(tile.i, tile.j);
+    const NodeId owner = options_.generation->owner(tile);
+    if (owner == there.owner()) return;
+    if (there.matrix->written(tile)) stream_.discard(there);
+    stream_.move(there, owner);
 }
 
 /// A tile of Σ; with one of the diagonal also the rows of [z X] that meet it.

@@ -18,6 +18,9 @@ struct LikelihoodOptions {
     Index tile = 0;
     /// Owners of the tiles of the covariance matrix; none: block-cyclic over the squarest grid of nodes.
     std::optional<Distribution> distribution{};
+    /// Owners while the matrix is generated, if they are others: tiles then move to those of `distribution` as soon as
+    /// they are there, and back for the next evaluation, without bytes (paper 000, section 4.4).
+    std::optional<Distribution> generation{};
     Overlap overlap = Overlap::order;
     /// What writes a tile of the covariance matrix; takes CovarianceArguments.
     const CovarianceKernel* generator = &covariance_kernel;
@@ -95,6 +98,7 @@ private:
     [[nodiscard]] Priorities priorities() const;
     void generate();
     void submit_tile(TileIndex tile);
+    void give_for_generation(TileIndex tile);
     void factorise();
     void determinant();
     void solve();

@@ -9,6 +9,7 @@
 #include "tesela/cli/geo_commands.hpp"
 #include "tesela/cli/info_command.hpp"
 #include "tesela/cli/output.hpp"
+#include "tesela/cli/plan_command.hpp"
 #include "tesela/cli/simulate_command.hpp"
 #include "tesela/cli/trace_command.hpp"
 
@@ -61,6 +62,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): options
     tesela::cli::add_geo_commands(app, exit_code);
     tesela::cli::add_dist_command(app, exit_code);
     tesela::cli::add_simulate_command(app, exit_code);
+    tesela::cli::add_plan_command(app, exit_code);
     tesela::cli::add_trace_command(app, exit_code);
     tesela::cli::add_calibrate_command(app, exit_code);
     tesela::cli::add_info_command(app, exit_code);

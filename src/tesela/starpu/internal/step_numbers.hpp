@@ -7,7 +7,7 @@
 
 namespace tesela::starpu {
 
-enum class StepKind : std::uint8_t { task = 1, move, share, exchange, retire, fetch };
+enum class StepKind : std::uint8_t { task = 1, move, share, exchange, retire, fetch, discard };
 
 /// What a step of a stream is, as a number that is the same on every node (see StarpuStream::trail): its kind and the
 /// tiles and node that it is about.

@@ -1,0 +1,42 @@
+#include "tesela/apps/geo/planning.hpp"
+
+#include "tesela/apps/geo/likelihood.hpp"
+#include "tesela/apps/geo/sample.hpp"
+#include "tesela/distribution/families.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace tesela::geo {
+namespace {
+
+/// Any points: nothing is computed with them.
+Observations placeholders(Index points) {
+    Observations observations{.coordinates = random_points(points, 0)};
+    observations.values = observations.coordinates[0];
+    return observations;
+}
+
+}  // namespace
+
+plan::Application planned_evaluation(const PlannedEvaluation& evaluation) {
+    const auto observations = std::make_shared<const Observations>(placeholders(evaluation.points));
+    const auto submit = [evaluation, observations](Engine& engine, const plan::PhaseDistributions& owners) {
+        StreamOptions options{.name = "geo"};
+        if (evaluation.max_pending > 0) options.max_pending = evaluation.max_pending;
+        Stream stream(engine, options);
+        LikelihoodOptions likelihood_options{
+            .tile = evaluation.tile, .distribution = owners.second, .overlap = evaluation.overlap};
+        if (owners.first != owners.second) likelihood_options.generation = owners.first;
+        Likelihood likelihood(stream, *observations, {}, std::move(likelihood_options));
+        likelihood.evaluate({.sigma2 = 1, .range = 0.1, .smoothness = 0.5, .nugget = 0.1});
+    };
+    return {.name = "geo",
+            .matrix = {.tiles = Tiling::square(evaluation.points, evaluation.tile).grid(),
+                       .tile = evaluation.tile,
+                       .operation = Operation::cholesky},
+            .submit = submit,
+            .steps = plan::by_antidiagonals({.first = {"generate"}, .second = {"cholesky"}}, "Sigma")};
+}
+
+}  // namespace tesela::geo

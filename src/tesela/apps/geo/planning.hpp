@@ -1,0 +1,20 @@
+#pragma once
+
+#include "tesela/apps/geo/overlap.hpp"
+#include "tesela/plan/planner.hpp"
+
+namespace tesela::geo {
+
+/// A likelihood evaluation to be planned.
+struct PlannedEvaluation {
+    Index points = 0;
+    Index tile = 960;
+    Overlap overlap = Overlap::order;
+    Index max_pending = 0;  ///< tasks of the stream that may wait; 0: as a stream has it
+};
+
+/// An evaluation as an application of the planner: generation first, Cholesky second, by anti-diagonals of the
+/// covariance matrix.
+[[nodiscard]] plan::Application planned_evaluation(const PlannedEvaluation& evaluation);
+
+}  // namespace tesela::geo

@@ -1,0 +1,217 @@
+#include "tesela/cli/plan_command.hpp"
+
+#include "tesela/algs/operation.hpp"
+#include "tesela/apps/geo/planning.hpp"
+#include "tesela/base/error.hpp"
+#include "tesela/base/units.hpp"
+#include "tesela/cli/choice_option.hpp"
+#include "tesela/cli/geo_options.hpp"
+#include "tesela/cli/help_groups.hpp"
+#include "tesela/cli/number_option.hpp"
+#include "tesela/cli/output.hpp"
+#include "tesela/cli/platform_option.hpp"
+#include "tesela/cli/progress_line.hpp"
+#include "tesela/distribution/platform_constraint.hpp"
+#include "tesela/io/json_file.hpp"
+#include "tesela/io/output_file.hpp"
+#include "tesela/plan/plan_file.hpp"
+#include "tesela/report/owner_map.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tesela::cli {
+namespace {
+
+struct PlanCommand {
+    std::string application;
+    std::string platform;
+    std::string nodes;
+    Index tiles = 0;
+    Index points = 0;
+    Index tile = 960;
+    double budget = 60;
+    geo::Overlap overlap = geo::Overlap::order;
+    std::string output = "plan.json";
+    std::string pictures;
+    bool json = false;
+    bool quiet = false;
+};
+
+constexpr const char* program = "tesela plan";
+constexpr const char* geo_application = "geo";
+
+plan::Application application_of(const PlanCommand& options) {
+    const Index points = options.points > 0 ? options.points : options.tiles * options.tile;
+    if (options.application == geo_application)
+        return geo::planned_evaluation({.points = points, .tile = options.tile, .overlap = options.overlap});
+    const auto operation = parse_name(operation_names, options.application, "application");
+    const Tiling tiling = Tiling::square(points, options.tile);
+    const auto submit = [operation, tiling](Engine& engine, const plan::PhaseDistributions& owners) {
+        Stream stream(engine);
+        run_operation(stream, operation, tiling, owners.second);
+    };
+    return {.name = options.application,
+            .matrix = {.tiles = tiling.grid(), .tile = options.tile, .operation = operation},
+            .submit = submit,
+            .steps = plan::by_antidiagonals({.first = {}, .second = {options.application}}, "A")};
+}
+
+/// What block-cyclic on the fast nodes takes, against which gains are counted, as in the paper.
+double reference_makespan(const plan::Planned& planned) {
+    for (const plan::Strategy& strategy : planned.strategies)
+        if (strategy.name == "bc_fast") return strategy.simulated.makespan;
+    return planned.strategies.front().simulated.makespan;
+}
+
+double gain_of(const plan::Strategy& strategy, double reference) {
+    return reference > 0 ? 1 - strategy.simulated.makespan / reference : 0;
+}
+
+Json to_json(const plan::Plan& plan, const plan::Planned& planned) {
+    Json strategies = Json::array();
+    for (const plan::Strategy& strategy : planned.strategies)
+        strategies.push_back({{"strategy", strategy.name},
+                              {"makespan", strategy.simulated.makespan},
+                              {"lp_ideal", strategy.lp_ideal ? Json(*strategy.lp_ideal) : Json()},
+                              {"moved", strategy.moved},
+                              {"bytes", strategy.simulated.bytes},
+                              {"utilisation", strategy.simulated.utilisation},
+                              {"gain", gain_of(strategy, reference_makespan(planned))}});
+    return {{"application", plan.application},
+            {"platform", plan.platform},
+            {"nodes", plan.nodes.size()},
+            {"tile", plan.tile},
+            {"tiles", plan.distributions.second.grid().rows},
+            {"strategy", plan.strategy},
+            {"makespan", plan.makespan},
+            {"lower_bound", plan.lower_bound},
+            {"lp_ideal", plan.lp_ideal ? Json(*plan.lp_ideal) : Json()},
+            {"simulated", planned.simulated},
+            {"seconds", planned.seconds},
+            {"notes", planned.notes},
+            {"strategies", std::move(strategies)}};
+}
+
+void print_table(const plan::Plan& plan, const plan::Planned& planned) {
+    const GridSize tiles = plan.distributions.second.grid();
+    fmt::print("{} of {} x {} tiles of {} on {} nodes of {}\n", plan.application, tiles.rows, tiles.cols, plan.tile,
+               plan.nodes.size(), plan.platform);
+    fmt::print("{:<15} {:>10} {:>10} {:>8} {:>10} {:>12} {:>8}\n", "strategy", "makespan", "lp ideal", "moved", "sent",
+               "utilisation", "gain");
+    const double reference = reference_makespan(planned);
+    for (const plan::Strategy& s : planned.strategies)
+        fmt::print("{:<15} {:>10} {:>10} {:>8} {:>10} {:>12} {:>8}\n", s.name, format_seconds(s.simulated.makespan),
+                   s.lp_ideal ? format_seconds(*s.lp_ideal) : "", s.moved, format_bytes(s.simulated.bytes),
+                   fmt::format("{:.1f} %", 100 * s.simulated.utilisation),
+                   fmt::format("{:.1f} %", 100 * gain_of(s, reference)));
+    fmt::print("chosen          {}\n", plan.strategy);
+    fmt::print("lower bound     {}, whoever owns the tiles\n", format_seconds(plan.lower_bound));
+    fmt::print("planned in      {}\n", format_seconds(planned.seconds));
+}
+
+std::vector<std::string> node_names(const plan::Plan& plan) {
+    std::vector<std::string> names;
+    for (std::size_t n = 0; n < plan.nodes.size(); ++n) names.push_back(fmt::format("{} {}", n, plan.nodes[n].type));
+    return names;
+}
+
+void draw(const PlanCommand& options, const plan::Plan& plan, const plan::PlannedMatrix& matrix) {
+    if (options.pictures.empty()) return;
+    std::filesystem::create_directories(options.pictures);
+    const auto picture = [&](const char* name, const Distribution& distribution, const char* title) {
+        const std::vector<Index> counts = plan::owned_tiles(distribution, matrix.stored());
+        write_file((std::filesystem::path(options.pictures) / name).string(),
+                   draw_owner_map({.title = fmt::format("{} of {} on {}", title, plan.application, plan.platform),
+                                   .distribution = distribution,
+                                   .stored = matrix.stored(),
+                                   .loads = {counts.begin(), counts.end()},
+                                   .ideal = {},
+                                   .names = node_names(plan)}));
+    };
+    picture("first.svg", plan.distributions.first, "First phase");
+    picture("second.svg", plan.distributions.second, "Second phase");
+}
+
+void check(const PlanCommand& options) {
+    if ((options.tiles > 0) == (options.points > 0))
+        throw Error("say how large the matrix is: --tiles N, or --n N for so many rows, one of them");
+}
+
+int run(const PlanCommand& options) {
+    check(options);
+    const Platform platform = read_platform(options.platform, options.nodes);
+    const plan::Application application = application_of(options);
+    ProgressLine progress(options.quiet ? ProgressLine::Wanted::no : ProgressLine::Wanted::yes);
+    plan::PlanOptions with{.budget_seconds = options.budget};
+    with.simulation.critical =
+        options.overlap == geo::Overlap::oversubscribe ? CriticalSlot::shared_core : CriticalSlot::none;
+    with.progress = [&](Index simulated, double best) {
+        progress.show([&] {
+            return fmt::format("{} strategies simulated, best {}, {} of {}", simulated, format_seconds(best),
+                               format_seconds(progress.seconds()), format_seconds(options.budget));
+        });
+    };
+    const plan::Planned planned = make_plan(application, platform, with);
+    progress.clear();
+    const plan::Plan plan = to_plan(application, platform, planned);
+    write_json_file(options.output, to_json(plan));
+    draw(options, plan, application.matrix);
+    if (!options.quiet)
+        for (const std::string& note : planned.notes) fmt::print(stderr, "note: {}\n", note);
+    if (options.output == "-") return success;
+    if (options.json)
+        fmt::print("{}\n", to_json(plan, planned).dump(2));
+    else
+        print_table(plan, planned);
+    return success;
+}
+
+}  // namespace
+
+void add_plan_command(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<PlanCommand>();
+    CLI::App* command = app.add_subcommand("plan", "Say where each tile goes in each phase, on nodes that differ");
+    std::vector<std::string> applications{geo_application};
+    for (const std::string& operation : words_of(operation_names)) applications.push_back(operation);
+    std::erase(applications, "gemm");
+    allow_only(command->add_option("application", options->application,
+                                   "What is planned; geo: likelihood evaluations, as tesela fit makes them"),
+               applications)
+        ->required();
+    auto* tiles =
+        at_least(command->add_option("--tiles", options->tiles, "Tile rows (and columns) of the matrix"), Index{1});
+    at_least(command->add_option("--n", options->points, "Instead: rows of the matrix, as observations of geo"),
+             Index{2})
+        ->excludes(tiles);
+    at_least(command->add_option("--tile", options->tile, "Tile size"), Index{1})->capture_default_str();
+    set_heading(*command, "Matrix");
+    command->add_option("--platform", options->platform, "A platform file, or the name of a ready-made platform")
+        ->required();
+    command->add_option("--nodes", options->nodes,
+                        "Nodes of the platform to use, by number and type, as 6che+6chi (default: all)");
+    set_heading(*command, "Machine");
+    at_least(command->add_option("--budget", options->budget,
+                                 "Seconds to look for better strategies than the paper's, which are always simulated"),
+             0.0)
+        ->capture_default_str();
+    set_heading(*command, "Search");
+    command->add_option("-o,--output", options->output, "Where the plan goes; - is standard output")
+        ->capture_default_str();
+    command->add_option("--svg", options->pictures, "Folder for pictures of both phases")->type_name("DIR");
+    command->add_flag("--json", options->json, "Print the table as JSON");
+    command->add_flag("--quiet", options->quiet, "Print no progress and no notes");
+    set_heading(*command, "Output");
+    add_example(*command,
+                "tesela plan geo --platform sdumont-gsl --nodes 2sdc+2sdg --tiles 50 --budget 20 -o plan.json");
+    command->callback([options, &exit_code] { exit_code = run_guarded(program, [&] { return run(*options); }); });
+}
+
+}  // namespace tesela::cli

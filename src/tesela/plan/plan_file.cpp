@@ -1,0 +1,124 @@
+#include "tesela/plan/plan_file.hpp"
+
+#include "tesela/base/error.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace tesela::plan {
+namespace {
+
+using Json = nlohmann::json;
+using Ordered = nlohmann::ordered_json;
+
+constexpr const char* format_name = "tesela-plan";
+constexpr Index format_version = 1;
+
+Index workers_of(const NodeType& type) {
+    Index workers = 0;
+    for (const WorkerGroup& group : type.workers) workers += group.count;
+    return workers;
+}
+
+template <class T>
+T field(const Json& json, const char* key) {
+    if (!json.is_object() || !json.contains(key)) throw Error("the field {} is missing", key);
+    try {
+        return json.at(key).get<T>();
+    } catch (const Json::exception&) {
+        throw Error("the field {} is not what it should be", key);
+    } catch (const Error& error) {
+        throw Error("the field {}: {}", key, error.what());
+    }
+}
+
+Plan from_json(const Json& json) {
+    if (field<std::string>(json, "format") != format_name) throw Error("the field format is not \"{}\"", format_name);
+    if (const auto version = field<Index>(json, "version"); version != format_version)
+        throw Error("the field version is {}; this program reads version {}", version, format_version);
+    Plan plan{.application = field<std::string>(json, "application"),
+              .platform = field<std::string>(json, "platform"),
+              .tile = field<Index>(json, "tile"),
+              .strategy = field<std::string>(json, "strategy"),
+              .makespan = field<double>(json, "makespan"),
+              .lower_bound = field<double>(json, "lower_bound")};
+    if (json.contains("lp_ideal") && !json.at("lp_ideal").is_null()) plan.lp_ideal = field<double>(json, "lp_ideal");
+    for (const Json& node : field<Json>(json, "nodes"))
+        plan.nodes.push_back({field<std::string>(node, "type"), field<Index>(node, "workers")});
+    const auto phases = field<Json>(json, "phases");
+    plan.distributions = {.first = field<Distribution>(phases, "first"),
+                          .second = field<Distribution>(phases, "second")};
+    return plan;
+}
+
+void check(const Plan& plan) {
+    if (plan.tile < 1) throw Error("the field tile is {}; it must be at least 1", plan.tile);
+    const Distribution& first = plan.distributions.first;
+    const Distribution& second = plan.distributions.second;
+    if (first.grid() != second.grid())
+        throw Error("its phases have {} x {} and {} x {} tiles", first.grid().rows, first.grid().cols,
+                    second.grid().rows, second.grid().cols);
+    const auto nodes = static_cast<Index>(plan.nodes.size());
+    if (first.nodes() != nodes || second.nodes() != nodes)
+        throw Error("its phases are for {} and {} nodes, and it names {}", first.nodes(), second.nodes(), nodes);
+}
+
+}  // namespace
+
+Plan to_plan(const Application& application, const Platform& platform, const Planned& planned) {
+    const Strategy& chosen = planned.chosen();
+    Plan plan{.application = application.name,
+              .platform = platform.name,
+              .tile = application.matrix.tile,
+              .distributions = chosen.distributions,
+              .strategy = planned.why,
+              .makespan = chosen.simulated.makespan,
+              .lower_bound = planned.lower_bound,
+              .lp_ideal = chosen.lp_ideal};
+    for (const NodeType& type : platform.node_types)
+        for (Index n = 0; n < type.count; ++n) plan.nodes.push_back({type.name, workers_of(type)});
+    return plan;
+}
+
+Ordered to_json(const Plan& plan) {
+    Ordered nodes = Ordered::array();
+    for (const PlannedNode& node : plan.nodes) nodes.push_back({{"type", node.type}, {"workers", node.workers}});
+    return {{"format", format_name},
+            {"version", format_version},
+            {"application", plan.application},
+            {"platform", plan.platform},
+            {"nodes", std::move(nodes)},
+            {"tile", plan.tile},
+            {"strategy", plan.strategy},
+            {"makespan", plan.makespan},
+            {"lower_bound", plan.lower_bound},
+            {"lp_ideal", plan.lp_ideal ? Ordered(*plan.lp_ideal) : Ordered()},
+            {"phases", {{"first", Json(plan.distributions.first)}, {"second", Json(plan.distributions.second)}}}};
+}
+
+Plan plan_from_json(const Json& json, const std::string& file) {
+    try {
+        Plan plan = from_json(json);
+        check(plan);
+        return plan;
+    } catch (const Error& error) {
+        throw Error("{} is not a plan that tesela plan wrote: {}", file, error.what());
+    }
+}
+
+void require_fits(const Plan& plan, const PlanUse& use, const std::string& file) {
+    if (plan.nodes.size() != use.workers.size())
+        throw Error("{} is a plan for {} nodes of {}, and this run has {}: plan for these", file, plan.nodes.size(),
+                    plan.platform, use.workers.size());
+    const GridSize tiles = plan.distributions.second.grid();
+    if (tiles != use.tiles)
+        throw Error("{} is a plan for {} x {} tiles of {}, and this matrix has {} x {}: plan for it", file, tiles.rows,
+                    tiles.cols, plan.tile, use.tiles.rows, use.tiles.cols);
+    for (std::size_t n = 0; n < use.workers.size(); ++n)
+        if (plan.nodes[n].workers != use.workers[n])
+            throw Error(
+                "{} is a plan for a node {} of type {} with {} workers, and here it has {}: plan for this machine",
+                file, n, plan.nodes[n].type, plan.nodes[n].workers, use.workers[n]);
+}
+
+}  // namespace tesela::plan

@@ -1,0 +1,282 @@
+#include "tesela/plan/planner.hpp"
+
+#include "tesela/base/error.hpp"
+#include "tesela/distribution/families.hpp"
+#include "tesela/distribution/platform_constraint.hpp"
+#include "tesela/plan/bounds.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace tesela::plan {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// A recipe that may be tried, and what to expect of it.
+struct Candidate {
+    std::string name;
+    Recipe recipe;
+    double lp_ideal = 0;
+};
+
+/// A choice of node types, solved.
+struct SolvedChoice {
+    std::string words;
+    std::vector<double> first;
+    std::vector<double> second;
+    double ideal = 0;
+};
+
+class Planner {
+public:
+    Planner(const Application& application, const Platform& platform, const PlanOptions& options)
+        : application_(application),
+          platform_(platform),
+          options_(options),
+          nodes_(node_count(platform)) {}
+
+    Planned run() {
+        count();
+        add_block_cyclic();
+        add_named();
+        search();
+        vary_best();
+        return finish();
+    }
+
+private:
+    [[nodiscard]] bool has_time() const { return seconds_since(start_) < options_.budget_seconds; }
+    [[nodiscard]] bool has_first_phase() const {
+        return std::ranges::any_of(counts_.types, [](const TaskType& t) { return t.part == Part::first; });
+    }
+    [[nodiscard]] std::size_t type_count() const { return platform_.node_types.size(); }
+
+    void count() {
+        RecordingEngine recorder(nodes_);
+        const Distribution any = squarest_block_cyclic(application_.matrix.tiles, nodes_);
+        application_.submit(recorder, {.first = any, .second = any});
+        counts_ = count_steps(recorder.recording(), application_.steps);
+        result_.lower_bound = std::max(area_bound(counts_, resource_groups(platform_, counts_)),
+                                       critical_path(recorder.recording(), platform_));
+    }
+
+    /// Simulates it, unless the same distributions were before; the best is kept.
+    const Strategy& judge(Strategy strategy) {
+        if (options_.progress) options_.progress(result_.simulated, best_ ? best_->simulated.makespan : 0);
+        SimulatedEngine engine(platform_, options_.simulation);
+        application_.submit(engine, strategy.distributions);
+        strategy.simulated = engine.result();
+        strategy.moved = moved_tiles(strategy.distributions, application_.matrix.stored());
+        ++result_.simulated;
+        last_ = std::move(strategy);
+        if (!best_ || last_.simulated.makespan < best_->simulated.makespan) best_ = last_;
+        return last_;
+    }
+
+    const Strategy& judge(const Candidate& candidate) {
+        const Strategy& judged =
+            judge(Strategy{.name = candidate.name,
+                           .family = candidate.recipe.family,
+                           .distributions = distributions_of(candidate.recipe, application_.matrix, platform_),
+                           .lp_ideal = candidate.lp_ideal > 0 ? std::optional(candidate.lp_ideal) : std::nullopt});
+        if (best_ && best_->simulated.makespan == judged.simulated.makespan) best_recipe_ = candidate;
+        return judged;
+    }
+
+    /// One of the five, or a note why it is not there.
+    template <class Make>
+    void named(const char* name, Make make) {
+        try {
+            result_.strategies.push_back(make());
+        } catch (const Error& error) {
+            result_.notes.push_back(fmt::format("no {}: {}", name, error.what()));
+        }
+    }
+
+    Strategy block_cyclic_on(const char* name, const std::vector<Index>& nodes) {
+        const Distribution some = squarest_block_cyclic(application_.matrix.tiles, static_cast<Index>(nodes.size()));
+        const Distribution all = on_nodes(some, nodes, nodes_);
+        return judge(Strategy{.name = name, .family = "block_cyclic", .distributions = {all, all}});
+    }
+
+    void add_block_cyclic() {
+        std::vector<Index> all;
+        for (Index n = 0; n < nodes_; ++n) all.push_back(n);
+        named("bc_all", [&] { return block_cyclic_on("bc_all", all); });
+        named("bc_fast", [&] { return block_cyclic_on("bc_fast", fast_nodes(platform_, application_.matrix.tile)); });
+    }
+
+    SolvedChoice solve(const NodeChoice& choice, std::string words) {
+        const PhaseModel model{
+            .counts = counts_, .groups = resource_groups(platform_, counts_, choice), .first = application_.first};
+        const PhaseSolution solution = solve_phases(model);
+        if (solution.outcome != lp::Outcome::optimal) throw Error("{}", solution.reason);
+        return {.words = std::move(words),
+                .first = phase_powers(model, solution, Part::first, nodes_),
+                .second = phase_powers(model, solution, Part::second, nodes_),
+                .ideal = solution.ideal};
+    }
+
+    [[nodiscard]] Candidate with_family(const SolvedChoice& choice, const std::string& family) const {
+        Candidate candidate{.name = choice.words.empty() ? family : fmt::format("{}, {}", family, choice.words),
+                            .recipe = {.family = family, .second = choice.second},
+                            .lp_ideal = choice.ideal};
+        if (has_first_phase()) candidate.recipe.first = choice.first;
+        return candidate;
+    }
+
+    void add_named() {
+        named("1d1d", [&] {
+            return judge(
+                Candidate{.name = "1d1d",
+                          .recipe = {.family = "1d1d", .second = update_powers(platform_, application_.matrix.tile)}});
+        });
+        named("lp", [&] {
+            everyone_ = solve({}, "");
+            Candidate lp = with_family(*everyone_, "1d1d");
+            lp.name = "lp";
+            return judge(lp);
+        });
+        if (!everyone_ || application_.matrix.operation != Operation::cholesky) return;
+        named("lp_constrained", [&] {
+            Candidate lp = with_family(*everyone_, "1d1d_constrained");
+            lp.name = "lp_constrained";
+            return judge(lp);
+        });
+    }
+
+    /// "second phase on chifflet and chifflot"
+    [[nodiscard]] std::string words_of(const std::vector<bool>& chosen, const char* what) const {
+        std::vector<std::string> names;
+        for (std::size_t t = 0; t < type_count(); ++t)
+            if (chosen[t]) names.push_back(platform_.node_types[t].name);
+        return fmt::format("{} on {}", what, fmt::join(names, " and "));
+    }
+
+    /// Every choice of node types that leaves some out, of the second phase or altogether.
+    std::vector<SolvedChoice> choices() {
+        std::vector<SolvedChoice> result;
+        if (everyone_) result.push_back(*everyone_);
+        constexpr std::size_t most_types = 6;
+        if (type_count() > most_types) return result;
+        const std::size_t all = (std::size_t{1} << type_count()) - 1;
+        for (std::size_t bits = 1; bits < all; ++bits) {
+            std::vector<bool> chosen;
+            for (std::size_t t = 0; t < type_count(); ++t) chosen.push_back((bits >> t & 1U) != 0);
+            add_choice({.first = {}, .second = chosen}, words_of(chosen, "second phase"), result);
+            if (has_first_phase()) add_choice({.first = chosen, .second = chosen}, words_of(chosen, "all"), result);
+        }
+        std::ranges::stable_sort(result, {}, &SolvedChoice::ideal);
+        return result;
+    }
+
+    /// Unless the nodes that are left cannot do it.
+    void add_choice(const NodeChoice& choice, std::string words, std::vector<SolvedChoice>& to) {
+        if (!has_time()) return;
+        try {
+            to.push_back(solve(choice, std::move(words)));
+        } catch (const Error&) {
+            return;
+        }
+    }
+
+    /// Choices with the best ideals first; of each the families, and one that moves nothing.
+    [[nodiscard]] std::vector<Candidate> candidates() {
+        std::vector<Candidate> result;
+        const bool constrained = application_.matrix.operation == Operation::cholesky;
+        const std::vector<SolvedChoice> solved = choices();
+        for (const char* family : {"1d1d_constrained", "1d1d", "bce", "hybrid", "rs"})
+            for (const SolvedChoice& choice : solved) {
+                if (!constrained && std::string_view(family) == "1d1d_constrained") continue;
+                result.push_back(with_family(choice, family));
+                if (!has_first_phase()) continue;
+                Candidate still = result.back();
+                still.name += ", tiles stay";
+                still.recipe.first.clear();
+                result.push_back(std::move(still));
+            }
+        return result;
+    }
+
+    void search() {
+        for (const Candidate& candidate : candidates()) {
+            if (!has_time()) return;
+            try {
+                (void)judge(candidate);
+            } catch (const Error&) {
+                continue;  // a family that cannot be made for so few nodes or tiles
+            }
+        }
+    }
+
+    /// The shares of one node type times a factor, in one of the phases.
+    [[nodiscard]] std::optional<Candidate> varied(const Candidate& from, std::size_t type, Part part,
+                                                  double factor) const {
+        Candidate candidate = from;
+        std::vector<double>& shares = part == Part::first ? candidate.recipe.first : candidate.recipe.second;
+        if (shares.empty()) return std::nullopt;
+        std::size_t node = 0;
+        for (std::size_t t = 0; t < type_count(); ++t)
+            for (Index n = 0; n < platform_.node_types[t].count; ++n, ++node)
+                if (t == type) shares[node] *= factor;
+        const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+        for (double& share : shares) share /= sum;
+        if (!candidate.name.ends_with(", varied")) candidate.name += ", varied";
+        return candidate;
+    }
+
+    /// Goes on from the best as long as a change of one type's share in one phase makes it better.
+    void vary_best() {
+        if (!best_recipe_ || best_recipe_->recipe.second.empty()) return;
+        for (double step = 0.2; step > 0.02 && has_time();) {
+            const double before = best_->simulated.makespan;
+            for (std::size_t type = 0; type < type_count(); ++type)
+                for (const Part part : {Part::first, Part::second})
+                    for (const double factor : {1 + step, 1 / (1 + step)})
+                        if (const auto next = varied(*best_recipe_, type, part, factor); next && has_time())
+                            (void)judge(*next);
+            if (best_->simulated.makespan >= before) step /= 2;
+        }
+    }
+
+    Planned finish() {
+        if (!best_) throw Error("no strategy could be made: {}", fmt::join(result_.notes, "; "));
+        const std::string name = best_->name;
+        result_.why = fmt::format("{}: the shortest of {} simulated", name, result_.simulated);
+        Strategy chosen = *best_;
+        chosen.name = "chosen";
+        result_.strategies.push_back(std::move(chosen));
+        result_.seconds = seconds_since(start_);
+        return std::move(result_);
+    }
+
+    const Application& application_;
+    const Platform& platform_;
+    const PlanOptions& options_;
+    Index nodes_;
+    Clock::time_point start_ = Clock::now();
+    StepCounts counts_;
+    Planned result_;
+    std::optional<SolvedChoice> everyone_;
+    std::optional<Strategy> best_;
+    std::optional<Candidate> best_recipe_;
+    Strategy last_;
+};
+
+}  // namespace
+
+Planned make_plan(const Application& application, const Platform& platform, const PlanOptions& options) {
+    check_platform(platform);
+    return Planner(application, platform, options).run();
+}
+
+}  // namespace tesela::plan

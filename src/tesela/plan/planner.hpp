@@ -1,0 +1,63 @@
+#pragma once
+
+#include "tesela/plan/phase_program.hpp"
+#include "tesela/plan/recipe.hpp"
+#include "tesela/sim/simulated_engine.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tesela::plan {
+
+/// What the planner knows of an application: how it submits its tasks, and where they stand in the model. It plans for
+/// one matrix whose tiles are made in the first phase and computed with in the second.
+struct Application {
+    std::string name;
+    PlannedMatrix matrix;
+    /// Submits one round under these owners, and waits for it.
+    std::function<void(Engine& engine, const PhaseDistributions& distributions)> submit;
+    StepRule steps;
+    FirstPhase first = FirstPhase::starts_with_a_task;
+};
+
+/// A pair of distributions, simulated.
+struct Strategy {
+    std::string name;      ///< "bc_all", or what makes it different from the others: "bce, second phase on chifflot"
+    std::string family{};  ///< of the second phase
+    PhaseDistributions distributions;
+    std::optional<double> lp_ideal{};  ///< where a linear program had a part in it
+    SimulationResult simulated{};
+    Index moved = 0;  ///< tiles, between the phases
+};
+
+/// How strategies are simulated, and how long the planner may look for better ones than the paper's.
+struct PlanOptions {
+    double budget_seconds = 60;
+    SimulationOptions simulation{};
+    /// Told before each simulation: how many there were, and the best makespan so far.
+    std::function<void(Index simulated, double best)> progress{};
+};
+
+/// What came of planning.
+struct Planned {
+    /// bc_all, bc_fast, 1d1d, lp, lp_constrained in this order, as far as they can be made, and the best of all as
+    /// "chosen", last.
+    std::vector<Strategy> strategies;
+    Index simulated = 0;               ///< strategies in all
+    double seconds = 0;                ///< spent
+    double lower_bound = 0;            ///< of any schedule of these tasks on these nodes, whatever the owners
+    std::string why;                   ///< the best one was chosen
+    std::vector<std::string> notes{};  ///< why some could not be made
+
+    [[nodiscard]] const Strategy& chosen() const { return strategies.back(); }
+};
+
+/// Plans: counts the application's stream, solves the linear program of its phases for all nodes and for choices among
+/// node types (a type left out of the second phase, or altogether), makes distributions by the paper's families and
+/// ours, simulates them, best ideals first, within the budget, and varies the shares of the best while time is left.
+/// The paper's five are simulated whatever the budget. Throws Error where none can be made.
+[[nodiscard]] Planned make_plan(const Application& application, const Platform& platform, const PlanOptions& options);
+
+}  // namespace tesela::plan

@@ -1,0 +1,116 @@
+#include "tesela/plan/recipe.hpp"
+
+#include "tesela/base/error.hpp"
+#include "tesela/distribution/catalogue.hpp"
+#include "tesela/distribution/generation.hpp"
+#include "tesela/distribution/platform_constraint.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace tesela::plan {
+namespace {
+
+template <class T>
+std::vector<T> at(const std::vector<T>& values, const std::vector<Index>& positions) {
+    std::vector<T> result;
+    for (const Index position : positions) result.push_back(values[static_cast<std::size_t>(position)]);
+    return result;
+}
+
+std::vector<Index> nodes_with_power(const std::vector<double>& powers) {
+    std::vector<Index> nodes;
+    for (std::size_t n = 0; n < powers.size(); ++n)
+        if (powers[n] > 0) nodes.push_back(static_cast<Index>(n));
+    return nodes;
+}
+
+template <class Visit>
+void for_each_stored(GridSize tiles, Stored stored, Visit visit) {
+    for (Index i = 0; i < tiles.rows; ++i)
+        for (Index j = 0; j < (stored == Stored::lower ? i + 1 : tiles.cols); ++j) visit(TileIndex{i, j});
+}
+
+/// The critical paths are the nodes' own; their powers those of the recipe, which add up to the same.
+StepConstraint constraint_of(const std::vector<double>& powers, const std::vector<Index>& nodes,
+                             const PlannedMatrix& matrix, const Platform& platform) {
+    const StepConstraint own = cholesky_constraint(platform, matrix.tile);
+    StepConstraint result{.step_seconds = at(own.step_seconds, nodes), .powers = powers};
+    const std::vector<double> updates = at(own.powers, nodes);
+    const double all = std::accumulate(updates.begin(), updates.end(), 0.0);
+    const double sum = std::accumulate(powers.begin(), powers.end(), 0.0);
+    for (double& power : result.powers) power *= all / sum;
+    return result;
+}
+
+}  // namespace
+
+std::vector<Index> owned_tiles(const Distribution& distribution, Stored stored) {
+    std::vector<Index> counts(static_cast<std::size_t>(distribution.nodes()), 0);
+    for_each_stored(distribution.grid(), stored,
+                    [&](TileIndex tile) { ++counts[static_cast<std::size_t>(distribution.owner(tile).number())]; });
+    return counts;
+}
+
+Index moved_tiles(const PhaseDistributions& distributions, Stored stored) {
+    Index moved = 0;
+    for_each_stored(distributions.first.grid(), stored, [&](TileIndex tile) {
+        moved += distributions.first.owner(tile) == distributions.second.owner(tile) ? 0 : 1;
+    });
+    return moved;
+}
+
+Index fewest_moves(const std::vector<Index>& first, const std::vector<Index>& second) {
+    Index moves = 0;
+    for (std::size_t n = 0; n < first.size(); ++n) moves += std::max(Index{0}, first[n] - second[n]);
+    return moves;
+}
+
+Distribution on_nodes(const Distribution& distribution, const std::vector<Index>& nodes, Index all) {
+    return tabulate(distribution.grid(), all, [&](Index i, Index j) {
+        return nodes[static_cast<std::size_t>(distribution.owner({i, j}).number())];
+    });
+}
+
+PhaseDistributions distributions_of(const Recipe& recipe, const PlannedMatrix& matrix, const Platform& platform) {
+    const Index all = node_count(platform);
+    if (static_cast<Index>(recipe.second.size()) != all)
+        throw Error("a recipe has powers of {} nodes for a platform of {}", recipe.second.size(), all);
+    const std::vector<Index> nodes = nodes_with_power(recipe.second);
+    DistributionRequest request;
+    request.workload.operation = matrix.operation;
+    request.workload.density = full_density(matrix.tiles);
+    request.nodes = static_cast<Index>(nodes.size());
+    request.powers = at(recipe.second, nodes);
+    if (recipe.family == "1d1d_constrained") request.steps = constraint_of(request.powers, nodes, matrix, platform);
+    Distribution second = on_nodes(make_family(recipe.family, request), nodes, all);
+    if (recipe.first.empty()) return {.first = second, .second = second};
+    const std::vector<Index> before = owned_tiles(second, matrix.stored());
+    const Index tiles = std::accumulate(before.begin(), before.end(), Index{0});
+    Distribution first =
+        generation_distribution(second, whole_parts(tiles, recipe.first), matrix.stored(), HandOver::steadiest);
+    return {.first = std::move(first), .second = std::move(second)};
+}
+
+std::vector<Index> fast_nodes(const Platform& platform, Index tile) {
+    const std::vector<double> powers = update_powers(platform, tile);
+    struct Partition {
+        double power = 0;
+        std::vector<Index> nodes;
+    };
+    std::vector<Partition> partitions;
+    Index node = 0;
+    for (const NodeType& type : platform.node_types) {
+        Partition& partition = partitions.emplace_back();
+        for (Index n = 0; n < type.count; ++n, ++node) {
+            partition.power += powers[static_cast<std::size_t>(node)];
+            partition.nodes.push_back(node);
+        }
+    }
+    std::ranges::stable_sort(partitions, std::greater<>{}, &Partition::power);
+    const bool single = partitions.front().nodes.size() == 1 && partitions.size() > 1;
+    return partitions[single ? 1 : 0].nodes;
+}
+
+}  // namespace tesela::plan

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "tesela/distribution/distribution.hpp"
+#include "tesela/distribution/weights.hpp"
+#include "tesela/platform/platform.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tesela::plan {
+
+/// Owners of the tiles of a matrix in both phases.
+struct PhaseDistributions {
+    Distribution first;
+    Distribution second;
+    friend bool operator==(const PhaseDistributions&, const PhaseDistributions&) = default;
+};
+
+/// What is distributed.
+struct PlannedMatrix {
+    GridSize tiles{};
+    Index tile = 960;  ///< rows of a tile
+    Operation operation = Operation::cholesky;
+    [[nodiscard]] Stored stored() const { return stored_tiles(operation); }
+};
+
+/// Stored tiles that have other owners in the second phase.
+[[nodiscard]] Index moved_tiles(const PhaseDistributions& distributions, Stored stored);
+/// Stored tiles of each node.
+[[nodiscard]] std::vector<Index> owned_tiles(const Distribution& distribution, Stored stored);
+/// The fewest tiles that can change hands between phases in which nodes own so many: Σ max(0, first − second).
+[[nodiscard]] Index fewest_moves(const std::vector<Index>& first, const std::vector<Index>& second);
+
+/// How both distributions are made: a family for the second phase, with powers, and for the first phase shares of the
+/// tiles, or none, where tiles stay where they are.
+struct Recipe {
+    std::string family = "1d1d";
+    std::vector<double> second;   ///< of the nodes; those without power own nothing
+    std::vector<double> first{};  ///< shares of the tiles, which add up to 1
+    friend bool operator==(const Recipe&, const Recipe&) = default;
+};
+
+/// Families by powers, from the catalogue; Algorithm 2 of paper 000 for the first phase, as few tiles as can be move.
+/// Throws Error as make_family and generation_distribution do.
+[[nodiscard]] PhaseDistributions distributions_of(const Recipe& recipe, const PlannedMatrix& matrix,
+                                                  const Platform& platform);
+
+/// A distribution over some nodes, as one over all, by their numbers.
+[[nodiscard]] Distribution on_nodes(const Distribution& distribution, const std::vector<Index>& nodes, Index all);
+
+/// Nodes of the fastest partition of equal nodes by dgemm, all its nodes together; of the second fastest where that is
+/// a single node among several partitions (paper 000, section 5.4).
+[[nodiscard]] std::vector<Index> fast_nodes(const Platform& platform, Index tile);
+
+}  // namespace tesela::plan

@@ -1,0 +1,64 @@
+#pragma once
+
+#include "tesela/flow/recording.hpp"
+#include "tesela/platform/platform.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tesela::plan {
+
+/// The two phases that overlap in paper 000: what makes the data (generation, reading), and what computes with them.
+enum class Part : std::uint8_t { first, second };
+
+/// Where a task stands in the model.
+struct PlannedStep {
+    Part part = Part::second;
+    Index step = 0;
+};
+
+/// Says where a recorded task stands; nothing for one that is too small to plan for.
+using StepRule = std::function<std::optional<PlannedStep>(const Recording& recording, const RecordedItem& task)>;
+
+/// Tasks that are alike: a kernel in a phase.
+struct TaskType {
+    std::string kernel;
+    Part part = Part::second;
+    KernelWork work{};       ///< of the largest of them
+    std::string resource{};  ///< of which a node has a limited number, as file readers; empty for none
+    Index tasks = 0;
+};
+
+/// N[s,t] of paper 000: how many tasks of each type there are in each step.
+struct StepCounts {
+    Index steps = 0;
+    std::vector<TaskType> types;
+    std::vector<Index> counts;  ///< step by step, types next to each other
+
+    [[nodiscard]] Index count(Index step, std::size_t type) const {
+        return counts[static_cast<std::size_t>(step) * types.size() + type];
+    }
+};
+
+/// Counts the tasks of a recorded stream. Types are in the order of their first tasks. Throws Error if the rule gives a
+/// negative step or knows none of the tasks.
+[[nodiscard]] StepCounts count_steps(const Recording& recording, const StepRule& rule);
+
+/// Which phases of a stream, by their labels, are the first and the second part; others are left out.
+struct PhaseNames {
+    std::vector<std::string> first;
+    std::vector<std::string> second;
+};
+
+/// A task that writes tile (i, j) of this matrix belongs to step ⌊(i + j)/2⌋: two anti-diagonals at a time, as
+/// generation and Cholesky go (paper 000, section 4.3). Tasks that write others are left out.
+[[nodiscard]] StepRule by_antidiagonals(const PhaseNames& phases, std::string matrix);
+
+/// A task belongs to the step of the tile of matrix `read` that it reads or writes: (i·columns + j)/readers for tile
+/// (i, j), as files are read by so many readers at a time, over all nodes, and what they release follows.
+[[nodiscard]] StepRule by_reading_order(const PhaseNames& phases, std::string read, Index readers);
+
+}  // namespace tesela::plan

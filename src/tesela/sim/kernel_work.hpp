@@ -1,0 +1,18 @@
+#pragma once
+
+#include "tesela/flow/recording.hpp"
+#include "tesela/platform/platform.hpp"
+
+namespace tesela {
+
+/// What a recorded task amounts to, as durations of a platform are asked for.
+[[nodiscard]] inline KernelWork kernel_work(const Recording& recording, const RecordedItem& task) {
+    KernelWork work{.tile = 1, .flops = task.cost.flops, .bytes = task.cost.bytes};
+    for (const RecordedAccess& access : recording.accesses_of(task)) {
+        const TileShape& shape = recording.data[static_cast<std::size_t>(access.datum)].shape;
+        work.add_tile(shape.rows, shape.cols, writes(access.mode));
+    }
+    return work;
+}
+
+}  // namespace tesela

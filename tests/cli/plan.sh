@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# tesela plan, and runs by its plans.
+#   plan.sh BUILD_DIR DATA_DIR
+set -uo pipefail
+tesela=$(realpath "$1/tesela") data=$(realpath "$2")
+# shellcheck source=support.sh
+source "$(dirname "$(realpath "$0")")/support.sh"
+
+paper=(--platform sdumont-gsl --nodes 2sdc+2sdg --tiles 20)
+expect 0 "a plan" "$tesela" plan geo "${paper[@]}" --budget 5 -o plan.json --svg pictures --json
+json "a plan" "[s['strategy'] for s in d['strategies']] == ['bc_all', 'bc_fast', '1d1d', 'lp', 'lp_constrained', 'chosen']"
+json "a plan: the chosen is the best" "d['makespan'] == min(s['makespan'] for s in d['strategies']) and d['makespan'] >= d['lower_bound']"
+json "a plan: gains are over bc_fast" "all(abs(s['gain'] - (1 - s['makespan'] / d['strategies'][1]['makespan'])) < 1e-12 for s in d['strategies'])"
+check "pictures" grep -q "First phase of geo" pictures/first.svg
+check "pictures" grep -q "Second phase of geo" pictures/second.svg
+expect 0 "the same plan again" "$tesela" plan geo "${paper[@]}" --budget 0 -o first.json
+expect 0 "the same plan again" "$tesela" plan geo "${paper[@]}" --budget 0 -o second.json
+check "plans do not depend on the moment" cmp first.json second.json
+expect 0 "to standard output" "$tesela" plan lu "${paper[@]}" --budget 0 -o -
+check "to standard output" python3 -c "import json; assert json.load(open('out'))['application'] == 'lu'"
+expect 1 "a full disk" "$tesela" plan cholesky "${paper[@]}" --budget 0 -o /dev/full
+bad "no size" "say how large the matrix is: --tiles N, or --n N" "$tesela" plan geo --platform sdumont-gsl -o bad.json
+bad "an unknown platform" "nowhere" "$tesela" plan geo --platform nowhere --tiles 5 -o bad.json
+expect 2 "another application" "$tesela" plan qr "${paper[@]}"
+
+# Two nodes of one worker each.
+python3 - "$(dirname "$data")/platforms" <<'EOF'
+import copy, json, sys
+platform = json.load(open(sys.argv[1] + "/sdumont-gsl.json"))
+sdc = next(t for t in platform["node_types"] if t["name"] == "sdc")
+for group in sdc["workers"]:
+    group["count"] = 1
+sdc["count"] = 1
+slow = copy.deepcopy(sdc)
+slow["name"] = "slow"
+platform.update(name="pair", node_types=[sdc, slow])
+json.dump(platform, open("pair.json", "w"))
+EOF
+fit=(fit "$data/meuse.csv" --coords x,y --value log_zinc --family exponential --workers 1 --quiet)
+expect 0 "a plan for a pair" "$tesela" plan geo --platform pair.json --n 155 --tile 16 --budget 2 -o pair_plan.json
+expect 0 "a fit without a plan" "$tesela" "${fit[@]}" -o alone.json
+expect 0 "a fit by the plan" "${mpirun[@]}" -n 2 "$tesela" "${fit[@]}" --plan pair_plan.json -o planned.json
+check "a fit by the plan" python3 -c "
+import json
+a, b = (json.load(open(f)) for f in ('alone.json', 'planned.json'))
+assert abs(a['loglik'] - b['loglik']) < 1e-7 and b['configuration']['tile'] == 16, (a['loglik'], b['loglik'])"
+expect 2 "a plan for more nodes" "$tesela" "${fit[@]}" --plan pair_plan.json -o bad.json
+holds "a plan for more nodes" err "pair_plan.json is a plan for 2 nodes of pair, and this run has 1: plan for these"
+expect 0 "a plan for another matrix" "$tesela" plan geo --platform pair.json --n 150 --tile 10 --budget 0 -o other.json
+expect 2 "a plan for another matrix" "${mpirun[@]}" -n 2 "$tesela" "${fit[@]}" --plan other.json -o bad.json
+holds "a plan for another matrix" err "15 x 15 tiles of 10, and this matrix has 16 x 16"
+expect 2 "a plan for other nodes" "${mpirun[@]}" -n 4 "$tesela" "${fit[@]}" --plan plan.json -o bad.json
+expect 2 "not a plan" "$tesela" "${fit[@]}" --plan pair.json -o bad.json
+holds "not a plan" err "pair.json is not a plan that tesela plan wrote"
+expect 2 "a plan and a tile size" "$tesela" "${fit[@]}" --plan pair_plan.json --tile 32 -o bad.json
+check "nothing was written" [ ! -e bad.json ]
+finish

@@ -1,0 +1,153 @@
+#include "tesela/plan/planner.hpp"
+
+#include "support/temporary_directory.hpp"
+#include "tesela/algs/operation.hpp"
+#include "tesela/apps/geo/planning.hpp"
+#include "tesela/base/error.hpp"
+#include "tesela/distribution/families.hpp"
+#include "tesela/distribution/generation.hpp"
+#include "tesela/io/json_file.hpp"
+#include "tesela/plan/plan_file.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <numeric>
+
+namespace tesela::plan {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Platform platform(const std::string& name, const std::string& nodes) {
+    return choose_nodes(read_json_file(std::string(TESELA_PLATFORM_DIR) + "/" + name + ".json").get<Platform>(), nodes);
+}
+
+Application geo(Index tiles) { return geo::planned_evaluation({.points = tiles * 960, .tile = 960}); }
+
+StepCounts counts_of(const Application& application, Index nodes) {
+    RecordingEngine recorder(nodes);
+    const Distribution any = squarest_block_cyclic(application.matrix.tiles, nodes);
+    application.submit(recorder, {any, any});
+    return count_steps(recorder.recording(), application.steps);
+}
+
+TEST(StepCounts, AreThoseOfGenerationAndCholesky) {
+    const StepCounts counts = counts_of(geo(7), 1);
+    EXPECT_EQ(counts.steps, 7);
+    std::map<std::string, Index> tasks;
+    for (const TaskType& type : counts.types) tasks[type.kernel] = type.tasks;
+    EXPECT_EQ(tasks,
+              (std::map<std::string, Index>{{"dcmg", 28}, {"dpotrf", 7}, {"dtrsm", 21}, {"dsyrk", 21}, {"dgemm", 35}}));
+    // Anti-diagonals 2s and 2s + 1: tile (0,0) and (1,0) in step 0.
+    for (std::size_t t = 0; t < counts.types.size(); ++t) {
+        Index all = 0;
+        for (Index s = 0; s < counts.steps; ++s) all += counts.count(s, t);
+        EXPECT_EQ(all, counts.types[t].tasks);
+        EXPECT_EQ(counts.types[t].part == Part::first, counts.types[t].kernel == "dcmg");
+    }
+    EXPECT_EQ(counts.count(0, 0), 2);
+}
+
+TEST(StepCounts, ARuleOfTheApplicationsOwnIsFollowed) {
+    RecordingEngine recorder(1);
+    Stream s(recorder);
+    run_operation(s, Operation::lu, Tiling::square(40, 10), squarest_block_cyclic({4, 4}, 1));
+    const StepRule by_step = [](const Recording&, const RecordedItem& task) {
+        return std::optional(PlannedStep{Part::second, task.step});
+    };
+    const StepCounts counts = count_steps(recorder.recording(), by_step);
+    EXPECT_EQ(counts.steps, 4);
+    EXPECT_THROW((void)count_steps(recorder.recording(), [](const auto&, const auto&) { return std::nullopt; }), Error);
+    EXPECT_THROW((void)count_steps(recorder.recording(),
+                                   [](const auto&, const auto&) { return std::optional(PlannedStep{.step = -1}); }),
+                 Error);
+}
+
+struct PaperScenario {
+    Platform nodes = platform("sdumont-gsl", "2sdc+2sdg");
+    Application application = geo(50);
+    StepCounts counts = counts_of(application, 4);
+    PhaseModel model{.counts = counts, .groups = resource_groups(nodes, counts)};
+    PhaseSolution solution = solve_phases(model);
+};
+
+// Section 4.4 of paper 000: [318, 319, 319, 319] tiles in the generation and [60, 60, 565, 590] in the factorization.
+TEST(Planner, ThePapersScenarioGeneratesEquallyAndFactorsOnGpus) {
+    const PaperScenario paper;
+    ASSERT_EQ(paper.solution.outcome, lp::Outcome::optimal);
+    EXPECT_LE(paper.solution.certificate.gap, 1e-6);
+    const Recipe recipe{.family = "1d1d",
+                        .second = phase_powers(paper.model, paper.solution, Part::second, 4),
+                        .first = phase_powers(paper.model, paper.solution, Part::first, 4)};
+    const PhaseDistributions made = distributions_of(recipe, paper.application.matrix, paper.nodes);
+    const std::vector<Index> first = owned_tiles(made.first, Stored::lower);
+    const std::vector<Index> second = owned_tiles(made.second, Stored::lower);
+    EXPECT_LE(std::ranges::max(first) - std::ranges::min(first), 2);
+    EXPECT_EQ(std::accumulate(first.begin(), first.end(), Index{0}), 1275);
+    EXPECT_LT(std::max(second[0], second[1]), std::min(second[2], second[3]) / 3);
+    EXPECT_EQ(moved_tiles(made, Stored::lower), fewest_moves(first, second));
+    // Distributions that know nothing of each other move far more.
+    const PhaseDistributions independent{squarest_block_cyclic({50, 50}, 4), made.second};
+    EXPECT_LT(moved_tiles(made, Stored::lower), 0.7 * static_cast<double>(moved_tiles(independent, Stored::lower)));
+}
+
+TEST(Planner, PlansAreNoWorseThanThePapersAndComeFromTheirFileAsTheyWere) {
+    const Platform nodes = platform("sdumont-gsl", "2sdc+2sdg");
+    const Application application = geo(20);
+    const Planned planned = make_plan(application, nodes, {.budget_seconds = 3});
+    std::vector<std::string> names;
+    for (const Strategy& strategy : planned.strategies) {
+        names.push_back(strategy.name);
+        EXPECT_GE(strategy.simulated.makespan, planned.chosen().simulated.makespan);
+        EXPECT_GE(strategy.simulated.makespan, planned.lower_bound * (1 - 1e-9)) << strategy.name;
+    }
+    EXPECT_THAT(names, ElementsAre("bc_all", "bc_fast", "1d1d", "lp", "lp_constrained", "chosen"));
+    EXPECT_GE(planned.simulated, 5);
+    const Plan plan = to_plan(application, nodes, planned);
+    const Plan again = plan_from_json(nlohmann::json::parse(to_json(plan).dump()), "plan.json");
+    EXPECT_EQ(again.distributions, plan.distributions);
+    EXPECT_EQ(again.nodes, plan.nodes);
+    EXPECT_EQ(again.makespan, plan.makespan);
+    EXPECT_EQ(again.lp_ideal, plan.lp_ideal);
+}
+
+TEST(Planner, EqualNodesArePlannedForToo) {
+    const Planned planned = make_plan(geo(8), platform("sdumont-gsl", "2sdc"), {.budget_seconds = 0});
+    EXPECT_EQ(planned.strategies.size(), 6U);
+    EXPECT_EQ(planned.simulated, 5);
+    EXPECT_LE(planned.chosen().simulated.makespan, planned.strategies.front().simulated.makespan);
+}
+
+TEST(Planner, FastNodesAreThoseOfTheMostPowerfulPartitionUnlessItIsASingleNode) {
+    EXPECT_THAT(fast_nodes(platform("grid5000-lille-gsl", "2che+2chi+2cho"), 960), ElementsAre(4, 5));
+    EXPECT_THAT(fast_nodes(platform("grid5000-lille-gsl", "2che+2chi+1cho"), 960), ElementsAre(2, 3));
+    EXPECT_THAT(fast_nodes(platform("grid5000-lille-gsl", "3che"), 960), ElementsAre(0, 1, 2));
+}
+
+TEST(Plans, OfOtherNodesOrTilesAreRefusedWithTheDifference) {
+    const Platform nodes = platform("sdumont-gsl", "1sdc+1sdg");
+    const Application application = geo(6);
+    const Plan plan = to_plan(application, nodes, make_plan(application, nodes, {.budget_seconds = 0}));
+    const auto refused = [&](const PlanUse& use) {
+        return message_of<Error>([&] { require_fits(plan, use, "plan.json"); });
+    };
+    const std::vector<Index> workers{plan.nodes[0].workers, plan.nodes[1].workers};
+    EXPECT_NO_THROW(require_fits(plan, {.tiles = {6, 6}, .workers = workers}, "plan.json"));
+    EXPECT_THAT(refused({.tiles = {6, 6}, .workers = {22}}),
+                HasSubstr("for 2 nodes of sdumont-gsl, and this run has 1"));
+    EXPECT_THAT(refused({.tiles = {7, 7}, .workers = workers}),
+                HasSubstr("6 x 6 tiles of 960, and this matrix has 7 x 7"));
+    EXPECT_THAT(refused({.tiles = {6, 6}, .workers = {workers[0], 3}}), HasSubstr("a node 1 of type sdg with"));
+    nlohmann::json json = nlohmann::json::parse(to_json(plan).dump());
+    json["phases"]["first"]["nodes"] = 7;
+    EXPECT_THAT(message_of<Error>([&] { (void)plan_from_json(json, "p.json"); }),
+                HasSubstr("p.json is not a plan that tesela plan wrote"));
+    json.erase("phases");
+    EXPECT_THAT(message_of<Error>([&] { (void)plan_from_json(json, "p.json"); }), HasSubstr("phases is missing"));
+}
+
+}  // namespace
+}  // namespace tesela::plan
