@@ -10,6 +10,7 @@
 #include "matern_bench.hpp"
 #include "overhead_bench.hpp"
 #include "paper000/paper000_bench.hpp"
+#include "paper000/strategies_bench.hpp"
 #include "paper001/paper001_bench.hpp"
 #include "paper002/paper002_bench.hpp"
 #include "prediction_bench.hpp"
@@ -526,6 +527,30 @@ void add_paper002(CLI::App& app, int& exit_code) {
     });
 }
 
+void add_strategies(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<bench::StrategiesOptions>();
+    auto run = std::make_shared<cli::RunOptions>();
+    auto* command = app.add_subcommand(
+        "strategies", "Figure 11 of paper 000: its five strategies and ours on eighteen sets of machines, simulated");
+    cli::comma_separated(command->add_option("--tiles", options->tiles, "Tile rows of the matrix"))
+        ->capture_default_str();
+    cli::comma_separated(command->add_option("--sets", options->sets, "Sets of machines, as 6che+6chi (default: all)"));
+    command->add_option("--durations", options->durations, "Of the generation: gsl, or table for Tesela's own")
+        ->capture_default_str();
+    command->add_option("--simulations", options->simulations, "For the plan of each case")->capture_default_str();
+    command->add_option("--seeds", options->seeds, "By which each strategy is judged")->capture_default_str();
+    command->add_option("--noise", options->noise, "Durations vary by about this share of themselves")
+        ->capture_default_str();
+    command->add_option("--folder", options->folder, "Where the table goes; cases that it has are left as they are")
+        ->capture_default_str();
+    cli::add_json_option(*command, *run);
+    command->callback([=, &exit_code] {
+        exit_code = cli::run_guarded("tesela bench strategies", [&] {
+            return print_checks(bench::strategies_benchmark(*options), run->json) ? cli::success : cli::failed;
+        });
+    });
+}
+
 void add_paper000(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<bench::Paper000Options>();
     auto run = std::make_shared<cli::RunOptions>();
@@ -708,6 +733,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): options
     add_paper002(app, exit_code);
     add_trace(app, exit_code);
     add_paper000(app, exit_code);
+    add_strategies(app, exit_code);
     add_paper001(app, exit_code);
     add_prediction(app, exit_code);
     add_simulate(app, exit_code);

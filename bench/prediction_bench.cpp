@@ -14,12 +14,14 @@
 #include "tesela/base/median.hpp"
 #include "tesela/calibration/measured_platform.hpp"
 #include "tesela/distribution/families.hpp"
+#include "tesela/io/output_file.hpp"
 #include "tesela/net/nodes.hpp"
 #include "tesela/sim/simulated_engine.hpp"
 #include "tesela/starpu/engine.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <type_traits>
 
@@ -229,6 +231,9 @@ std::vector<int> numbers_of_workers(const PredictionOptions& options) {
 cli::Json prediction_benchmark(const PredictionOptions& options) {
     if (options.sizes.empty() && options.geo_sizes.empty() && options.redistribution_sizes.empty())
         throw Error("give at least one size");
+    // Said before the work, which takes minutes.
+    if (!options.table.empty() && !started_in_parallel()) const OutputFile probe(options.table);
+    if (std::filesystem::exists(options.table)) (void)read_table(options.table);
     std::vector<Row> rows;
     bool writes = false;
     for (const int workers : numbers_of_workers(options)) {

@@ -53,4 +53,6 @@ echo "[]" > empty.json
 bad_dist "another format" "format" show empty.json
 bad_dist "different grids" "tiles" moves a.json d.json
 bad_dist "an unwritable folder" "nowhere" make bce --tiles 4 --count 2 -o nowhere/d.json
+expect 0 "families with numbers" "$tesela" dist compare --count 3 --tiles 9 --families 1d1d:1,2,5,block_cyclic,1d:1,1,3 --json
+json "families with numbers" "[f['family'] for f in (d if isinstance(d, list) else d['families'])] == ['1d1d:1,2,5', 'block_cyclic', '1d:1,1,3']"
 finish

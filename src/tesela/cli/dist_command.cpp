@@ -224,6 +224,21 @@ ComparedFamily measure(const std::string& family, const DistributionRequest& req
     return row;
 }
 
+/// Commas separate families and their arguments: what begins with a digit belongs to the family before it.
+std::vector<std::string> whole_families(const std::vector<std::string>& words) {
+    std::vector<std::string> families;
+    for (const std::string& word : words) {
+        const bool argument =
+            !families.empty() && !word.empty() && (word[0] == '.' || (word[0] >= '0' && word[0] <= '9'));
+        const bool family = word.starts_with("1d");  // the only ones whose names begin with a digit
+        if (argument && !family)
+            families.back() += "," + word;
+        else
+            families.push_back(word);
+    }
+    return families;
+}
+
 std::vector<ComparedFamily> compare(const CompareOptions& options) {
     const DistributionRequest request = request_of(options.problem);
     std::optional<RecordedOperation> recorded;
@@ -240,7 +255,7 @@ std::vector<ComparedFamily> compare(const CompareOptions& options) {
     Yardstick by{.times = times_of(options.problem, request)};
     by.ideal = ideal_time(request.workload, by.times);
     std::vector<ComparedFamily> rows;
-    for (const auto& name : options.families.empty() ? families_for(request) : options.families)
+    for (const auto& name : options.families.empty() ? families_for(request) : whole_families(options.families))
         rows.push_back(measure(name, request, options, by, recorded));
     return rows;
 }

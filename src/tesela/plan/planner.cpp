@@ -54,7 +54,10 @@ public:
     }
 
 private:
-    [[nodiscard]] bool has_time() const { return seconds_since(start_) < options_.budget_seconds; }
+    [[nodiscard]] bool has_time() const {
+        return seconds_since(start_) < options_.budget_seconds &&
+               (options_.most_simulations == 0 || result_.simulated < options_.most_simulations);
+    }
     [[nodiscard]] bool has_first_phase() const {
         return std::ranges::any_of(counts_.types, [](const TaskType& t) { return t.part == Part::first; });
     }
@@ -69,7 +72,7 @@ private:
                                        critical_path(recorder.recording(), platform_));
     }
 
-    /// Simulates it, unless the same distributions were before; the best is kept.
+    /// Simulates it; the best is kept.
     const Strategy& judge(Strategy strategy) {
         if (options_.progress) options_.progress(result_.simulated, best_ ? best_->simulated.makespan : 0);
         SimulatedEngine engine(platform_, options_.simulation);

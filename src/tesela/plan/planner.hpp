@@ -35,6 +35,7 @@ struct Strategy {
 /// How strategies are simulated, and how long the planner may look for better ones than the paper's.
 struct PlanOptions {
     double budget_seconds = 60;
+    Index most_simulations = 0;  ///< 0: as many as the budget lets; a number makes plans that can be made again
     SimulationOptions simulation{};
     /// Told before each simulation: how many there were, and the best makespan so far.
     std::function<void(Index simulated, double best)> progress{};

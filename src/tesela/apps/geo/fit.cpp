@@ -49,6 +49,8 @@ std::uint64_t question_of(const Likelihood& likelihood, const SearchSpace& space
           static_cast<Index>(model.estimation), static_cast<Index>(options.optimizer), options.starts,
           options.scan_points, likelihood.options().tile, likelihood.stream().engine().node_count()})
         digest.add(static_cast<std::uint64_t>(number));
+    for (const std::int32_t owner : likelihood.options().distribution->owners())
+        digest.add(static_cast<std::uint64_t>(owner));
     digest.add(std::vector{model.center, model.jitter, options.tolerance});
     const CovarianceParameters fixed = space.at(space.start());
     for (const Parameter p : all_parameters) digest.add(std::vector{value_of(fixed, p)});
