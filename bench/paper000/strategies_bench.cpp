@@ -1,6 +1,7 @@
 #include "paper000/strategies_bench.hpp"
 
 #include "checks.hpp"
+#include "in_children.hpp"
 #include "table.hpp"
 
 #include "tesela/apps/geo/planning.hpp"
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <limits>
 
 namespace tesela::bench {
@@ -71,8 +73,10 @@ public:
         planning.simulation.critical = CriticalSlot::shared_core;
         planning.progress = [&](Index simulated, double) { show(of, fmt::format("{} simulated", simulated)); };
         const plan::Planned planned = make_plan(application, platform, planning);
-        for (const plan::Strategy& strategy : planned.strategies)
-            rows_.push_back(row_of(of, planned, strategy, judge(of, application, platform, strategy)));
+        show(of, "judged with SimGrid");
+        const std::vector<double> judged = judge(application, platform, planned.strategies);
+        for (std::size_t k = 0; k < judged.size(); ++k)
+            rows_.push_back(row_of(of, planned, planned.strategies[k], judged[k]));
         write_table(file_, rows_, Digits::computed);
     }
 
@@ -90,21 +94,27 @@ private:
         return std::ranges::any_of(rows_, [&](const Row& row) { return is_of(row, of); });
     }
 
-    /// The median over the seeds.
-    double judge(const Case& of, const plan::Application& application, const Platform& platform,
-                 const plan::Strategy& strategy) {
-        std::vector<double> makespans;
-        for (int seed = 1; seed <= options_.seeds; ++seed) {
-            show(of, fmt::format("{} with seed {}", strategy.name, seed));
-            SimulationOptions simulation{.network = simgrid_network,
-                                         .noise = options_.noise,
-                                         .seed = static_cast<std::uint64_t>(seed),
-                                         .critical = CriticalSlot::shared_core};
-            SimulatedEngine engine(platform, simulation);
-            application.submit(engine, strategy.distributions);
-            makespans.push_back(engine.result().makespan);
+    /// Of each strategy the median over the seeds.
+    [[nodiscard]] std::vector<double> judge(const plan::Application& application, const Platform& platform,
+                                            const std::vector<plan::Strategy>& strategies) const {
+        std::vector<std::function<double()>> runs;
+        for (const plan::Strategy& strategy : strategies)
+            for (int seed = 1; seed <= options_.seeds; ++seed)
+                runs.emplace_back([&, seed] {
+                    SimulatedEngine engine(platform, {.network = simgrid_network,
+                                                      .noise = options_.noise,
+                                                      .seed = static_cast<std::uint64_t>(seed),
+                                                      .critical = CriticalSlot::shared_core});
+                    application.submit(engine, strategy.distributions);
+                    return engine.result().makespan;
+                });
+        const std::vector<double> makespans = in_children(runs);
+        std::vector<double> medians;
+        for (std::size_t k = 0; k < strategies.size(); ++k) {
+            const auto first = makespans.begin() + static_cast<std::ptrdiff_t>(k) * options_.seeds;
+            medians.push_back(median_of({first, first + options_.seeds}));
         }
-        return median_of(makespans);
+        return medians;
     }
 
     static Row row_of(const Case& of, const plan::Planned& planned, const plan::Strategy& strategy, double judged) {
