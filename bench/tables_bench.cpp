@@ -4,6 +4,7 @@
 #include "distributions/distributions_bench.hpp"
 #include "distributions/ranking_bench.hpp"
 #include "paper000/paper000_bench.hpp"
+#include "paper000/strategies_bench.hpp"
 #include "paper001/paper001_bench.hpp"
 #include "paper002/paper002_bench.hpp"
 
@@ -27,8 +28,8 @@ constexpr std::array<std::string_view, 3> measured{"redistribution_", "predictio
 
 std::vector<ComputedTable> computed_tables() {
     std::vector<ComputedTable> all;
-    for (auto& tables :
-         {distribution_tables(), ranking_tables(), paper000_tables(), paper001_tables(), paper002_computed_tables()})
+    for (auto& tables : {distribution_tables(), ranking_tables(), paper000_tables(), strategies_tables(),
+                         paper001_tables(), paper002_computed_tables()})
         all.insert(all.end(), tables.begin(), tables.end());
     return all;
 }

@@ -20,7 +20,7 @@ const auto assemble_kernel = make_kernel<assemble>("assemble");
 /// Assembles and factors; tiles move in between.
 void submit(Engine& engine, const plan::PhaseDistributions& owners) {
     Stream s(engine, {.name = "boundary elements"});
-    const Tiling tiling = Tiling::square(30 * 960, 960);
+    const Tiling tiling = Tiling::square(Index{30} * 960, 960);
     const Matrix<double> A(s, tiling, owners.first, {.name = "A"});
     {
         const auto phase = s.phase("assemble");

@@ -38,7 +38,7 @@ struct Case {
 };
 
 std::string platform_of(const std::string& set, const std::string& durations) {
-    const std::string name = set.find("sd") != std::string::npos ? "sdumont" : "grid5000-lille";
+    std::string name = set.find("sd") != std::string::npos ? "sdumont" : "grid5000-lille";
     if (durations == "gsl") return name + "-gsl";
     if (durations == "table") return name;
     throw Error("--durations takes gsl or table; it is \"{}\"", durations);
@@ -54,6 +54,21 @@ plan::Application application_of(const Case& of) {
                                     .tile = tile_size,
                                     .overlap = geo::Overlap::oversubscribe,
                                     .max_pending = std::numeric_limits<Index>::max()});
+}
+
+Row row_of(const Case& of, const plan::Planned& planned, const plan::Strategy& strategy, double judged) {
+    return {{"platform", of.platform},
+            {"nodes", of.nodes},
+            {"tiles", of.tiles},
+            {"strategy", strategy.name},
+            {"decided", strategy.simulated.makespan},
+            {"makespan", judged},
+            {"lp_ideal", strategy.lp_ideal ? Json(*strategy.lp_ideal) : Json()},
+            {"lower_bound", planned.lower_bound},
+            {"moved", strategy.moved},
+            {"bytes", strategy.simulated.bytes},
+            {"utilisation", strategy.simulated.utilisation},
+            {"how", strategy.name == "chosen" ? planned.why.substr(0, planned.why.find(": the")) : strategy.family}};
 }
 
 class Report {
@@ -115,22 +130,6 @@ private:
             medians.push_back(median_of({first, first + options_.seeds}));
         }
         return medians;
-    }
-
-    static Row row_of(const Case& of, const plan::Planned& planned, const plan::Strategy& strategy, double judged) {
-        return {
-            {"platform", of.platform},
-            {"nodes", of.nodes},
-            {"tiles", of.tiles},
-            {"strategy", strategy.name},
-            {"decided", strategy.simulated.makespan},
-            {"makespan", judged},
-            {"lp_ideal", strategy.lp_ideal ? Json(*strategy.lp_ideal) : Json()},
-            {"lower_bound", planned.lower_bound},
-            {"moved", strategy.moved},
-            {"bytes", strategy.simulated.bytes},
-            {"utilisation", strategy.simulated.utilisation},
-            {"how", strategy.name == "chosen" ? planned.why.substr(0, planned.why.find(": the")) : strategy.family}};
     }
 
     const StrategiesOptions& options_;
@@ -200,6 +199,25 @@ Json Report::result() const {
 }
 
 }  // namespace
+
+std::vector<ComputedTable> strategies_tables() {
+    const auto remake = [](const Row& row) {
+        const Case of{.platform = row.at("platform").get<std::string>(),
+                      .nodes = row.at("nodes").get<std::string>(),
+                      .tiles = row.at("tiles").get<Index>()};
+        plan::PlanOptions five{.budget_seconds = 0};
+        five.simulation.critical = CriticalSlot::shared_core;
+        const plan::Planned planned = make_plan(application_of(of), cli::read_platform(of.platform, of.nodes), five);
+        for (const plan::Strategy& strategy : planned.strategies)
+            if (row.at("strategy") == strategy.name) return row_of(of, planned, strategy, 0);
+        throw Error("there is no strategy {}", row.at("strategy").get<std::string>());
+    };
+    const auto quick = [](const Row& row) {
+        return row.at("nodes") == "4sdc+4sdg" && row.at("tiles") == 101 &&
+               (row.at("strategy") == "bc_fast" || row.at("strategy") == "1d1d");
+    };
+    return {{.file = "paper000_strategies_gsl.csv", .remake = remake, .quick = quick, .times = {"makespan"}}};
+}
 
 Json strategies_benchmark(const StrategiesOptions& options) {
     Report report(options);

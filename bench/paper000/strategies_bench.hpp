@@ -1,5 +1,7 @@
 #pragma once
 
+#include "computed_table.hpp"
+
 #include "tesela/base/index.hpp"
 
 #include <nlohmann/json.hpp>
@@ -25,5 +27,8 @@ struct StrategiesOptions {
 /// durations varied by several seeds, of which the median counts. Cases that the table has already are not simulated
 /// again.
 [[nodiscard]] nlohmann::ordered_json strategies_benchmark(const StrategiesOptions& options);
+
+/// Its table, for check_table(): what is decided with, of strategies that no optimiser has a part in.
+[[nodiscard]] std::vector<ComputedTable> strategies_tables();
 
 }  // namespace tesela::bench
