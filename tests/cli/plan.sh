@@ -21,6 +21,11 @@ check "to standard output" python3 -c "import json; assert json.load(open('out')
 expect 1 "a full disk" "$tesela" plan cholesky "${paper[@]}" --budget 0 -o /dev/full
 bad "no size" "say how large the matrix is: --tiles N, or --n N" "$tesela" plan geo --platform sdumont-gsl -o bad.json
 bad "an unknown platform" "nowhere" "$tesela" plan geo --platform nowhere --tiles 5 -o bad.json
+bad "an unwritable file" "there is no directory" "$tesela" plan geo "${paper[@]}" -o nowhere/plan.json
+expect 2 "pictures where no folder can be" "$tesela" plan geo "${paper[@]}" -o bad.json --svg /dev/null/x
+holds "pictures where no folder can be" err "the folder /dev/null/x cannot be made: Not a directory"
+expect 0 "under mpirun one node plans" "${mpirun[@]}" -n 2 "$tesela" plan geo "${paper[@]}" --budget 0 -o first.json
+check "under mpirun one node plans" [ "$(grep -c '^bc_all' out)" = 1 ]
 expect 2 "another application" "$tesela" plan qr "${paper[@]}"
 
 # Two nodes of one worker each.

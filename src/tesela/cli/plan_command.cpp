@@ -2,6 +2,7 @@
 
 #include "tesela/algs/operation.hpp"
 #include "tesela/apps/geo/planning.hpp"
+#include "tesela/base/environment.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/units.hpp"
 #include "tesela/cli/choice_option.hpp"
@@ -25,6 +26,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace tesela::cli {
@@ -125,7 +127,6 @@ std::vector<std::string> node_names(const plan::Plan& plan) {
 
 void draw(const PlanCommand& options, const plan::Plan& plan, const plan::PlannedMatrix& matrix) {
     if (options.pictures.empty()) return;
-    std::filesystem::create_directories(options.pictures);
     const auto picture = [&](const char* name, const Distribution& distribution, const char* title) {
         const std::vector<Index> counts = plan::owned_tiles(distribution, matrix.stored());
         write_file((std::filesystem::path(options.pictures) / name).string(),
@@ -145,10 +146,21 @@ void check(const PlanCommand& options) {
         throw Error("say how large the matrix is: --tiles N, or --n N for so many rows, one of them");
 }
 
+/// Found out before the work.
+void prepare_outputs(const PlanCommand& options) {
+    require_writable(options.output);
+    std::error_code problem;
+    if (!options.pictures.empty()) std::filesystem::create_directories(options.pictures, problem);
+    if (problem) throw Error("the folder {} cannot be made: {}", options.pictures, problem.message());
+}
+
 int run(const PlanCommand& options) {
+    // Every node of mpirun would plan the same: one does it.
+    if (const auto rank = rank_by_launcher(); rank && *rank != "0") return success;
     check(options);
     const Platform platform = read_platform(options.platform, options.nodes);
     const plan::Application application = application_of(options);
+    prepare_outputs(options);
     ProgressLine progress(options.quiet ? ProgressLine::Wanted::no : ProgressLine::Wanted::yes);
     plan::PlanOptions with{.budget_seconds = options.budget};
     with.simulation.critical =
