@@ -8,6 +8,7 @@
 #include "tesela/apps/geo/prediction_table.hpp"
 #include "tesela/apps/geo/residual_plot.hpp"
 #include "tesela/apps/geo/scores.hpp"
+#include "tesela/base/digest.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/cli/geo_options.hpp"
 #include "tesela/cli/geo_run.hpp"
@@ -109,6 +110,10 @@ geo::Predictions cross_validate(const ValidateCommand& options, const geo::Fitte
 
 geo::Predictions predict_held_out(const ValidateCommand& options, const geo::FittedModel& fitted,
                                   const geo::Observations& held_out, StarpuEngine& engine) {
+    Digest digest;
+    for (const auto& column : held_out.coordinates) digest.add(column);
+    digest.add(held_out.values);
+    engine.require_alike("the held-out observations", digest.value());
     Stream stream(engine, {.sums = Sums::in_order});
     geo::Likelihood likelihood(stream, fitted.observations, fitted.model,
                                likelihood_options(options.geo, fitted.observations.size(), engine));
