@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <deque>
 #include <exception>
 #include <thread>
@@ -20,46 +22,47 @@ struct Child {
     std::size_t work = 0;
 };
 
-[[noreturn]] void answer(const std::function<double()>& work, int writes) {
-    int code = 1;
+[[noreturn]] void answer(const std::function<std::string()>& work, int writes) {
     try {
-        const double value = work();
-        if (write(writes, &value, sizeof(value)) == static_cast<ssize_t>(sizeof(value))) code = 0;
+        const std::string bytes = work();
+        if (write(writes, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size())) std::_Exit(EXIT_SUCCESS);
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "%s\n", error.what());
+        std::fprintf(stderr, "tesela bench: %s\n", error.what());
     }
-    _exit(code);
+    std::_Exit(EXIT_FAILURE);
 }
 
-Child start(const std::function<double()>& work, std::size_t number) {
-    int ends[2];
-    if (pipe(ends) != 0) throw Error("no pipe to a child process");
+Child start(const std::function<std::string()>& work, std::size_t number) {
+    std::array<int, 2> ends{};
+    if (pipe(ends.data()) != 0) throw Error("no pipe could be made for a process that simulates");
     std::fflush(nullptr);
     const pid_t process = fork();
-    if (process < 0) throw Error("no child process");
+    if (process < 0) throw Error("no process could be started for a simulation");
     if (process == 0) answer(work, ends[1]);
     close(ends[1]);
     return {.process = process, .reads = ends[0], .work = number};
 }
 
-/// False if the child has no answer.
-bool finish(const Child& child, double& value) {
-    const bool whole = read(child.reads, &value, sizeof(value)) == static_cast<ssize_t>(sizeof(value));
+/// False if the child failed.
+bool finish(const Child& child, std::string& bytes) {
+    std::array<char, 4096> part{};
+    for (ssize_t count = 0; (count = read(child.reads, part.data(), part.size())) > 0;)
+        bytes.append(part.data(), static_cast<std::size_t>(count));
     close(child.reads);
     int status = 0;
     waitpid(child.process, &status, 0);
-    return whole;
+    return status == 0;
 }
 
 }  // namespace
 
-std::vector<double> in_children(const std::vector<std::function<double()>>& work) {
+std::vector<std::string> bytes_of_children(const std::vector<std::function<std::string()>>& work) {
     const std::size_t at_once = std::max(1U, std::thread::hardware_concurrency());
-    std::vector<double> values(work.size(), 0.0);
+    std::vector<std::string> answers(work.size());
     std::deque<Child> running;
     bool good = true;
     const auto finish_first = [&] {
-        good &= finish(running.front(), values[running.front().work]);
+        good &= finish(running.front(), answers[running.front().work]);
         running.pop_front();
     };
     for (std::size_t k = 0; k < work.size(); ++k) {
@@ -67,8 +70,8 @@ std::vector<double> in_children(const std::vector<std::function<double()>>& work
         running.push_back(start(work[k], k));
     }
     while (!running.empty()) finish_first();
-    if (!good) throw Error("a child process failed");
-    return values;
+    if (!good) throw Error("a process that simulates ended without a result");
+    return answers;
 }
 
 }  // namespace tesela::bench

@@ -1,5 +1,6 @@
 #include "simulate_bench.hpp"
 
+#include "in_children.hpp"
 #include "resident_memory.hpp"
 #include "table.hpp"
 #include "timing.hpp"
@@ -16,13 +17,8 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <exception>
 
 namespace tesela::bench {
 namespace {
@@ -84,31 +80,9 @@ Measured measure(const Work& work) {
     return measured;
 }
 
-/// Measures in a process of its own: SimGrid allows one simulation per process, and memory that an earlier one has
-/// given back would hide what this one needs.
 template <class Work>
 Measured measure_apart(const Work& work) {
-    int ends[2];
-    if (::pipe(ends) != 0) throw Error("no pipe could be made for the process that simulates");
-    const pid_t child = ::fork();
-    if (child < 0) throw Error("no process could be started for a simulation");
-    if (child == 0) {
-        try {
-            const Measured measured = measure(work);
-            if (::write(ends[1], &measured, sizeof measured) == sizeof measured) std::_Exit(EXIT_SUCCESS);
-        } catch (const std::exception& error) {
-            fmt::print(stderr, "tesela bench: {}\n", error.what());
-        }
-        std::_Exit(EXIT_FAILURE);
-    }
-    ::close(ends[1]);
-    Measured measured;
-    const bool told = ::read(ends[0], &measured, sizeof measured) == sizeof measured;
-    ::close(ends[0]);
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    if (!told || status != 0) throw Error("the process that simulates ended without a result");
-    return measured;
+    return in_children<Measured>({[&] { return measure(work); }}).front();
 }
 
 double walk(const Case& what) {

@@ -1,7 +1,6 @@
 #include "paper000/evaluation.hpp"
 
-#include "tesela/apps/geo/likelihood.hpp"
-#include "tesela/apps/geo/sample.hpp"
+#include "tesela/apps/geo/planning.hpp"
 #include "tesela/distribution/families.hpp"
 
 #include <limits>
@@ -25,14 +24,16 @@ SimulationResult simulate_evaluation(const SimulatedEvaluation& evaluation) {
     SimulatedEngine engine(evaluation.platform, {.critical = critical ? CriticalSlot::shared_core : CriticalSlot::none,
                                                  .allocation = costs_of_memory(evaluation.overlap),
                                                  .observers = evaluation.observers});
-    const Index n = evaluation.tiles * tile_size;
-    geo::Observations observations{.coordinates = geo::random_points(n, 0)};
-    observations.values = observations.coordinates[0];  // any values: nothing is computed with them
     // StarPU, unless told otherwise, submits without a limit.
     Stream s(engine, {.name = "geo", .max_pending = std::numeric_limits<Index>::max()});
-    geo::Likelihood likelihood(s, std::move(observations), {.trend = geo::Trend::none},
-                               {.tile = tile_size, .overlap = evaluation.overlap});
-    likelihood.evaluate({.sigma2 = 1, .range = 0.1, .smoothness = 0.5, .nugget = 0.1});
+    const Distribution owners =
+        squarest_block_cyclic({evaluation.tiles, evaluation.tiles}, node_count(evaluation.platform));
+    geo::submit_evaluation(s,
+                           {.points = evaluation.tiles * tile_size,
+                            .tile = tile_size,
+                            .overlap = evaluation.overlap,
+                            .trend = geo::Trend::none},
+                           {owners, owners});
     return engine.result();
 }
 

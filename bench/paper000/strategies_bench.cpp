@@ -6,6 +6,7 @@
 
 #include "tesela/apps/geo/planning.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/base/median.hpp"
 #include "tesela/cli/platform_option.hpp"
 #include "tesela/cli/progress_line.hpp"
 #include "tesela/plan/planner.hpp"
@@ -42,11 +43,6 @@ std::string platform_of(const std::string& set, const std::string& durations) {
     if (durations == "gsl") return name + "-gsl";
     if (durations == "table") return name;
     throw Error("--durations takes gsl or table; it is \"{}\"", durations);
-}
-
-double median_of(std::vector<double> values) {
-    std::ranges::sort(values);
-    return values[values.size() / 2];
 }
 
 plan::Application application_of(const Case& of) {
@@ -123,11 +119,11 @@ private:
                     application.submit(engine, strategy.distributions);
                     return engine.result().makespan;
                 });
-        const std::vector<double> makespans = in_children(runs);
+        const std::vector<double> makespans = in_children<double>(runs);
         std::vector<double> medians;
         for (std::size_t k = 0; k < strategies.size(); ++k) {
             const auto first = makespans.begin() + static_cast<std::ptrdiff_t>(k) * options_.seeds;
-            medians.push_back(median_of({first, first + options_.seeds}));
+            medians.push_back(median({first, first + options_.seeds}));
         }
         return medians;
     }

@@ -12,7 +12,7 @@
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/platform_option.hpp"
 #include "tesela/cli/progress_line.hpp"
-#include "tesela/distribution/platform_constraint.hpp"
+#include "tesela/distribution/metrics.hpp"
 #include "tesela/io/json_file.hpp"
 #include "tesela/io/output_file.hpp"
 #include "tesela/plan/plan_file.hpp"
@@ -128,7 +128,7 @@ std::vector<std::string> node_names(const plan::Plan& plan) {
 void draw(const PlanCommand& options, const plan::Plan& plan, const plan::PlannedMatrix& matrix) {
     if (options.pictures.empty()) return;
     const auto picture = [&](const char* name, const Distribution& distribution, const char* title) {
-        const std::vector<Index> counts = plan::owned_tiles(distribution, matrix.stored());
+        const std::vector<Index> counts = tile_counts(distribution, matrix.stored());
         write_file((std::filesystem::path(options.pictures) / name).string(),
                    draw_owner_map({.title = fmt::format("{} of {} on {}", title, plan.application, plan.platform),
                                    .distribution = distribution,
@@ -205,10 +205,7 @@ void add_plan_command(CLI::App& app, int& exit_code) {
         ->excludes(tiles);
     at_least(command->add_option("--tile", options->tile, "Tile size"), Index{1})->capture_default_str();
     set_heading(*command, "Matrix");
-    command->add_option("--platform", options->platform, "A platform file, or the name of a ready-made platform")
-        ->required();
-    command->add_option("--nodes", options->nodes,
-                        "Nodes of the platform to use, by number and type, as 6che+6chi (default: all)");
+    add_platform_options(*command, options->platform, options->nodes);
     set_heading(*command, "Machine");
     at_least(command->add_option("--budget", options->budget,
                                  "Seconds to look for better strategies than the paper's, which are always simulated"),

@@ -8,6 +8,8 @@
 #include "tesela/flow/exchange.hpp"
 #include "tesela/io/json_file.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -92,6 +94,12 @@ Platform read_platform(const std::string& name, const std::string& nodes) {
     }
     warn_of_unknown_kernels(platform, file);
     return nodes.empty() ? platform : choose_nodes(platform, nodes);
+}
+
+void add_platform_options(CLI::App& command, std::string& platform, std::string& nodes) {
+    command.add_option("--platform", platform, "A platform file, or the name of a ready-made platform")->required();
+    command.add_option("--nodes", nodes,
+                       "Nodes of the platform to use, by number and type, as 6che+6chi (default: all)");
 }
 
 }  // namespace tesela::cli

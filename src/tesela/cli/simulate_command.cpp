@@ -1,8 +1,7 @@
 #include "tesela/cli/simulate_command.hpp"
 
 #include "tesela/algs/operation.hpp"
-#include "tesela/apps/geo/likelihood.hpp"
-#include "tesela/apps/geo/sample.hpp"
+#include "tesela/apps/geo/planning.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/units.hpp"
 #include "tesela/cli/choice_option.hpp"
@@ -124,18 +123,12 @@ ChosenDistribution choose_distribution(const SimulateOptions& options, const Pla
     return chosen;
 }
 
-void submit_geo(Stream& s, const SimulateOptions& options, const Distribution& owners) {
-    const Index n = options.tiles * options.tile;
-    geo::Observations observations{.coordinates = geo::random_points(n, options.seed)};
-    observations.values = observations.coordinates[0];  // any values: nothing is computed with them
-    geo::Likelihood likelihood(s, std::move(observations), {},
-                               {.tile = options.tile, .distribution = owners, .overlap = options.overlap.value()});
-    likelihood.evaluate({.sigma2 = 1, .range = 0.1, .smoothness = 0.5, .nugget = 0.1});
-}
-
 void submit(Stream& s, const SimulateOptions& options, const Distribution& owners) {
-    if (is_geo(options)) return submit_geo(s, options, owners);
-    const Tiling tiling = Tiling::square(options.tiles * options.tile, options.tile);
+    const Index n = options.tiles * options.tile;
+    if (is_geo(options))
+        return geo::submit_evaluation(s, {.points = n, .tile = options.tile, .overlap = options.overlap.value()},
+                                      {owners, owners});
+    const Tiling tiling = Tiling::square(n, options.tile);
     run_operation(s, operation_of(options), tiling, owners);
 }
 
@@ -312,10 +305,7 @@ void add_simulate_command(CLI::App& app, int& exit_code) {
     allow_only(command->add_option("operation", options->operation, "What is run; geo: one likelihood evaluation"),
                operations)
         ->required();
-    command->add_option("--platform", options->platform, "A platform file, or the name of a ready-made platform")
-        ->required();
-    command->add_option("--nodes", options->nodes,
-                        "Nodes of the platform to use, by number and type, as 6che+6chi (default: all)");
+    add_platform_options(*command, options->platform, options->nodes);
     command->add_option("--tiles", options->tiles, "Tile rows (and columns) of the matrix")
         ->required()
         ->check(CLI::Range(Index{1}, Index{1'000'000}));

@@ -15,14 +15,14 @@ KernelWork work_of(double flops_per_cube, Index tile) {
     return {.tile = tile, .flops = flops_per_cube * n * n * n, .bytes = 3 * 8 * n * n};
 }
 
-double fastest(const NodeType& type, std::string_view kernel, const KernelWork& work) {
+}  // namespace
+
+double fastest_seconds(const NodeType& type, std::string_view kernel, const KernelWork& work) {
     double least = std::numeric_limits<double>::infinity();
     for (const auto& group : type.workers)
         if (const auto seconds = kernel_seconds(group, kernel, work)) least = std::min(least, *seconds);
     return least;
 }
-
-}  // namespace
 
 std::vector<double> update_powers(const Platform& platform, Index tile) {
     return node_powers(platform, "dgemm", work_of(2, tile));
@@ -49,7 +49,7 @@ std::vector<NodeTimes> platform_times(const Platform& platform, Operation operat
             const double power = node_power(type, name, work);
             if (!(power > 0)) no_duration(type, name);
             node.shared.*kernel = 1 / power;
-            node.alone.*kernel = fastest(type, name, work);
+            node.alone.*kernel = fastest_seconds(type, name, work);
         }
         times.insert(times.end(), static_cast<std::size_t>(type.count), node);
     }
@@ -61,7 +61,7 @@ StepConstraint cholesky_constraint(const Platform& platform, Index tile) {
     StepConstraint constraint{.step_seconds = {}, .powers = update_powers(platform, tile)};
     for (const auto& type : platform.node_types) {
         double seconds = 0;
-        for (const auto& [kernel, flops] : kernels) seconds += fastest(type, kernel, work_of(flops, tile));
+        for (const auto& [kernel, flops] : kernels) seconds += fastest_seconds(type, kernel, work_of(flops, tile));
         if (seconds == std::numeric_limits<double>::infinity())
             throw Error("no worker of node type \"{}\" can run dpotrf, dtrsm and dgemm", type.name);
         constraint.step_seconds.insert(constraint.step_seconds.end(), static_cast<std::size_t>(type.count), seconds);

@@ -6,6 +6,9 @@
 
 namespace tesela {
 
+/// Seconds of one call on the node's fastest worker for it; infinity where none can run it.
+[[nodiscard]] double fastest_seconds(const NodeType& type, std::string_view kernel, const KernelWork& work);
+
 /// Power of each node for the updates of a factorization in double precision: dgemm calls per second.
 [[nodiscard]] std::vector<double> update_powers(const Platform& platform, Index tile);
 

@@ -1,6 +1,7 @@
 #include "tesela/plan/bounds.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/distribution/platform_constraint.hpp"
 #include "tesela/flow/graph.hpp"
 #include "tesela/sim/kernel_work.hpp"
 
@@ -15,9 +16,7 @@ constexpr double never = std::numeric_limits<double>::infinity();
 double fastest(const Platform& platform, const RecordedItem& task, const KernelWork& work) {
     double least = never;
     for (const NodeType& type : platform.node_types)
-        for (const WorkerGroup& workers : type.workers)
-            if (const auto seconds = kernel_seconds(workers, task.kernel->name, work))
-                least = std::min(least, *seconds);
+        least = std::min(least, fastest_seconds(type, task.kernel->name, work));
     if (least == never) throw Error("no node of {} can run {}", platform.name, task.kernel->name);
     return least;
 }

@@ -2,6 +2,7 @@
 
 #include "tesela/base/error.hpp"
 #include "tesela/distribution/families.hpp"
+#include "tesela/distribution/metrics.hpp"
 #include "tesela/distribution/platform_constraint.hpp"
 #include "tesela/plan/bounds.hpp"
 
@@ -78,7 +79,9 @@ private:
         SimulatedEngine engine(platform_, options_.simulation);
         application_.submit(engine, strategy.distributions);
         strategy.simulated = engine.result();
-        strategy.moved = moved_tiles(strategy.distributions, application_.matrix.stored());
+        strategy.moved =
+            count_moves(strategy.distributions.first, strategy.distributions.second, application_.matrix.stored())
+                .moved;
         ++result_.simulated;
         last_ = std::move(strategy);
         if (!best_ || last_.simulated.makespan < best_->simulated.makespan) best_ = last_;

@@ -3,6 +3,7 @@
 #include "tesela/base/error.hpp"
 #include "tesela/distribution/catalogue.hpp"
 #include "tesela/distribution/generation.hpp"
+#include "tesela/distribution/metrics.hpp"
 #include "tesela/distribution/platform_constraint.hpp"
 
 #include <algorithm>
@@ -26,12 +27,6 @@ std::vector<Index> nodes_with_power(const std::vector<double>& powers) {
     return nodes;
 }
 
-template <class Visit>
-void for_each_stored(GridSize tiles, Stored stored, Visit visit) {
-    for (Index i = 0; i < tiles.rows; ++i)
-        for (Index j = 0; j < (stored == Stored::lower ? i + 1 : tiles.cols); ++j) visit(TileIndex{i, j});
-}
-
 /// The critical paths are the nodes' own; their powers those of the recipe, which add up to the same.
 StepConstraint constraint_of(const std::vector<double>& powers, const std::vector<Index>& nodes,
                              const PlannedMatrix& matrix, const Platform& platform) {
@@ -45,27 +40,6 @@ StepConstraint constraint_of(const std::vector<double>& powers, const std::vecto
 }
 
 }  // namespace
-
-std::vector<Index> owned_tiles(const Distribution& distribution, Stored stored) {
-    std::vector<Index> counts(static_cast<std::size_t>(distribution.nodes()), 0);
-    for_each_stored(distribution.grid(), stored,
-                    [&](TileIndex tile) { ++counts[static_cast<std::size_t>(distribution.owner(tile).number())]; });
-    return counts;
-}
-
-Index moved_tiles(const PhaseDistributions& distributions, Stored stored) {
-    Index moved = 0;
-    for_each_stored(distributions.first.grid(), stored, [&](TileIndex tile) {
-        moved += distributions.first.owner(tile) == distributions.second.owner(tile) ? 0 : 1;
-    });
-    return moved;
-}
-
-Index fewest_moves(const std::vector<Index>& first, const std::vector<Index>& second) {
-    Index moves = 0;
-    for (std::size_t n = 0; n < first.size(); ++n) moves += std::max(Index{0}, first[n] - second[n]);
-    return moves;
-}
 
 Distribution on_nodes(const Distribution& distribution, const std::vector<Index>& nodes, Index all) {
     return tabulate(distribution.grid(), all, [&](Index i, Index j) {
@@ -86,7 +60,7 @@ PhaseDistributions distributions_of(const Recipe& recipe, const PlannedMatrix& m
     if (recipe.family == "1d1d_constrained") request.steps = constraint_of(request.powers, nodes, matrix, platform);
     Distribution second = on_nodes(make_family(recipe.family, request), nodes, all);
     if (recipe.first.empty()) return {.first = second, .second = second};
-    const std::vector<Index> before = owned_tiles(second, matrix.stored());
+    const std::vector<Index> before = tile_counts(second, matrix.stored());
     const Index tiles = std::accumulate(before.begin(), before.end(), Index{0});
     Distribution first =
         generation_distribution(second, whole_parts(tiles, recipe.first), matrix.stored(), HandOver::steadiest);

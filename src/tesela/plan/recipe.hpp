@@ -25,13 +25,6 @@ struct PlannedMatrix {
     [[nodiscard]] Stored stored() const { return stored_tiles(operation); }
 };
 
-/// Stored tiles that have other owners in the second phase.
-[[nodiscard]] Index moved_tiles(const PhaseDistributions& distributions, Stored stored);
-/// Stored tiles of each node.
-[[nodiscard]] std::vector<Index> owned_tiles(const Distribution& distribution, Stored stored);
-/// The fewest tiles that can change hands between phases in which nodes own so many: Σ max(0, first − second).
-[[nodiscard]] Index fewest_moves(const std::vector<Index>& first, const std::vector<Index>& second);
-
 /// How both distributions are made: a family for the second phase, with powers, and for the first phase shares of the
 /// tiles, or none, where tiles stay where they are.
 struct Recipe {

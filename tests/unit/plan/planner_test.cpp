@@ -5,7 +5,7 @@
 #include "tesela/apps/geo/planning.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/distribution/families.hpp"
-#include "tesela/distribution/generation.hpp"
+#include "tesela/distribution/metrics.hpp"
 #include "tesela/io/json_file.hpp"
 #include "tesela/plan/plan_file.hpp"
 
@@ -83,15 +83,16 @@ TEST(Planner, ThePapersScenarioGeneratesEquallyAndFactorsOnGpus) {
                         .second = phase_powers(paper.model, paper.solution, Part::second, 4),
                         .first = phase_powers(paper.model, paper.solution, Part::first, 4)};
     const PhaseDistributions made = distributions_of(recipe, paper.application.matrix, paper.nodes);
-    const std::vector<Index> first = owned_tiles(made.first, Stored::lower);
-    const std::vector<Index> second = owned_tiles(made.second, Stored::lower);
+    const std::vector<Index> first = tile_counts(made.first, Stored::lower);
+    const std::vector<Index> second = tile_counts(made.second, Stored::lower);
     EXPECT_LE(std::ranges::max(first) - std::ranges::min(first), 2);
     EXPECT_EQ(std::accumulate(first.begin(), first.end(), Index{0}), 1275);
     EXPECT_LT(std::max(second[0], second[1]), std::min(second[2], second[3]) / 3);
-    EXPECT_EQ(moved_tiles(made, Stored::lower), fewest_moves(first, second));
+    const Moves moves = count_moves(made.first, made.second, Stored::lower);
+    EXPECT_EQ(moves.moved, moves.minimum);
     // Distributions that know nothing of each other move far more.
-    const PhaseDistributions independent{squarest_block_cyclic({50, 50}, 4), made.second};
-    EXPECT_LT(moved_tiles(made, Stored::lower), 0.7 * static_cast<double>(moved_tiles(independent, Stored::lower)));
+    const Moves independent = count_moves(squarest_block_cyclic({50, 50}, 4), made.second, Stored::lower);
+    EXPECT_LT(moves.moved, 0.7 * static_cast<double>(independent.moved));
 }
 
 TEST(Planner, PlansAreNoWorseThanThePapersAndComeFromTheirFileAsTheyWere) {

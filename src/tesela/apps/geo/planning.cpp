@@ -2,9 +2,7 @@
 
 #include "tesela/apps/geo/likelihood.hpp"
 #include "tesela/apps/geo/sample.hpp"
-#include "tesela/distribution/families.hpp"
 
-#include <memory>
 #include <utility>
 
 namespace tesela::geo {
@@ -19,17 +17,19 @@ Observations placeholders(Index points) {
 
 }  // namespace
 
+void submit_evaluation(Stream& stream, const PlannedEvaluation& evaluation, const plan::PhaseDistributions& owners) {
+    LikelihoodOptions options{.tile = evaluation.tile, .distribution = owners.second, .overlap = evaluation.overlap};
+    if (owners.first != owners.second) options.generation = owners.first;
+    Likelihood likelihood(stream, placeholders(evaluation.points), {.trend = evaluation.trend}, std::move(options));
+    likelihood.evaluate({.sigma2 = 1, .range = 0.1, .smoothness = 0.5, .nugget = 0.1});
+}
+
 plan::Application planned_evaluation(const PlannedEvaluation& evaluation) {
-    const auto observations = std::make_shared<const Observations>(placeholders(evaluation.points));
-    const auto submit = [evaluation, observations](Engine& engine, const plan::PhaseDistributions& owners) {
+    const auto submit = [evaluation](Engine& engine, const plan::PhaseDistributions& owners) {
         StreamOptions options{.name = "geo"};
         if (evaluation.max_pending > 0) options.max_pending = evaluation.max_pending;
         Stream stream(engine, options);
-        LikelihoodOptions likelihood_options{
-            .tile = evaluation.tile, .distribution = owners.second, .overlap = evaluation.overlap};
-        if (owners.first != owners.second) likelihood_options.generation = owners.first;
-        Likelihood likelihood(stream, *observations, {}, std::move(likelihood_options));
-        likelihood.evaluate({.sigma2 = 1, .range = 0.1, .smoothness = 0.5, .nugget = 0.1});
+        submit_evaluation(stream, evaluation, owners);
     };
     return {.name = "geo",
             .matrix = {.tiles = Tiling::square(evaluation.points, evaluation.tile).grid(),

@@ -1,6 +1,8 @@
 #pragma once
 
+#include "tesela/apps/geo/model.hpp"
 #include "tesela/apps/geo/overlap.hpp"
+#include "tesela/flow/stream.hpp"
 #include "tesela/plan/planner.hpp"
 
 namespace tesela::geo {
@@ -10,8 +12,13 @@ struct PlannedEvaluation {
     Index points = 0;
     Index tile = 960;
     Overlap overlap = Overlap::order;
+    Trend trend = Trend::constant;
     Index max_pending = 0;  ///< tasks of the stream that may wait; 0: as a stream has it
 };
+
+/// Submits an evaluation of any points under these owners, and waits for it: for engines without data, which record or
+/// simulate.
+void submit_evaluation(Stream& stream, const PlannedEvaluation& evaluation, const plan::PhaseDistributions& owners);
 
 /// An evaluation as an application of the planner: generation first, Cholesky second, by anti-diagonals of the
 /// covariance matrix.
