@@ -8,8 +8,8 @@ namespace tesela {
 Directory::Directory(Index nodes) : nodes_(nodes), words_(static_cast<std::size_t>(ceil_div(nodes, 64))) {}
 
 void Directory::add(std::int32_t owner, Value value) {
-    const unsigned given = value == Value::given ? 1 : 0;
-    entries_.push_back({.owner = owner, .version = given, .valued = given});
+    const bool given = value == Value::given;
+    entries_.push_back({.owner = owner, .version = given ? 1U : 0U, .valued = given ? 1U : 0U});
     if (words_ > 1) more_.resize(entries_.size() * words_, 0);
     set(entries_.size() - 1, owner);
 }
