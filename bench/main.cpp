@@ -21,6 +21,7 @@
 #include "soak_bench.hpp"
 #include "tables_bench.hpp"
 #include "trace_bench.hpp"
+#include "unequal_bench.hpp"
 
 #include "tesela/base/units.hpp"
 #include "tesela/base/version.hpp"
@@ -551,6 +552,36 @@ void add_strategies(CLI::App& app, int& exit_code) {
     });
 }
 
+void add_unequal(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<bench::UnequalOptions>();
+    auto* command = app.add_subcommand(
+        "unequal",
+        "Likelihood evaluations on nodes that differ, by strategies of the planner in turn; exit code 1 if the plan "
+        "does not gain a tenth over block-cyclic. Needs mpirun, and bench/cluster/run.sh for nodes that differ");
+    command->add_option("--n", options->n, "Points")->capture_default_str();
+    command->add_option("--smoothness", options->smoothness, "Of the covariance")->capture_default_str();
+    cli::comma_separated(command->add_option("--gsl-nodes", options->gsl_nodes,
+                                             "Nodes that generate with GSL's Bessel function, as 0,1"));
+    command->add_option("--rounds", options->rounds, "Evaluations of each strategy; the middle one counts")
+        ->capture_default_str();
+    command->add_option("--warm-up", options->warm_up, "Evaluations in which the plan is corrected first")
+        ->capture_default_str();
+    command->add_option("--budget", options->budget, "Seconds for a plan")->capture_default_str();
+    command->add_option("--halve-at", options->halve_at,
+                        "Instead: the first node loses half its processor time at this evaluation; exit code 1 if "
+                        "evaluations take more than 1.1 times those of a fresh plan five later");
+    command->add_option("--evaluations", options->evaluations, "With --halve-at: in all")->capture_default_str();
+    cli::add_engine_options(*command, options->run);
+    cli::add_overlap_option(*command, options->overlap);
+    cli::add_json_option(*command, options->run);
+    command->callback([=, &exit_code] {
+        exit_code = cli::run_guarded("tesela bench unequal", [&] {
+            const auto engine = start_evaluation_engine(*options);
+            return print_checked(*engine, bench::unequal_benchmark(*engine, *options), options->run.json);
+        });
+    });
+}
+
 void add_paper000(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<bench::Paper000Options>();
     auto run = std::make_shared<cli::RunOptions>();
@@ -734,6 +765,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): options
     add_trace(app, exit_code);
     add_paper000(app, exit_code);
     add_strategies(app, exit_code);
+    add_unequal(app, exit_code);
     add_paper001(app, exit_code);
     add_prediction(app, exit_code);
     add_simulate(app, exit_code);

@@ -41,7 +41,8 @@ slow["name"] = "slow"
 platform.update(name="pair", node_types=[sdc, slow])
 json.dump(platform, open("pair.json", "w"))
 EOF
-fit=(fit "$data/meuse.csv" --coords x,y --value log_zinc --family exponential --workers 1 --quiet)
+loud=(fit "$data/meuse.csv" --coords x,y --value log_zinc --family exponential --workers 1)
+fit=("${loud[@]}" --quiet)
 expect 0 "a plan for a pair" "$tesela" plan geo --platform pair.json --n 155 --tile 16 --budget 2 -o pair_plan.json
 expect 0 "a fit without a plan" "$tesela" "${fit[@]}" -o alone.json
 expect 0 "a fit by the plan" "${mpirun[@]}" -n 2 "$tesela" "${fit[@]}" --plan pair_plan.json -o planned.json
@@ -59,4 +60,25 @@ expect 2 "not a plan" "$tesela" "${fit[@]}" --plan pair.json -o bad.json
 holds "not a plan" err "pair.json is not a plan that tesela plan wrote"
 expect 2 "a plan and a tile size" "$tesela" "${fit[@]}" --plan pair_plan.json --tile 32 -o bad.json
 check "nothing was written" [ ! -e bad.json ]
+
+# Plans that a fit makes itself.
+export XDG_CACHE_HOME=$PWD/cache
+expect 0 "a fit that plans" "${mpirun[@]}" -n 2 "$tesela" "${loud[@]}" --plan auto --plan-budget 1 -o auto.json
+check "a fit that plans: three lines" [ "$(grep -c '^plan: ' err)" -ge 3 ]
+holds "a fit that plans" err "an evaluation should take"
+holds "a fit that plans" err "measured in"
+check "a fit that plans" python3 -c "
+import json
+a, b = (json.load(open(f)) for f in ('alone.json', 'auto.json'))
+assert abs(a['loglik'] - b['loglik']) < 1e-7, (a['loglik'], b['loglik'])"
+expect 0 "nodes that are known" "${mpirun[@]}" -n 2 "$tesela" "${loud[@]}" --plan auto --plan-budget 0 -o auto.json
+holds "nodes that are known" err "as measured before"
+for file in cache/tesela/nodes/*.json; do echo '{"format": "tesela-nodes", "nodes_are": 3' >"$file"; done
+expect 0 "a cache that is broken" "$tesela" "${loud[@]}" --plan auto --plan-budget 0 --dry-run
+holds "a cache that is broken" err "measured in"
+expect 2 "a plan of its own and a checkpoint" "$tesela" "${fit[@]}" --plan auto --checkpoint c.json -o bad.json
+holds "a plan of its own and a checkpoint" err "--plan auto may come to others"
+expect 2 "a budget without a plan" "$tesela" "${fit[@]}" --plan-budget 3 -o bad.json
+XDG_CACHE_HOME=/dev/null expect 0 "no place for a cache" "$tesela" "${loud[@]}" --plan auto --plan-budget 0 --dry-run
+holds "no place for a cache" err "measured in"
 finish

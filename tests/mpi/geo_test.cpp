@@ -78,6 +78,28 @@ TEST(Geo, AGenerationWithOwnersOfItsOwnGivesTheSameValuesAndLaterEvaluationsSend
     }
 }
 
+TEST(Geo, ALikelihoodWhoseTilesGetOtherOwnersHasTheSameValuesAndSlopes) {
+    const auto [theta, expected] = tesela::testing::meuse_log_likelihoods().back();
+    const GridSize grid = Tiling::square(155, 16).grid();
+    const auto owners = [&](std::uint64_t seed) { return random_distribution(grid, engine().node_count(), seed); };
+    Stream s(engine());
+    Likelihood likelihood(s, meuse(), about_the_mean(), {.tile = 16, .distribution = owners(1)});
+    const Gradient slope = LikelihoodDerivatives(likelihood).gradient(likelihood.evaluate(theta));
+    for (const bool moves : {true, false}) {
+        likelihood.redistribute(owners(2), moves ? std::optional(owners(3)) : std::nullopt);
+        for (int times = 0; times < 2; ++times) {
+            const LikelihoodValue after = likelihood.evaluate(theta);
+            EXPECT_NEAR(after.log_likelihood, expected, 1e-9 * std::abs(expected));
+            const Gradient again = LikelihoodDerivatives(likelihood).gradient(after);
+            for (std::size_t p = 0; p < slope.size(); ++p)
+                EXPECT_NEAR(again[p], slope[p], 1e-7 * (1 + std::abs(slope[p])));
+        }
+    }
+    EXPECT_EQ(likelihood.arrangement(), 2);
+    EXPECT_THROW(likelihood.redistribute(random_distribution({2, 2}, engine().node_count(), 1)), Error);
+    EXPECT_NEAR(likelihood.evaluate(theta).log_likelihood, expected, 1e-9 * std::abs(expected));
+}
+
 TEST(Geo, FromTheMemoryStepOnTilesHaveTheirMemoryBeforeTheFirstEvaluation) {
     const auto theta = tesela::testing::meuse_log_likelihoods().back().first;
     constexpr Index tile = 11;

@@ -1,5 +1,7 @@
 #include "tesela/algs/tile_size.hpp"
 
+#include "tesela/base/error.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -13,6 +15,16 @@ Index automatic_tile_size(Index n, Index cores) {
     const auto wanted = static_cast<Index>(static_cast<double>(n) / rows);
     const Index rounded = wanted / grain * grain;
     return std::max<Index>(1, std::min(n, std::clamp(rounded, smallest, largest)));
+}
+
+/// nb ≈ √(3·N·k·(3 + √(9 + 32·P)) / (4·P))
+Index low_rank_tile_size(Index n, double rank, Index nodes) {
+    if (n < 1 || !(rank > 0) || nodes < 1)
+        throw Error("a tile size needs rows, a rank and nodes above 0; they are {}, {} and {}", n, rank, nodes);
+    const auto rows = static_cast<double>(n);
+    const auto count = static_cast<double>(nodes);
+    const double square = 3 * rows * rank * (3 + std::sqrt(9 + 32 * count)) / (4 * count);
+    return std::clamp<Index>(std::llround(std::sqrt(square)), 1, n);
 }
 
 }  // namespace tesela

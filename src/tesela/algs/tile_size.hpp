@@ -8,4 +8,9 @@ namespace tesela {
 /// to the end, large enough that kernels run near the speed of a large product. Measured, see docs/architecture.md.
 [[nodiscard]] Index automatic_tile_size(Index n, Index cores);
 
+/// A tile size for a Cholesky factorisation of order n on compressed tiles of this average rank off the diagonal, on so
+/// many nodes: where the critical path takes as long as all other work divided among them (paper 004, equation (2)).
+/// Throws Error unless all are above 0.
+[[nodiscard]] Index low_rank_tile_size(Index n, double rank, Index nodes);
+
 }  // namespace tesela

@@ -231,6 +231,31 @@ void take_medians(std::vector<NodeType*>& alike) {
     }
 }
 
+/// How many times as long calls of the kernels take on one node as on the other, of equal kernels and tile sizes.
+std::vector<double> ratios(const NodeType& a, const NodeType& b) {
+    std::vector<double> result;
+    const auto& kernels = a.workers.front().kernels;
+    for (std::size_t k = 0; k < kernels.size(); ++k) {
+        const auto* first = std::get_if<TimedKernel>(&kernels[k].time);
+        const auto* second = std::get_if<TimedKernel>(&b.workers.front().kernels[k].time);
+        if (first == nullptr || second == nullptr) continue;
+        for (std::size_t c = 0; c < first->seconds.size(); ++c)
+            result.push_back(first->seconds[c].value / second->seconds[c].value);
+    }
+    return result;
+}
+
+/// Nodes of one kind whose kernels take the same time but for noise: one that is throttled or shared is of another.
+bool equally_fast(const NodeType& a, const NodeType& b) {
+    constexpr double usual = 1.15;  // measured: nodes of one kind, each busy, differ by up to 10 % in the median
+    constexpr double most = 1.5;    // a single kernel, in few calls
+    const auto within = [](double ratio, double limit) { return ratio < limit && ratio > 1 / limit; };
+    std::vector<double> all = ratios(a, b);
+    if (all.empty()) return true;
+    const bool no_outlier = std::ranges::all_of(all, [&](double ratio) { return within(ratio, most); });
+    return no_outlier && within(median(std::move(all)), usual);
+}
+
 void make_names_unique(std::vector<NodeType>& types) {
     for (std::size_t a = 0; a < types.size(); ++a) {
         char letter = 'a';
@@ -341,13 +366,15 @@ std::vector<KernelTime> kernel_times(const std::vector<KernelSample>& samples, L
 
 NodeTypes group_alike(const std::vector<MeasuredNode>& nodes) {
     NodeTypes result;
-    std::vector<std::string> descriptions;
+    std::vector<const MeasuredNode*> firsts;
     std::vector<std::vector<NodeType>> members;
     for (const MeasuredNode& node : nodes) {
-        const auto found = std::ranges::find(descriptions, node.description);
-        result.type_of.push_back(static_cast<std::size_t>(found - descriptions.begin()));
-        if (found == descriptions.end()) {
-            descriptions.push_back(node.description);
+        const auto found = std::ranges::find_if(firsts, [&](const MeasuredNode* first) {
+            return first->description == node.description && equally_fast(first->type, node.type);
+        });
+        result.type_of.push_back(static_cast<std::size_t>(found - firsts.begin()));
+        if (found == firsts.end()) {
+            firsts.push_back(&node);
             members.emplace_back();
         }
         members[result.type_of.back()].push_back(node.type);

@@ -80,7 +80,7 @@ void check(const CalibrationOptions& options);
 /// The durations of a worker under this load, for a platform.
 [[nodiscard]] std::vector<KernelTime> kernel_times(const std::vector<KernelSample>& samples, Load load);
 
-/// A node that has measured itself; nodes with equal descriptions are of one type.
+/// A node that has measured itself; nodes with equal descriptions are of one type if they are equally fast.
 struct MeasuredNode {
     std::string description;
     NodeType type;

@@ -25,8 +25,9 @@ NodeMeasurement measure_node(StarpuEngine& engine, CalibrationOptions timing) {
     if (engine.node_count() > 1) timing.most_rounds = std::min(timing.most_rounds, 2);
     engine.barrier();  // nodes that share a machine begin together, so that they disturb each other
     engine.pause();
+    const Index copied = timing.walked_bytes > 0 ? timing.walked_bytes : bytes_beyond_caches();
     NodeMeasurement measured{.samples = time_kernels(timing),
-                             .copy_bandwidth = measure_copy_bandwidth(bytes_beyond_caches(), timing.workers)};
+                             .copy_bandwidth = measure_copy_bandwidth(copied, timing.workers)};
     engine.resume();
     return measured;
 }
@@ -36,6 +37,15 @@ std::string type_name(const std::string& host) {
     const auto end = std::ranges::find_if(host, [](unsigned char c) { return std::isalpha(c) == 0; });
     const std::string name(host.begin(), end);
     return name.empty() ? "node" : name;
+}
+
+/// What calls take of the clock on the wall where all workers share the time that control groups leave the node:
+/// samples count the time of processors.
+std::vector<KernelTime> within_quota(std::vector<KernelTime> kernels, const NodeDescription& node, Load load) {
+    const int busy = load == Load::busy ? node.workers : 1;
+    if (node.quota <= 0 || node.quota >= busy) return kernels;
+    for (KernelTime& kernel : kernels) scale(kernel, busy / node.quota);
+    return kernels;
 }
 
 MeasuredNode describe(const NodeDescription& node, const NodeMeasurement& measured, Load load) {
@@ -50,7 +60,7 @@ MeasuredNode describe(const NodeDescription& node, const NodeMeasurement& measur
                      .workers = {{.name = "cores",
                                   .processor = Processor::cpu,
                                   .count = node.workers,
-                                  .kernels = kernel_times(measured.samples, load)}}}};
+                                  .kernels = within_quota(kernel_times(measured.samples, load), node, load)}}}};
 }
 
 /// What every node has measured, on every node: each sends a platform of itself.
@@ -136,6 +146,7 @@ MeasuredPlatform measure_platform(StarpuEngine& engine, const CalibrationOptions
                          .node_types = types.types,
                          .subnets = {},
                          .description = describe_platform(engine, nodes.front().description, load, here)},
+            .type_of = types.type_of,
             .here = here,
             .network = network};
 }

@@ -130,7 +130,7 @@ Json to_json(const RuntimeCosts& runtime) {
 }
 
 Json to_json(const CalibrateOptions& options, const MeasuredPlatform& all) {
-    const auto& [platform, measured, network] = all;
+    const auto& [platform, type_of, measured, network] = all;
     Json samples = Json::array();
     for (const auto& sample : measured.samples)
         samples.push_back({{"kernel", sample.kernel},
@@ -165,7 +165,7 @@ int calibrate(CalibrateOptions options) {
         fmt::print(stderr, "tesela calibrate: only cores are measured; describe accelerators in the file by hand\n");
 
     const MeasuredPlatform all = measure(*engine, options);
-    const auto& [platform, measured, network] = all;
+    const auto& [platform, type_of, measured, network] = all;
     if (!first) return success;
     check_platform(platform);
     file->write(nlohmann::json(platform).dump(1) + "\n");

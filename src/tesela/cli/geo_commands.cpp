@@ -19,6 +19,7 @@
 #include "tesela/cli/number_option.hpp"
 #include "tesela/cli/places.hpp"
 #include "tesela/cli/progress_line.hpp"
+#include "tesela/cli/running_plan.hpp"
 #include "tesela/cli/validate_command.hpp"
 #include "tesela/cli/variogram_command.hpp"
 #include "tesela/io/json_file.hpp"
@@ -221,12 +222,13 @@ double matrices_held(const FitCommand& options, const geo::Model& model) {
     return options.search.optimizer == geo::Optimizer::bobyqa && options.errors == ErrorsFrom::none ? 1 : 2;
 }
 
-void dry_run(const FitCommand& command, const geo::Model& model, Index n, StarpuEngine& engine) {
+void dry_run(const FitCommand& command, const geo::Model& model, Index n, StarpuEngine& engine,
+             const RunningPlan* plan) {
     const GeoOptions& options = command.geo;
     // What a Cholesky factorisation reaches of the speed of products when its tiles are many.
     constexpr double efficiency = 0.9;
     constexpr double usual_evaluations = 60;  // slopes and standard errors in units of an evaluation
-    const geo::LikelihoodOptions resolved = likelihood_options(options, n, engine);
+    const geo::LikelihoodOptions resolved = likelihood_options(options, n, engine, plan);
     geo::EvaluationCost cost = geo::evaluation_cost(n, resolved.tile, *resolved.distribution);
     for (double& bytes : cost.bytes_per_node) bytes *= matrices_held(command, model);
     const double rate = engine.min(product_rate(resolved.tile));  // of the slowest node
@@ -253,7 +255,7 @@ void dry_run(const FitCommand& command, const geo::Model& model, Index n, Starpu
 
 // --- fit -------------------------------------------------------------------------------------------------------------
 
-geo::FitResult search(const FitCommand& options, geo::Likelihood& likelihood) {
+geo::FitResult search(const FitCommand& options, geo::Likelihood& likelihood, RunningPlan* plan) {
     ProgressLine line(wants_progress(options.geo.run));
     geo::FitOptions with_progress = options.search;
     with_progress.progress = [&](const geo::FitProgress& p) {
@@ -265,6 +267,8 @@ geo::FitResult search(const FitCommand& options, geo::Likelihood& likelihood) {
                                p.log_likelihood);
         });
     };
+    if (plan != nullptr)
+        with_progress.between = [plan](geo::Likelihood& of, Index evaluations) { plan->correct(of, evaluations); };
     const Interrupt interrupt(
         "\ntesela: the fit ends after this evaluation, with the best point so far; Ctrl-C again ends it at once\n");
     with_progress.interrupted = Interrupt::came;
@@ -358,19 +362,25 @@ int run_fit(const FitCommand& options) {
     if (std::string twins = geo::check_duplicates(fitted.observations, fitted.model); !twins.empty())
         notes.push_back(std::move(twins));
     (void)profiled_parameters(options, fitted.model);
+    if (plans_by_itself(options.geo) && !options.search.checkpoint.empty())
+        throw Error(
+            "a fit goes on from a checkpoint with the owners that it had, and --plan auto may come to others: write a "
+            "plan with tesela plan, and give its file to --plan");
     (void)geo::normal_interval(options.level);
     require_other_than(options.geo.output, {options.geo.data.file, options.search.checkpoint});
     if (!options.dry_run) require_writable(options.geo.output);
     const auto engine = start_geo_engine(options.geo);
     print_notes(*engine, notes);
+    const Index n = fitted.observations.size();
+    const auto plan = plan_for_nodes(options.geo, n, *engine);
     if (options.dry_run) {
-        dry_run(options, fitted.model, fitted.observations.size(), *engine);
+        dry_run(options, fitted.model, n, *engine, plan.get());
         return success;
     }
     Stream stream(*engine, {.sums = Sums::in_order});
     geo::Likelihood likelihood(stream, fitted.observations, fitted.model,
-                               likelihood_options(options.geo, fitted.observations.size(), *engine));
-    fitted.result = search(options, likelihood);
+                               likelihood_options(options.geo, n, *engine, plan.get()));
+    fitted.result = search(options, likelihood, plan.get());
     add_uncertainty(options, likelihood, fitted);
     fitted.configuration = configuration_json(options.geo, likelihood.options(), *engine);
     if (is_first(*engine)) report_fit(options, fitted);
@@ -418,7 +428,7 @@ void add_fit(CLI::App& app, int& exit_code) {
     command->add_flag("--dry-run", options->dry_run,
                       "Print the memory, operations and time that a fit would take, and do not fit");
     add_run_options(*command, options->geo);
-    add_plan_option(*command, options->geo);
+    add_plan_option(*command, options->geo, Plans::of_its_own_too);
     add_example(*command, "tesela fit data/meuse.csv --coords x,y --value log_zinc -o meuse.json");
     command->callback([=, &exit_code] { exit_code = run_geo("tesela fit", [&] { return run_fit(*options); }); });
 }
@@ -472,7 +482,7 @@ void add_loglik(CLI::App& app, int& exit_code) {
     add_mean_options(*command, options->model, geo::Trend::none);
     set_heading(*command, "Model");
     add_run_options(*command, *options);
-    add_plan_option(*command, *options);
+    add_plan_option(*command, *options, Plans::of_a_file);
     add_example(*command,
                 "tesela loglik data/meuse.csv --coords x,y --value log_zinc --trend constant --theta "
                 "sigma2=0.6,range=200,smoothness=0.5,nugget=0.05");

@@ -6,6 +6,7 @@
 #include "tesela/cli/column_options.hpp"
 #include "tesela/cli/help_groups.hpp"
 #include "tesela/cli/number_option.hpp"
+#include "tesela/cli/running_plan.hpp"
 #include "tesela/distribution/families.hpp"
 #include "tesela/io/json_file.hpp"
 #include "tesela/io/output_file.hpp"
@@ -92,15 +93,19 @@ WantedColumns columns_of_trend(const CsvTable& file, const DataOptions& options,
     return wanted;
 }
 
+void set_owners(geo::LikelihoodOptions& options, const plan::PhaseDistributions& owners) {
+    options.distribution = owners.second;
+    if (owners.first != owners.second) options.generation = owners.first;
+}
+
 /// Tile size and owners in both phases as a plan has them.
 geo::LikelihoodOptions planned_options(const GeoOptions& options, Index n, StarpuEngine& engine) {
     const plan::Plan plan = plan::plan_from_json(read_json_file(options.plan), options.plan);
     plan::PlanUse use{.tiles = Tiling::square(n, plan.tile).grid(), .workers = {}};
     for (const int workers : engine.Engine::gather(engine.worker_count())) use.workers.push_back(workers);
     plan::require_fits(plan, use, options.plan);
-    geo::LikelihoodOptions result{
-        .tile = plan.tile, .distribution = plan.distributions.second, .overlap = overlap_of(options.overlap, engine)};
-    if (plan.distributions.first != plan.distributions.second) result.generation = plan.distributions.first;
+    geo::LikelihoodOptions result{.tile = plan.tile, .overlap = overlap_of(options.overlap, engine)};
+    set_owners(result, plan.distributions);
     return result;
 }
 
@@ -199,13 +204,39 @@ void add_run_options(CLI::App& command, GeoOptions& options) {
     set_heading(command, "Machine");
 }
 
-void add_plan_option(CLI::App& command, GeoOptions& options) {
-    command
-        .add_option("--plan", options.plan, "Tile size and owners of tiles in each phase, as tesela plan wrote them")
-        ->type_name("FILE")
-        ->excludes("--tile")
-        ->excludes("--dist")
+void add_plan_option(CLI::App& command, GeoOptions& options, Plans plans) {
+    const bool own = plans == Plans::of_its_own_too;
+    auto* plan = command
+                     .add_option("--plan", options.plan,
+                                 own ? "Owners of tiles in each phase: a file of tesela plan, or auto, which measures "
+                                       "the nodes, plans, and corrects the plan while the fit runs"
+                                     : "Tile size and owners of tiles in each phase, as tesela plan wrote them")
+                     ->type_name(own ? "FILE|auto" : "FILE")
+                     ->excludes("--tile")
+                     ->excludes("--dist")
+                     ->group("Machine");
+    if (!own) return;
+    at_least(command.add_option("--plan-budget", options.plan_budget, "Seconds that --plan auto may look for a plan"),
+             0.0)
+        ->capture_default_str()
+        ->needs(plan)
         ->group("Machine");
+}
+
+bool plans_by_itself(const GeoOptions& options) { return options.plan == "auto"; }
+
+std::unique_ptr<RunningPlan> plan_for_nodes(const GeoOptions& options, Index n, StarpuEngine& engine) {
+    if (!plans_by_itself(options)) return {};
+    auto plan = std::make_unique<RunningPlan>(
+        engine, RunningPlanOptions{.evaluation = {.points = n,
+                                                  .tile = tile_size(options.run, n, engine),
+                                                  .overlap = overlap_of(options.overlap, engine)},
+                                   .budget_seconds = options.plan_budget,
+                                   .progress = wants_progress(options.run),
+                                   .cache_folder = user_cache_folder()});
+    if (engine.this_node() == NodeId{0} && !options.run.quiet)
+        for (const std::string& line : plan->lines()) fmt::print(stderr, "plan: {}\n", line);
+    return plan;
 }
 
 std::unique_ptr<StarpuEngine> start_geo_engine(const GeoOptions& options) {
@@ -218,10 +249,15 @@ geo::Overlap overlap_of(geo::OverlapChoice choice, const StarpuEngine& engine) {
     return choice.value_or(engine.description().critical_worker ? geo::Overlap::oversubscribe : geo::Overlap::order);
 }
 
-geo::LikelihoodOptions likelihood_options(const GeoOptions& options, Index n, StarpuEngine& engine) {
-    if (!options.plan.empty()) return planned_options(options, n, engine);
+geo::LikelihoodOptions likelihood_options(const GeoOptions& options, Index n, StarpuEngine& engine,
+                                          const RunningPlan* plan) {
+    if (plan == nullptr && !options.plan.empty()) return planned_options(options, n, engine);
     geo::LikelihoodOptions result{.tile = tile_size(options.run, n, engine),
                                   .overlap = overlap_of(options.overlap, engine)};
+    if (plan != nullptr) {
+        set_owners(result, plan->owners());
+        return result;
+    }
     result.distribution = distribution(options.run, Tiling::square(n, result.tile).grid(), engine, Operation::cholesky);
     return result;
 }

@@ -16,6 +16,8 @@ class Option;
 
 namespace tesela::cli {
 
+class RunningPlan;
+
 /// Where observations or points come from.
 struct DataOptions {
     std::string file;
@@ -48,7 +50,8 @@ struct GeoOptions {
     DataOptions data;
     ModelOptions model;
     geo::OverlapChoice overlap{};
-    std::string plan;  ///< file
+    std::string plan;  ///< file, or "auto"
+    double plan_budget = 10;
     std::string output;
 };
 
@@ -81,15 +84,23 @@ void add_overlap_option(CLI::App& command, geo::OverlapChoice& overlap);
 /// Adds --json, --tile, --dist, --overlap and the options of the engine, under the headings Output and Machine: what
 /// stands under Output is to be added before.
 void add_run_options(CLI::App& command, GeoOptions& options);
-/// Adds --plan, which takes the place of --tile and --dist.
-void add_plan_option(CLI::App& command, GeoOptions& options);
+/// Whether a command evaluates once, by a plan that is there, or many times, so that it may also plan itself.
+enum class Plans : std::uint8_t { of_a_file, of_its_own_too };
+/// Adds --plan, which takes the place of --tile and --dist, and --plan-budget where `auto` is one.
+void add_plan_option(CLI::App& command, GeoOptions& options, Plans plans);
+/// Whether --plan auto was asked for.
+[[nodiscard]] bool plans_by_itself(const GeoOptions& options);
+/// The plan that this asks for, for n observations; none otherwise. Every node calls it; the first says what was
+/// chosen.
+[[nodiscard]] std::unique_ptr<RunningPlan> plan_for_nodes(const GeoOptions& options, Index n, StarpuEngine& engine);
 
 /// The engine that the options ask for, with the critical worker that the last step of --overlap means.
 [[nodiscard]] std::unique_ptr<StarpuEngine> start_geo_engine(const GeoOptions& options);
 /// The step that was asked for, or that `auto` came to on this node when the engine started.
 [[nodiscard]] geo::Overlap overlap_of(geo::OverlapChoice choice, const StarpuEngine& engine);
-/// Tile size, distribution and overlap for n observations.
-[[nodiscard]] geo::LikelihoodOptions likelihood_options(const GeoOptions& options, Index n, StarpuEngine& engine);
+/// Tile size, distribution and overlap for n observations, with the owners of a plan for these nodes if there is one.
+[[nodiscard]] geo::LikelihoodOptions likelihood_options(const GeoOptions& options, Index n, StarpuEngine& engine,
+                                                        const RunningPlan* plan = nullptr);
 
 /// What to tell the user on stderr when it is known which node speaks.
 using Notes = std::vector<std::string>;

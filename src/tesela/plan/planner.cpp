@@ -55,9 +55,11 @@ public:
     }
 
 private:
-    [[nodiscard]] bool has_time() const {
-        return seconds_since(start_) < options_.budget_seconds &&
-               (options_.most_simulations == 0 || result_.simulated < options_.most_simulations);
+    /// Of the budget, or a share of it.
+    [[nodiscard]] bool has_time(double share = 1) const {
+        return seconds_since(start_) < share * options_.budget_seconds &&
+               (options_.most_simulations == 0 ||
+                static_cast<double>(result_.simulated) < share * static_cast<double>(options_.most_simulations));
     }
     [[nodiscard]] bool has_first_phase() const {
         return std::ranges::any_of(counts_.types, [](const TaskType& t) { return t.part == Part::first; });
@@ -89,6 +91,7 @@ private:
     }
 
     const Strategy& judge(const Candidate& candidate) {
+        tried_.push_back(candidate.recipe);
         const Strategy& judged =
             judge(Strategy{.name = candidate.name,
                            .family = candidate.recipe.family,
@@ -195,27 +198,49 @@ private:
         }
     }
 
-    /// Choices with the best ideals first; of each the families, and one that moves nothing.
+    /// Of each choice the families, and each of them without moving a tile. The better the ideal of a choice and the
+    /// more usual a family, the earlier: every family has its turn with the best choices before the worst choices have
+    /// theirs.
     [[nodiscard]] std::vector<Candidate> candidates() {
-        std::vector<Candidate> result;
-        const bool constrained = application_.matrix.operation == Operation::cholesky;
+        struct Ranked {
+            std::size_t rank = 0;
+            Candidate candidate;
+        };
+        std::vector<Ranked> ranked;
         const std::vector<SolvedChoice> solved = choices();
-        for (const char* family : {"1d1d_constrained", "1d1d", "bce", "hybrid", "rs"})
-            for (const SolvedChoice& choice : solved) {
-                if (!constrained && std::string_view(family) == "1d1d_constrained") continue;
-                result.push_back(with_family(choice, family));
+        const std::vector<std::string> known = families();
+        for (std::size_t c = 0; c < solved.size(); ++c)
+            for (std::size_t f = 0; f < known.size(); ++f) {
+                ranked.push_back({2 * (c + f), with_family(solved[c], known[f])});
                 if (!has_first_phase()) continue;
-                Candidate still = result.back();
-                still.name += ", tiles stay";
-                still.recipe.first.clear();
-                result.push_back(std::move(still));
+                Ranked still{ranked.back().rank + 1, ranked.back().candidate};
+                still.candidate.name += ", tiles stay";
+                still.candidate.recipe.first.clear();
+                ranked.push_back(std::move(still));
             }
+        std::ranges::stable_sort(ranked, {}, &Ranked::rank);
+        std::vector<Candidate> result;
+        for (Ranked& one : ranked) result.push_back(std::move(one.candidate));
         return result;
     }
 
+    [[nodiscard]] std::vector<std::string> families() const {
+        std::vector<std::string> result{"1d1d_constrained", "1d1d", "bce", "hybrid", "rs"};
+        if (application_.matrix.operation != Operation::cholesky) result.erase(result.begin());
+        return result;
+    }
+
+    [[nodiscard]] bool is_tried(const Candidate& candidate) const {
+        return std::ranges::find(tried_, candidate.recipe) != tried_.end();
+    }
+
+    /// Leaves a part of the budget for variations of what it finds.
     void search() {
+        constexpr double share = 0.6;
         for (const Candidate& candidate : candidates()) {
-            if (!has_time()) return;
+            if (!has_time(share)) return;
+            // Not where even the ideal of the choice takes longer than what there is.
+            if (is_tried(candidate) || (best_ && candidate.lp_ideal >= best_->simulated.makespan)) continue;
             try {
                 (void)judge(candidate);
             } catch (const Error&) {
@@ -248,7 +273,8 @@ private:
             for (std::size_t type = 0; type < type_count(); ++type)
                 for (const Part part : {Part::first, Part::second})
                     for (const double factor : {1 + step, 1 / (1 + step)})
-                        if (const auto next = varied(*best_recipe_, type, part, factor); next && has_time())
+                        if (const auto next = varied(*best_recipe_, type, part, factor);
+                            next && has_time() && !is_tried(*next))
                             (void)judge(*next);
             if (best_->simulated.makespan >= before) step /= 2;
         }
@@ -275,6 +301,7 @@ private:
     std::optional<SolvedChoice> everyone_;
     std::optional<Strategy> best_;
     std::optional<Candidate> best_recipe_;
+    std::vector<Recipe> tried_;
     Strategy last_;
 };
 

@@ -292,6 +292,14 @@ const NodeType& node_type(const Platform& platform, NodeId node) {
     throw Error("node {} is not one of the {} nodes of the platform", node.number(), first);
 }
 
+void scale(KernelTime& kernel, double factor) {
+    if (auto* timed = std::get_if<TimedKernel>(&kernel.time)) {
+        for (TimedCall& call : timed->seconds) call.value *= factor;
+        for (TimedCall& call : timed->narrow) call.value *= factor;
+    }
+    if (auto* rated = std::get_if<RatedKernel>(&kernel.time)) rated->rate /= factor;
+}
+
 std::optional<double> kernel_seconds(const WorkerGroup& group, std::string_view kernel, const KernelWork& work) {
     const auto found = std::ranges::find(group.kernels, kernel, &KernelTime::kernel);
     if (found == group.kernels.end()) return std::nullopt;

@@ -162,6 +162,9 @@ void check_platform(const Platform& platform);
 [[nodiscard]] Index node_count(const Platform& platform);
 [[nodiscard]] const NodeType& node_type(const Platform& platform, NodeId node);
 
+/// Makes all calls of a kernel take so many times as long.
+void scale(KernelTime& kernel, double factor);
+
 /// Seconds of one call on one worker; nothing where the kernel is unavailable or not listed.
 [[nodiscard]] std::optional<double> kernel_seconds(const WorkerGroup& group, std::string_view kernel,
                                                    const KernelWork& work);

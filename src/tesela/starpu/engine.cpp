@@ -227,6 +227,8 @@ NodeId StarpuEngine::this_node() const { return implementation_->me(); }
 Index StarpuEngine::node_count() const { return implementation_->runtime.nodes.count(); }
 int StarpuEngine::worker_count() const { return implementation_->runtime.workers.count(); }
 Index StarpuEngine::total_workers() const { return implementation_->total_workers; }
+std::vector<KernelUse> StarpuEngine::kernel_uses() const { return starpu::kernel_uses(); }
+
 const NodeDescription& StarpuEngine::description() const { return implementation_->runtime.description; }
 
 const net::Nodes& StarpuEngine::together() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tesela/flow/engine.hpp"
+#include "tesela/kernels/kernel_use.hpp"
 #include "tesela/trace/modules.hpp"
 
 #include <cstdint>
@@ -52,6 +53,7 @@ struct NodeDescription {
     bool critical_worker = false;
     int accelerators = 0;
     int nodes_here = 1;
+    double quota = 0;  ///< cores whose time the control groups leave this node; 0: no such limit
     int blas_threads = 1;
     std::string blas;
     std::string blas_core;           ///< the processor that the BLAS kernels in use are for
@@ -131,6 +133,8 @@ public:
         Index allocations = 0;  ///< how often memory was asked of the system
     };
     [[nodiscard]] MemoryUse memory_use() const;
+    /// What kernels have done on this node since the program started, in no order.
+    [[nodiscard]] std::vector<KernelUse> kernel_uses() const;
 
     class Implementation;
 

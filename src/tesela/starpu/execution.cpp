@@ -5,7 +5,10 @@
 
 #include <starpu.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <deque>
 #include <limits>
@@ -18,9 +21,18 @@ namespace {
 
 FailureHook failure_hook;
 
+/// What the calls of a kernel have amounted to. Tasks that end at the same time add to it.
+struct Tally {
+    std::atomic<std::uint64_t> calls{0};
+    std::atomic<std::uint64_t> nanoseconds{0};
+    std::atomic<double> flops{0};
+    std::atomic<double> bytes{0};
+};
+
 /// What travels with a StarPU task.
 struct TaskRecord {
     const Kernel* kernel;
+    Tally* tally;
     StarpuStream* stream;
     Scheduled scheduled;
     std::shared_ptr<Fetched> fetched;
@@ -41,6 +53,25 @@ bool find_tiles(const starpu_task& task, void* const* buffers, std::span<Tile> t
     return true;
 }
 
+/// Calls the kernel, and counts the call and the time that it took.
+KernelResult call(const TaskRecord& record, std::span<const Tile> tiles) {
+    const auto start = std::chrono::steady_clock::now();
+    const KernelResult result = record.kernel->cpu({tiles, record.arguments.data()});
+    const auto taken = std::chrono::steady_clock::now() - start;
+    std::array<TileShape, Task::max_accesses> shapes;
+    std::ranges::transform(tiles, shapes.begin(), [](const Tile& tile) { return tile.shape; });
+    KernelCost cost;
+    if (record.kernel->cost != nullptr)
+        cost = record.kernel->cost({shapes.data(), tiles.size()}, record.arguments.data());
+    constexpr auto relaxed = std::memory_order_relaxed;
+    record.tally->calls.fetch_add(1, relaxed);
+    record.tally->nanoseconds.fetch_add(
+        static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(taken).count()), relaxed);
+    record.tally->flops.fetch_add(cost.flops, relaxed);
+    record.tally->bytes.fetch_add(cost.bytes, relaxed);
+    return result;
+}
+
 /// Runs on a worker: looks at the stream's status, calls the kernel, reports its failure.
 void execute(void* buffers[], void* argument) {
     auto& record = *static_cast<TaskRecord*>(argument);
@@ -55,7 +86,7 @@ void execute(void* buffers[], void* argument) {
         if (record.fetched) record.fetched->arrive(false);
         return;
     }
-    const KernelResult result = record.kernel->cpu({tiles, record.arguments.data()});
+    const KernelResult result = call(record, tiles);
     traced.worked(*record.kernel, tiles, record.arguments.data());
     if (result.failure != Failure::none) raise_failure(*record.stream, {result.failure, result.index, result.reason});
 }
@@ -114,7 +145,12 @@ public:
         for (starpu_codelet& codelet : codelets_) codelet.can_execute = can_execute_;
     }
 
-    starpu_codelet* of(const Kernel& kernel) {
+    /// What StarPU knows of a kernel, and what is counted of it.
+    struct Entry {
+        starpu_codelet* codelet = nullptr;
+        Tally* tally = nullptr;
+    };
+    Entry of(const Kernel& kernel) {
         const std::lock_guard lock(mutex_);
         const auto found = index_.find(&kernel);
         if (found != index_.end()) return found->second;
@@ -126,15 +162,27 @@ public:
         codelet.nbuffers = STARPU_VARIABLE_NBUFFERS;
         codelet.name = kernel.name;
         codelet.can_execute = can_execute_;
-        index_.emplace(&kernel, &codelet);
-        return &codelet;
+        return index_.emplace(&kernel, Entry{&codelet, &tallies_.emplace_back()}).first->second;
+    }
+
+    [[nodiscard]] std::vector<KernelUse> uses() {
+        const std::lock_guard lock(mutex_);
+        std::vector<KernelUse> result;
+        for (const auto& [kernel, entry] : index_)
+            result.push_back({.kernel = kernel->name,
+                              .calls = static_cast<Index>(entry.tally->calls),
+                              .seconds = 1e-9 * static_cast<double>(entry.tally->nanoseconds),
+                              .flops = entry.tally->flops,
+                              .bytes = entry.tally->bytes});
+        return result;
     }
 
 private:
     std::mutex mutex_;
     std::deque<starpu_codelet> codelets_;
+    std::deque<Tally> tallies_;
     int (*can_execute_)(unsigned, starpu_task*, unsigned) = nullptr;
-    std::unordered_map<const Kernel*, starpu_codelet*> index_;
+    std::unordered_map<const Kernel*, Entry> index_;
 };
 
 Codelets& codelets() {
@@ -142,10 +190,11 @@ Codelets& codelets() {
     return all;
 }
 
-TaskRecord* record_of(const Job& job) {
+TaskRecord* record_of(const Job& job, Tally* tally) {
     const Task& task = job.task;
     Gate* gate = task.resource == nullptr ? nullptr : &job.stream.scheduler().gate(*task.resource);
     return new TaskRecord{.kernel = task.kernel,
+                          .tally = tally,
                           .stream = &job.stream,
                           .scheduled = {job.stream.queue.get(), gate, task.urgency},
                           .fetched = job.fetched,
@@ -157,6 +206,8 @@ TaskRecord* record_of(const Job& job) {
 }  // namespace
 
 void serve(const Scheduler& scheduler) { codelets().serve(scheduler); }
+
+std::vector<KernelUse> kernel_uses() { return codelets().uses(); }
 
 void set_failure_hook(FailureHook hook) { failure_hook = std::move(hook); }
 
@@ -174,9 +225,10 @@ Task copy_out_task(TileRef tile, Fetched& into) {
 
 void run(const Job& job) {
     const Task& task = job.task;
-    TaskRecord* record = record_of(job);
+    const Codelets::Entry known = codelets().of(*task.kernel);
+    TaskRecord* record = record_of(job, known.tally);
     starpu_task* submitted = starpu_task_create();
-    submitted->cl = codelets().of(*task.kernel);
+    submitted->cl = known.codelet;
     submitted->cl_arg = record;
     submitted->sched_data = &record->scheduled;
     submitted->callback_func = task_ended;

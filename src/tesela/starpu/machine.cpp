@@ -60,8 +60,9 @@ struct Groups {
     std::filesystem::path version_2 = "/";
 };
 
-/// Lines such as "4:memory:/slurm/uid_0/job_1", and "0::/system.slice/…" for version 2.
-Groups groups_of_this_process(const std::filesystem::path& root) {
+/// Lines such as "4:memory:/slurm/uid_0/job_1", and "0::/system.slice/…" for version 2. Version 1 has a tree for each
+/// controller.
+Groups groups_of_this_process(const std::filesystem::path& root, const std::string& controller) {
     Groups groups;
     std::ifstream file(root / "proc/self/cgroup");
     std::string number;
@@ -69,7 +70,7 @@ Groups groups_of_this_process(const std::filesystem::path& root) {
     std::string path;
     while (std::getline(file, number, ':') && std::getline(file, controllers, ':') && std::getline(file, path)) {
         if (number == "0" && controllers.empty()) groups.version_2 = path;
-        if ((',' + controllers + ',').find(",memory,") != std::string::npos) groups.version_1 = path;
+        if ((',' + controllers + ',').find(',' + controller + ',') != std::string::npos) groups.version_1 = path;
     }
     return groups;
 }
@@ -84,17 +85,36 @@ double left_in_group(const std::filesystem::path& folder, const GroupFiles& file
     return std::max(0.0, limit - used);
 }
 
-/// The least that a group and those around it leave. In a container the path may be that of the host, of which only
-/// the last group is seen, as the folder itself.
+/// The folders of a group and of those around it. In a container the path may be that of the host, of which only the
+/// last group is seen, as the top folder itself.
+std::vector<std::filesystem::path> folders_of(const std::filesystem::path& top, const std::filesystem::path& path) {
+    std::vector<std::filesystem::path> folders{top};
+    for (auto group = path.lexically_normal().relative_path(); !group.empty(); group = group.parent_path())
+        folders.push_back(top / group);
+    return folders;
+}
+
+/// The least that a group and those around it leave.
 GroupMemory left_in_groups(const std::filesystem::path& root, const GroupFiles& files,
                            const std::filesystem::path& path) {
-    const std::filesystem::path top = root / files.folder;
-    GroupMemory least{left_in_group(top, files), top.string()};
-    for (auto group = path.lexically_normal().relative_path(); !group.empty(); group = group.parent_path()) {
-        const double left = left_in_group(top / group, files);
-        if (left < least.bytes) least = {left, (top / group).string()};
+    GroupMemory least{no_limit, (root / files.folder).string()};
+    for (const auto& folder : folders_of(root / files.folder, path)) {
+        const double left = left_in_group(folder, files);
+        if (left < least.bytes) least = {left, folder.string()};
     }
     return least;
+}
+
+/// "50000 100000" of version 2, "max 100000" without a limit; version 1 has a file for each, and -1 without a limit.
+double cores_of_group(const std::filesystem::path& folder) {
+    double quota = number_in(folder / "cpu.cfs_quota_us", -1);
+    double period = number_in(folder / "cpu.cfs_period_us", 0);
+    std::ifstream file(folder / "cpu.max");
+    if (double first = 0, second = 0; file >> first >> second) {
+        quota = first;
+        period = second;
+    }
+    return quota > 0 && period > 0 ? quota / period : no_limit;
 }
 
 }  // namespace
@@ -152,10 +172,22 @@ double memory_of_machine(const std::filesystem::path& root) {
 }
 
 GroupMemory memory_of_control_groups(const std::filesystem::path& root) {
-    const Groups groups = groups_of_this_process(root);
+    const Groups groups = groups_of_this_process(root, "memory");
     const GroupMemory first = left_in_groups(root, version_1, groups.version_1);
     const GroupMemory second = left_in_groups(root, version_2, groups.version_2);
     return second.bytes < first.bytes ? second : first;
+}
+
+GroupCores cores_of_control_groups(const std::filesystem::path& root) {
+    const Groups groups = groups_of_this_process(root, "cpu");
+    GroupCores least{no_limit, {}};
+    const auto look_at = [&](const std::filesystem::path& top, const std::filesystem::path& path) {
+        for (const auto& folder : folders_of(top, path))
+            if (const double cores = cores_of_group(folder); cores < least.cores) least = {cores, folder.string()};
+    };
+    look_at(root / "sys/fs/cgroup/cpu", groups.version_1);
+    look_at(root / "sys/fs/cgroup", groups.version_2);
+    return least;
 }
 
 double memory_of_address_space(const std::filesystem::path& root) {

@@ -58,18 +58,27 @@ void find_models_in_silence() {
     std::fclose(nowhere);
 }
 
+bool is_writable_folder(const std::filesystem::path& folder) {
+    std::error_code failed;
+    std::filesystem::create_directories(folder, failed);
+    return !failed && access(folder.c_str(), W_OK) == 0;
+}
+
 /// StarPU keeps what it measured of the machine in ~/.starpu and ends the program where it cannot.
 void give_starpu_a_home() {
     if (environment("STARPU_HOME")) return;
     std::error_code failed;
-    if (const auto home = environment("HOME")) {
-        const std::filesystem::path folder = std::filesystem::path(*home) / ".starpu";
-        std::filesystem::create_directories(folder, failed);
-        if (!failed && access(folder.c_str(), W_OK) == 0) return;
-    }
+    if (const auto home = environment("HOME"); home && is_writable_folder(std::filesystem::path(*home) / ".starpu"))
+        return;
     const auto other = std::filesystem::temp_directory_path(failed) / fmt::format("tesela-starpu-{}", getuid());
     std::filesystem::create_directories(other, failed);
     if (!failed) setenv("STARPU_HOME", other.c_str(), 1);
+}
+
+/// A folder for caches that cannot be one would end the program inside StarPU.
+void leave_out_useless_cache() {
+    const auto folder = environment("XDG_CACHE_HOME");
+    if (folder && !is_writable_folder(*folder)) unsetenv("XDG_CACHE_HOME");
 }
 
 /// Hides an environment variable while it lives.
@@ -150,6 +159,9 @@ void Runtime::start(const StarpuOptions& options) {
     // What nodes ask each other comes first: from then on one may fail alone, and all must learn of it.
     const Surroundings machine = surroundings(options, cores, nodes);
     const int group_sharers = nodes.alike_here(memory_of_control_groups().group) ? nodes.count_here() : 1;
+    const GroupCores time = cores_of_control_groups();
+    const int time_sharers = nodes.alike_here(time.group) ? nodes.count_here() : 1;
+    if (!time.group.empty()) description.quota = time.cores / time_sharers;
     nodes.all_or_none([&] { start_here(options, cores, machine); });
     description.memory_bytes = options.memory_bytes > 0
                                    ? options.memory_bytes
@@ -164,6 +176,7 @@ void Runtime::start_here(const StarpuOptions& options, const Cores& cores, const
     set_blas_threads(1);
     set_default("STARPU_SILENT", "1");
     give_starpu_a_home();
+    leave_out_useless_cache();
     find_models_in_silence();
     // They have been looked at: StarPU would let its scheduler win over ours, and ends the program where one is no
     // number.

@@ -181,7 +181,7 @@ MeasuredNode node(const char* description, double seconds, double bandwidth) {
 
 TEST(GroupAlike, CountsEqualNodesAndTakesMedians) {
     const auto [types, type_of] =
-        group_alike({node("fast", 1, 10), node("slow", 5, 2), node("fast", 3, 30), node("fast", 2, 20)});
+        group_alike({node("fast", 1.9, 10), node("slow", 5, 2), node("fast", 2.1, 30), node("fast", 2, 20)});
     EXPECT_EQ(type_of, (std::vector<std::size_t>{0, 1, 0, 0}));
     ASSERT_EQ(types.size(), 2U);
     EXPECT_EQ(types[0].count, 3);
@@ -191,6 +191,13 @@ TEST(GroupAlike, CountsEqualNodesAndTakesMedians) {
     EXPECT_EQ(*kernel_seconds(types[1].workers[0], "dgemm", {.tile = 100}), 5);
     EXPECT_NE(types[0].name, types[1].name);
     check_platform({.name = "p", .node_types = types, .subnets = {}});
+}
+
+TEST(GroupAlike, ANodeThatIsSlowerThanOthersLikeItIsOfATypeOfItsOwn) {
+    const auto [types, type_of] = group_alike({node("cores", 1, 10), node("cores", 2, 10), node("cores", 1.05, 10)});
+    EXPECT_EQ(type_of, (std::vector<std::size_t>{0, 1, 0}));
+    EXPECT_EQ(types[0].count, 2);
+    EXPECT_EQ(*kernel_seconds(types[1].workers[0], "dgemm", {.tile = 100}), 2);
 }
 
 }  // namespace

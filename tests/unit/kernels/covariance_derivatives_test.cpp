@@ -169,8 +169,8 @@ TEST_P(CovarianceDerivativeTiles, TracesAreSumsOverBothTriangles) {
                     if (first.i + i < first.j + j) continue;  // the lower triangle is all that is looked at
                     const double twice = first.i + i == first.j + j ? 1 : 2;
                     double weight = A[static_cast<std::size_t>(i + j * ld)];
-                    for (Index c = 0; c < vectors; ++c)
-                        weight -= U[static_cast<std::size_t>(i + c * ld_u)] * V[static_cast<std::size_t>(j + c * ld_v)];
+                    for (Index v = 0; v < vectors; ++v)
+                        weight -= U[static_cast<std::size_t>(i + v * ld_u)] * V[static_cast<std::size_t>(j + v * ld_v)];
                     weight *= twice;
                     const CovarianceSlopes d = c.at(first.i + i, first.j + j);
                     expected.sigma2 += weight * d.sigma2;

@@ -99,6 +99,23 @@ TEST_F(Memory, OfVersion1IsThatOfItsMemoryController) {
     EXPECT_TRUE(std::isinf(groups()));
 }
 
+TEST_F(Memory, TimeOfCoresIsTheLeastThatAGroupLeaves) {
+    EXPECT_TRUE(std::isinf(cores_of_control_groups(root()).cores));
+    write("proc/self/cgroup", "3:cpu,cpuacct:/jobs/one\n4:memory:/elsewhere\n0::/");
+    write("sys/fs/cgroup/cpu/jobs/one/cpu.cfs_quota_us", "-1");
+    write("sys/fs/cgroup/cpu/jobs/one/cpu.cfs_period_us", "100000");
+    EXPECT_TRUE(std::isinf(cores_of_control_groups(root()).cores));
+    write("sys/fs/cgroup/cpu/jobs/cpu.cfs_quota_us", "3000");
+    write("sys/fs/cgroup/cpu/jobs/cpu.cfs_period_us", "5000");
+    EXPECT_EQ(cores_of_control_groups(root()).cores, 0.6);
+    EXPECT_EQ(cores_of_control_groups(root()).group, (root() / "sys/fs/cgroup/cpu/jobs").string());
+    write("proc/self/cgroup", "0::/kube/pod");
+    write("sys/fs/cgroup/kube/pod/cpu.max", "max 100000");
+    EXPECT_TRUE(std::isinf(cores_of_control_groups(root()).cores));
+    write("sys/fs/cgroup/kube/cpu.max", "250000 100000");
+    EXPECT_EQ(cores_of_control_groups(root()).cores, 2.5);
+}
+
 TEST_F(Memory, OfAContainerIsReadThoughItsPathIsThatOfTheHost) {
     write("proc/self/cgroup", "4:memory:/docker/0123abcd\n0::/docker/0123abcd");
     write_version_1("", {in_gib(2), 1});

@@ -23,6 +23,20 @@ TEST(StarpuEngine, DescribesTheNode) {
     EXPECT_THAT(engine().start_lines().at(0), ::testing::HasSubstr("BLAS kernels for " + describe_blas().core.in_use));
 }
 
+TEST(StarpuEngine, CountsWhatKernelsDid) {
+    const auto potrf = [] {
+        for (const KernelUse& use : engine().kernel_uses())
+            if (use.kernel == "dpotrf") return use;
+        return KernelUse{};
+    };
+    const KernelUse before = potrf();
+    EXPECT_LE(testing::run_cholesky<double>(engine(), {.n = 400, .tile = 100}).worst(), 1);
+    const KernelUse after = potrf();
+    EXPECT_EQ(after.calls - before.calls, 4);
+    EXPECT_GT(after.seconds, before.seconds);
+    EXPECT_NEAR((after.flops - before.flops) / (4 * 1e6 / 3), 1, 0.05);
+}
+
 TEST(StarpuEngine, ASecondOneIsRefused) { EXPECT_THROW(StarpuEngine{}, Error); }
 
 RC_GTEST_PROP(StarpuEngine, CholeskyEqualsLapack, ()) {

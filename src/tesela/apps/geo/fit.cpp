@@ -177,6 +177,7 @@ void Search::count(const Objective& on, const SearchPoint& point) {
 
 SearchPoint Search::ask(Objective& on, const std::vector<double>& logs, Wanted wanted) {
     stop_at_limits(on);
+    if (options_.between && &on == &all_) options_.between(likelihood_, result_.evaluations);
     SearchPoint point = answer(on, logs, wanted);
     count(on, point);
     return point;

@@ -73,6 +73,9 @@ struct FitOptions {
     /// A file in which evaluations are kept, and from which a search that was ended goes on; empty: none.
     std::string checkpoint{};
     std::function<void(const FitProgress&)> progress{};
+    /// Called on every node before each evaluation of all observations, with how many there were: it may give the tiles
+    /// of the likelihood to other owners.
+    std::function<void(Likelihood& likelihood, Index evaluations)> between{};
     /// Asked on the first node before each evaluation; true ends the search with the best point so far.
     std::function<bool()> interrupted{};
 };

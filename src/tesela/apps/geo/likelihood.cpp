@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -92,10 +93,34 @@ Likelihood::Likelihood(Stream& stream, Observations observations, Model model, L
     engine.require_alike("the observations", digest.value());
     options_.tile = layout_for(engine, observations_.size(), options_.tile, options_.distribution).tile;
     if (!options_.distribution) options_.distribution = squarest_block_cyclic(tiling().grid(), engine.node_count());
-    if (options_.generation && options_.generation->grid() != tiling().grid())
-        throw Error("the covariance matrix has {} x {} tiles, and its generation is distributed over {} x {}",
-                    tiling().grid().rows, tiling().grid().cols, options_.generation->grid().rows,
-                    options_.generation->grid().cols);
+    check_owners(options_);
+    matrices_.emplace(make_matrices());
+}
+
+void Likelihood::check_owners(const LikelihoodOptions& options) const {
+    const GridSize tiles = tiling().grid();
+    const auto check = [&](const Distribution& owners, const char* what) {
+        if (owners.grid() != tiles)
+            throw Error("the covariance matrix has {} x {} tiles, and {} is distributed over {} x {}", tiles.rows,
+                        tiles.cols, what, owners.grid().rows, owners.grid().cols);
+    };
+    check(*options.distribution, "it");
+    if (options.generation) check(*options.generation, "its generation");
+}
+
+void Likelihood::redistribute(Distribution distribution, std::optional<Distribution> generation) {
+    LikelihoodOptions changed = options_;
+    changed.distribution = std::move(distribution);
+    changed.generation = std::move(generation);
+    check_owners(changed);
+    options_ = std::move(changed);
+    remake_matrices();
+    ++arrangement_;
+}
+
+/// The old ones go first: there may be no room for both.
+void Likelihood::remake_matrices() {
+    matrices_.reset();
     matrices_.emplace(make_matrices());
 }
 
@@ -130,10 +155,8 @@ LikelihoodValue Likelihood::evaluate(const CovarianceParameters& theta) {
     CovarianceParameters shifted = theta;
     shifted.nugget += model_.jitter * theta.sigma2;
     covariance_.emplace(model_.family, shifted, model_.metric, max_distance_);
-    if (options_.overlap < Overlap::memory) {
-        matrices_.reset();
-        matrices_.emplace(make_matrices());
-    }
+    if (options_.overlap < Overlap::memory) remake_matrices();
+    const auto start = std::chrono::steady_clock::now();
     constexpr std::array phases{&Likelihood::generate, &Likelihood::factorise, &Likelihood::determinant,
                                 &Likelihood::solve, &Likelihood::gram};
     for (const auto phase : phases) {
@@ -141,7 +164,9 @@ LikelihoodValue Likelihood::evaluate(const CovarianceParameters& theta) {
         if (options_.overlap > Overlap::sync) continue;
         if (const Status status = stream_.wait(); !status.ok()) return {.status = status};
     }
-    return collect();
+    LikelihoodValue value = collect();
+    seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return value;
 }
 
 void Likelihood::generate() {

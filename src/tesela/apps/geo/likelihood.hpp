@@ -61,6 +61,15 @@ public:
     /// not positive definite is the status of the value.
     LikelihoodValue evaluate(const CovarianceParameters& theta);
 
+    /// Gives the tiles to other owners, for the evaluations to come: no bytes travel, since the next one generates the
+    /// matrix anew. What hangs on the last evaluation, as factor() and derivatives, is gone. Throws Error where tiles
+    /// or nodes are not the likelihood's, and where the matrix does not fit.
+    void redistribute(Distribution distribution, std::optional<Distribution> generation = {});
+    /// How often its matrices have been made anew: what was made for them before is of no use after.
+    [[nodiscard]] Index arrangement() const { return arrangement_; }
+    /// How long the last evaluation took on this node, from its first task to the end of its last.
+    [[nodiscard]] double seconds() const { return seconds_; }
+
     /// The log-likelihood at s·Σ from a good evaluation at Σ.
     [[nodiscard]] double log_likelihood_at_scale(const LikelihoodValue& value, double scale) const;
     /// Observations, less the coefficients of the trend where the likelihood is restricted: what log det grows with
@@ -95,6 +104,8 @@ private:
     };
     [[nodiscard]] Tiling tiling() const;
     [[nodiscard]] Matrices make_matrices() const;
+    void check_owners(const LikelihoodOptions& options) const;
+    void remake_matrices();
     [[nodiscard]] Priorities priorities() const;
     void generate();
     void submit_tile(TileIndex tile);
@@ -115,6 +126,8 @@ private:
     double max_distance_ = 0;
     std::optional<Covariance> covariance_;
     std::optional<Matrices> matrices_;
+    Index arrangement_ = 0;
+    double seconds_ = 0;
 };
 
 /// What fit, predict and sample throw where an evaluation alone would return a status: a numerical failure, not a fault

@@ -19,6 +19,8 @@ SearchPoint Objective::at(const std::vector<double>& logs, Wanted wanted) {
     std::vector<double> values(logs.size());
     std::ranges::transform(logs, values.begin(), [](double x) { return std::exp(x); });
     const CovarianceParameters theta = space_->at(values);
+    if (arrangement_ != likelihood_.arrangement()) derivatives_.reset();
+    arrangement_ = likelihood_.arrangement();
     const LikelihoodValue value = likelihood_.evaluate(theta);
     SearchPoint point{.logs = logs, .theta = theta};
     if (!value.status.ok()) {

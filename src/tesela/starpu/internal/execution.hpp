@@ -1,11 +1,13 @@
 #pragma once
 
 #include "tesela/flow/task.hpp"
+#include "tesela/starpu/engine.hpp"
 #include "tesela/starpu/internal/stream_state.hpp"
 #include "tesela/starpu/internal/tracing.hpp"
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 namespace tesela::starpu {
 
@@ -29,6 +31,9 @@ void run(const Job& job);
 
 /// An engine starts with this scheduler: what codelets ask before a worker takes a task.
 void serve(const Scheduler& scheduler);
+
+/// What kernels have done in this process.
+[[nodiscard]] std::vector<KernelUse> kernel_uses();
 
 /// Called, on a worker, when a task of a stream fails.
 using FailureHook = std::function<void(StarpuStream& stream)>;

@@ -36,6 +36,14 @@ struct GroupMemory {
 };
 [[nodiscard]] GroupMemory memory_of_control_groups(const std::filesystem::path& root = "/");
 
+/// Cores whose time the control group of this process and all groups around it leave it (quota over period), of version
+/// 1 and 2. Infinity without a limit.
+struct GroupCores {
+    double cores = 0;
+    std::string group;  ///< that leaves the least, as above; empty without a limit
+};
+[[nodiscard]] GroupCores cores_of_control_groups(const std::filesystem::path& root = "/");
+
 /// Bytes that `ulimit -v` (RLIMIT_AS) leaves this process beyond the addresses that it has in use; infinity without it.
 [[nodiscard]] double memory_of_address_space(const std::filesystem::path& root = "/");
 

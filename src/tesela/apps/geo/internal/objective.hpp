@@ -36,6 +36,7 @@ private:
     Likelihood& likelihood_;
     const SearchSpace* space_;
     std::optional<LikelihoodDerivatives> derivatives_;  ///< made when first asked for: it holds another matrix
+    Index arrangement_ = 0;                             ///< of the likelihood, that they were made for
     Status failure_{};
     CovarianceParameters failed_at_{};
 };

@@ -1,0 +1,238 @@
+#include "unequal_bench.hpp"
+
+#include "checks.hpp"
+#include "gsl/bessel.hpp"
+#include "gsl_kernel.hpp"
+
+#include "tesela/apps/geo/sample.hpp"
+#include "tesela/base/environment.hpp"
+#include "tesela/base/error.hpp"
+#include "tesela/base/median.hpp"
+#include "tesela/cli/running_plan.hpp"
+#include "tesela/distribution/families.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <limits>
+
+namespace tesela::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using cli::RunningPlan;
+
+/// Measured medians that are closer than this are not told apart.
+constexpr double tie = 0.05;
+
+geo::Observations some_observations(Index n) {
+    geo::Observations data{.coordinates = geo::random_points(n, 1), .values = {}};
+    for (Index i = 0; i < n; ++i) data.values.push_back(std::sin(static_cast<double>(i)));
+    return data;
+}
+
+/// A likelihood and the plan for it, on the nodes of this run.
+class Contest {
+public:
+    Contest(StarpuEngine& engine, const UnequalOptions& options)
+        : engine_(engine),
+          options_(options),
+          stream_(engine),
+          plan_(engine, planning()),
+          likelihood_(stream_, some_observations(options.n), {}, first_options()) {}
+
+    /// Seconds of an evaluation, until the last node has ended it.
+    double evaluate() {
+        const geo::LikelihoodValue value =
+            likelihood_.evaluate({.sigma2 = 1, .range = 0.1, .smoothness = options_.smoothness, .nugget = 0.1});
+        if (!value.status.ok()) throw Error("{}", value.status.describe());
+        return engine_.max(likelihood_.seconds());
+    }
+    /// With owners of its own: the first evaluation touches their memory.
+    double evaluate_with(const plan::PhaseDistributions& owners) {
+        likelihood_.redistribute(owners.second,
+                                 owners.first == owners.second ? std::nullopt : std::optional(owners.first));
+        evaluate();
+        return evaluate();
+    }
+    /// The plan as it is after so many evaluations.
+    void warm_up() {
+        for (Index k = 0; k < options_.warm_up; ++k) {
+            evaluate();
+            plan_.correct(likelihood_, k + 1);
+        }
+    }
+    [[nodiscard]] RunningPlan& plan() { return plan_; }
+    [[nodiscard]] geo::Likelihood& likelihood() { return likelihood_; }
+
+private:
+    [[nodiscard]] cli::RunningPlanOptions planning() const {
+        return {.evaluation = {.points = options_.n,
+                               .tile = cli::tile_size(options_.run, options_.n, engine_),
+                               .overlap = cli::overlap_of(options_.overlap, engine_)},
+                .budget_seconds = options_.budget,
+                .progress = cli::wants_progress(options_.run)};
+    }
+    [[nodiscard]] geo::LikelihoodOptions first_options() const {
+        const plan::PhaseDistributions& owners = plan_.owners();
+        geo::LikelihoodOptions result{.tile = planning().evaluation.tile,
+                                      .distribution = owners.second,
+                                      .overlap = planning().evaluation.overlap};
+        if (owners.first != owners.second) result.generation = owners.first;
+        if (std::ranges::find(options_.gsl_nodes, engine_.this_node().number()) != options_.gsl_nodes.end())
+            result.generator = &gsl_kernel;
+        return result;
+    }
+
+    StarpuEngine& engine_;
+    const UnequalOptions& options_;
+    GslErrorsOff gsl_;
+    Stream stream_;
+    RunningPlan plan_;
+    geo::Likelihood likelihood_;
+};
+
+/// What a strategy took, and what the simulator had said.
+struct Measured {
+    std::string name;
+    plan::PhaseDistributions owners;
+    double predicted = 0;
+    std::vector<double> seconds{};
+};
+
+bool is_block_cyclic(const Measured& one) { return one.name.starts_with("bc_"); }
+
+double measured_of(const std::vector<Measured>& all, const std::string& name) {
+    const auto found = std::ranges::find(all, name, &Measured::name);
+    return found == all.end() ? std::numeric_limits<double>::infinity() : median(found->seconds);
+}
+
+/// Of all numbers of nodes that it may use.
+double best_block_cyclic(const std::vector<Measured>& all) {
+    double best = std::numeric_limits<double>::infinity();
+    for (const Measured& one : all)
+        if (is_block_cyclic(one)) best = std::min(best, median(one.seconds));
+    return best;
+}
+
+/// What the planner has, the plan as it was corrected, and block-cyclic on the fastest one, two, … nodes.
+std::vector<Measured> contenders(Contest& contest) {
+    std::vector<Measured> all{
+        {.name = "auto", .owners = contest.plan().owners(), .predicted = contest.plan().expected_seconds()}};
+    for (const RunningPlan::Proposal& p : contest.plan().proposals())
+        if (p.name != "bc_fast") all.push_back({.name = p.name, .owners = p.owners, .predicted = p.seconds});
+    const std::vector<Index> fastest = contest.plan().fastest_first();
+    const GridSize tiles = all.front().owners.second.grid();
+    for (Index count = 1; count < static_cast<Index>(fastest.size()); ++count) {
+        const Distribution on =
+            plan::on_nodes(squarest_block_cyclic(tiles, count), fastest, static_cast<Index>(fastest.size()));
+        const plan::PhaseDistributions both{.first = on, .second = on};
+        all.push_back(
+            {.name = fmt::format("bc_{}", count), .owners = both, .predicted = contest.plan().predicted(both)});
+    }
+    return all;
+}
+
+/// Pairs whose medians differ by more than a tie, and how many of them the simulator has the other way round.
+struct Ranking {
+    int pairs = 0;
+    int wrong = 0;
+};
+Ranking ranking_of(const std::vector<Measured>& all) {
+    Ranking ranking;
+    for (const Measured& a : all)
+        for (const Measured& b : all) {
+            if (median(a.seconds) * (1 + tie) > median(b.seconds)) continue;
+            ++ranking.pairs;
+            if (a.predicted > b.predicted) ++ranking.wrong;
+        }
+    return ranking;
+}
+
+Json compare(StarpuEngine& engine, const UnequalOptions& options) {
+    Contest contest(engine, options);
+    contest.warm_up();
+    std::vector<Measured> all = contenders(contest);
+    for (int round = 0; round < options.rounds; ++round)
+        for (Measured& one : all) one.seconds.push_back(contest.evaluate_with(one.owners));
+    Json strategies = Json::object();
+    for (const Measured& one : all)
+        strategies[one.name] = {{"measured", median(one.seconds)}, {"predicted", one.predicted}};
+    const double cyclic = best_block_cyclic(all);
+    const Ranking ranking = ranking_of(all);
+    return {{"n", options.n},
+            {"nodes", engine.node_count()},
+            {"gsl_nodes", options.gsl_nodes},
+            {"strategies", strategies},
+            {"pairs_that_differ", ranking.pairs},
+            {"checks",
+             {at_most("the planned run over the best block-cyclic one", measured_of(all, "chosen") / cyclic, 0.9),
+              at_most("the automatic run over the best block-cyclic one", measured_of(all, "auto") / cyclic, 0.9),
+              at_most("pairs that the simulator has the other way round", ranking.wrong, 0)}}};
+}
+
+/// The processor time of the first node, halved.
+void halve_quota(const Engine& engine) {
+    if (engine.this_node() != NodeId{0}) return;
+    const auto path = environment("QUOTA_FILE");
+    if (!path) throw Error("run it by bench/cluster/run.sh with QUOTAS: QUOTA_FILE is not set");
+    double quota = 0;
+    double period = 0;
+    std::ifstream file(*path);
+    file >> quota >> period;
+    std::ofstream(*path) << static_cast<long long>(quota / 2);
+}
+
+Json follow(StarpuEngine& engine, const UnequalOptions& options) {
+    std::vector<double> taken;
+    std::optional<plan::PhaseDistributions> last;
+    {
+        Contest contest(engine, options);
+        for (Index k = 0; k < options.evaluations; ++k) {
+            if (k == options.halve_at) halve_quota(engine);
+            taken.push_back(contest.evaluate());
+            contest.plan().correct(contest.likelihood(), k + 1);
+        }
+        last = contest.plan().owners();
+    }
+    Contest fresh(engine, options);  // measured anew, with the time that is left
+    fresh.warm_up();
+    const plan::PhaseDistributions owners = fresh.plan().owners();
+    std::vector<double> with_fresh;
+    std::vector<double> with_last;
+    for (int round = 0; round < options.rounds; ++round) {
+        with_fresh.push_back(fresh.evaluate_with(owners));
+        with_last.push_back(fresh.evaluate_with(*last));
+    }
+    const auto from = taken.begin() + options.halve_at;
+    const double fresh_seconds = median(with_fresh);
+    const double after = median({from + 5, taken.end()});
+    return {
+        {"n", options.n},
+        {"seconds_before", median({taken.begin() + 1, from})},
+        {"seconds_of_the_next_five", median({from, from + 5})},
+        {"seconds_after", after},
+        {"seconds_with_a_fresh_plan", fresh_seconds},
+        {"last_owners_beside_it", median(with_last)},
+        {"evaluations", taken},
+        {"checks",
+         {at_most("from the fifth evaluation after the change on, over a fresh plan", after / fresh_seconds, 1.1)}}};
+}
+
+}  // namespace
+
+Json unequal_benchmark(StarpuEngine& engine, const UnequalOptions& options) {
+    if (options.rounds < 1) throw Error("--rounds must be at least 1");
+    for (const Index node : options.gsl_nodes)
+        if (node < 0 || node >= engine.node_count())
+            throw Error("--gsl-nodes names node {}, and there are {} nodes", node, engine.node_count());
+    if (!options.gsl_nodes.empty() && !has_gsl()) throw Error("this program was built without GSL");
+    if (options.halve_at == 0) return compare(engine, options);
+    if (options.halve_at + 6 > options.evaluations)
+        throw Error("--halve-at must leave six evaluations of the {} after it", options.evaluations);
+    return follow(engine, options);
+}
+
+}  // namespace tesela::bench

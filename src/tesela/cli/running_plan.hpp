@@ -1,0 +1,117 @@
+#pragma once
+
+#include "tesela/apps/geo/likelihood.hpp"
+#include "tesela/apps/geo/planning.hpp"
+#include "tesela/calibration/calibrate.hpp"
+#include "tesela/cli/progress_line.hpp"
+#include "tesela/plan/node_speeds.hpp"
+#include "tesela/starpu/engine.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tesela::cli {
+
+/// What is planned for the nodes at hand, and how long that may take.
+struct RunningPlanOptions {
+    geo::PlannedEvaluation evaluation;
+    double budget_seconds = 10;
+    /// Evaluations that a run is thought to make in all, where nobody knows: what a change of owners must pay for.
+    Index usual_evaluations = 60;
+    ProgressLine::Wanted progress = ProgressLine::Wanted::yes;
+    /// Where measurements of nodes are kept from run to run; empty: nowhere.
+    std::string cache_folder{};
+};
+
+/// $XDG_CACHE_HOME/tesela, or ~/.cache/tesela; empty where there is no home.
+[[nodiscard]] std::string user_cache_folder();
+
+/// A plan for the nodes that a program finds itself on (`--plan auto`): it measures them, or takes what was measured of
+/// the same ones before, plans on the first node and tells the others. While evaluations run it compares what kernels
+/// take with what it counted on, and gives tiles to other owners where the evaluations still to come pay for that.
+/// Every node makes one, and calls all its functions at the same points.
+class RunningPlan {
+public:
+    /// Throws Error where no plan can be made.
+    RunningPlan(StarpuEngine& engine, RunningPlanOptions options);
+
+    /// By node as the engine numbers them.
+    [[nodiscard]] const plan::PhaseDistributions& owners() const { return *owners_; }
+    /// What was chosen and why, for people: the nodes, the strategy, and what to expect.
+    [[nodiscard]] const std::vector<std::string>& lines() const { return lines_; }
+    /// Seconds of an evaluation by the simulator, now.
+    [[nodiscard]] double expected_seconds() const { return expected_seconds_; }
+
+    /// A strategy of the planner's for these nodes as they are now known.
+    struct Proposal {
+        std::string name;
+        plan::PhaseDistributions owners;  ///< by node as the engine numbers them
+        double seconds = 0;               ///< of an evaluation, by the simulator
+    };
+    /// All of them, that which is chosen last: for who wants to compare.
+    [[nodiscard]] std::vector<Proposal> proposals();
+
+    /// What the simulator expects of an evaluation with other owners.
+    [[nodiscard]] double predicted(const plan::PhaseDistributions& owners) const;
+    /// Numbers of the nodes, by what they do in products.
+    [[nodiscard]] std::vector<Index> fastest_first() const;
+
+    /// What became of a look at the nodes.
+    enum class Outcome : std::uint8_t { as_planned, kept, changed, reverted };
+    /// Before an evaluation, of which there were so many. Looks at some evaluations together. Where kernels were not as
+    /// fast as thought, and not alike so, plans again; the likelihood gets new owners if that pays. Where evaluations
+    /// take longer with these than before, it gets the old ones back, and is left alone for longer. A line about it
+    /// goes to stderr of the first node and an event, "plan", into the trace.
+    Outcome correct(geo::Likelihood& likelihood, Index evaluations);
+    /// What evaluations took at the last look: the middle one, 0 before the first.
+    [[nodiscard]] double seconds() const { return last_seconds_; }
+
+private:
+    struct Decision;
+    void find_nodes();
+    void measure();
+    [[nodiscard]] nlohmann::json decide_together(const std::function<nlohmann::json()>& decide);
+    [[nodiscard]] Decision first_decision() const;
+    [[nodiscard]] Decision next_decision(Index left) const;
+    /// What all nodes together have seen since the last look.
+    struct Look {
+        double seconds = 0;  ///< of an evaluation: the middle one
+        std::vector<std::vector<plan::KernelSpeed>> nodes{};
+    };
+    [[nodiscard]] Look look();
+    [[nodiscard]] bool was_better_before(const Look& look) const;
+    Outcome revert(geo::Likelihood& likelihood, const Look& look);
+    Outcome plan_again(geo::Likelihood& likelihood, const Look& look);
+    void give(geo::Likelihood& likelihood, plan::PhaseDistributions owners);
+    void tell(Outcome outcome, double before, const std::string& text) const;
+    [[nodiscard]] plan::Planned plan_for(const Platform& platform, double budget) const;
+
+    StarpuEngine& engine_;
+    RunningPlanOptions options_;
+    plan::Application application_;
+    std::vector<calibration::MeasuredNode> nodes_;  ///< each as it is thought to be, by node
+    std::string where_from_;                        ///< what is known of them, in words
+    std::optional<plan::PhaseDistributions> owners_;
+    double expected_seconds_ = 0;
+    double last_seconds_ = 0;
+    std::vector<std::string> lines_;
+    /// Since the last look: how many evaluations there were then, what kernels had done, and what evaluations took.
+    Index looked_at_ = 0;
+    std::vector<KernelUse> seen_;
+    std::vector<double> taken_;
+    /// The owners before the last change, as long as that is on trial, and what evaluations took with them.
+    struct Before {
+        plan::PhaseDistributions owners;
+        double seconds = 0;
+    };
+    std::optional<Before> before_;
+    Index evaluations_ = 0;
+    Index patience_ = 2;  ///< evaluations from look to look, at least
+};
+
+}  // namespace tesela::cli

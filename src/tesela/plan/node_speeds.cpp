@@ -1,0 +1,89 @@
+#include "tesela/plan/node_speeds.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tesela::plan {
+namespace {
+
+constexpr Index fewest_calls = 5;
+/// A kernel with less of its node's time does not matter.
+constexpr double least_share = 0.05;
+
+KernelUse since(const KernelUse& after, const std::vector<KernelUse>& before) {
+    KernelUse use = after;
+    const auto found = std::ranges::find(before, after.kernel, &KernelUse::kernel);
+    if (found == before.end()) return use;
+    use.calls -= found->calls;
+    use.seconds -= found->seconds;
+    use.flops -= found->flops;
+    use.bytes -= found->bytes;
+    return use;
+}
+
+/// Of the cores: what accelerators do is not timed.
+const WorkerGroup* cores_of(const NodeType& node) {
+    const auto found = std::ranges::find(node.workers, Processor::cpu, &WorkerGroup::processor);
+    return found == node.workers.end() ? nullptr : &*found;
+}
+
+/// What all kernels together took, over what they should have.
+double overall(const std::vector<KernelSpeed>& speeds) {
+    double taken = 0;
+    double expected = 0;
+    for (const KernelSpeed& speed : speeds) {
+        taken += speed.share;
+        expected += speed.share / speed.slowdown;
+    }
+    return expected > 0 ? taken / expected : 1;
+}
+
+}  // namespace
+
+std::vector<KernelSpeed> kernel_speeds(const NodeType& node, Index tile, const std::vector<KernelUse>& before,
+                                       const std::vector<KernelUse>& after) {
+    const WorkerGroup* cores = cores_of(node);
+    std::vector<KernelSpeed> speeds;
+    double all = 0;
+    for (const KernelUse& until_now : after) {
+        const KernelUse use = since(until_now, before);
+        if (cores == nullptr || use.calls < fewest_calls || use.seconds <= 0) continue;
+        const auto calls = static_cast<double>(use.calls);
+        const auto expected =
+            kernel_seconds(*cores, use.kernel, {.tile = tile, .flops = use.flops / calls, .bytes = use.bytes / calls});
+        if (!expected || *expected <= 0) continue;
+        speeds.push_back({.kernel = use.kernel, .slowdown = use.seconds / (calls * *expected), .share = use.seconds});
+        all += use.seconds;
+    }
+    for (KernelSpeed& speed : speeds) speed.share /= all;
+    return speeds;
+}
+
+double disagreement(const std::vector<std::vector<KernelSpeed>>& nodes) {
+    double most = 0;
+    double least = std::numeric_limits<double>::infinity();
+    for (const auto& speeds : nodes)
+        for (const KernelSpeed& speed : speeds) {
+            if (speed.share < least_share) continue;
+            most = std::max(most, speed.slowdown);
+            least = std::min(least, speed.slowdown);
+        }
+    return most > 0 ? most / least : 1;
+}
+
+NodeType corrected(NodeType node, const std::vector<KernelSpeed>& speeds) {
+    const double others = overall(speeds);
+    for (WorkerGroup& group : node.workers) {
+        if (group.processor != Processor::cpu) continue;
+        for (KernelTime& kernel : group.kernels) {
+            const auto seen = std::ranges::find(speeds, kernel.kernel, &KernelSpeed::kernel);
+            const bool matters = seen != speeds.end() && seen->share >= least_share;
+            const double slowdown = matters ? seen->slowdown : others;
+            scale(kernel, slowdown < 1 ? std::sqrt(slowdown) : slowdown);
+        }
+    }
+    return node;
+}
+
+}  // namespace tesela::plan

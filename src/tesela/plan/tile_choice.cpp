@@ -1,0 +1,57 @@
+#include "tesela/plan/tile_choice.hpp"
+
+#include "tesela/base/error.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+
+namespace tesela::plan {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Smaller tiles than one that is so many times as slow as the best are not tried: overheads only grow.
+constexpr double clearly_worse = 1.1;
+
+double shortest(const Planned& planned) {
+    return std::ranges::min(planned.strategies, {}, [](const Strategy& s) { return s.simulated.makespan; })
+        .simulated.makespan;
+}
+
+}  // namespace
+
+std::vector<Index> usual_tiles(Index rows) {
+    constexpr Index fewest = 4;
+    constexpr Index most = 200;  // 1.4 million tasks of Cholesky
+    std::vector<Index> tiles;
+    for (const Index tile : {120, 160, 240, 320, 480, 640, 960, 1280, 1920, 2560})
+        if (rows / tile >= fewest && rows / tile <= most) tiles.push_back(tile);
+    if (tiles.empty()) tiles.push_back(std::max<Index>(1, rows / fewest));
+    return tiles;
+}
+
+TileChoice choose_tile(const std::function<Application(Index tile)>& application, std::vector<Index> tiles,
+                       const Platform& platform, const PlanOptions& options) {
+    if (tiles.empty()) throw Error("there is no tile size to choose from");
+    std::ranges::sort(tiles, std::greater<>{});
+    const auto start = Clock::now();
+    PlanOptions quick = options;
+    quick.budget_seconds = 0;  // the paper's strategies alone
+    TileChoice choice;
+    double best = 0;
+    for (const Index tile : tiles) {
+        const double makespan = shortest(make_plan(application(tile), platform, quick));
+        choice.tried.push_back({tile, makespan});
+        if (choice.tile == 0 || makespan < best) {
+            choice.tile = tile;
+            best = makespan;
+        }
+        const double spent = std::chrono::duration<double>(Clock::now() - start).count();
+        if (makespan > clearly_worse * best && tile < choice.tile) break;
+        if (spent > options.budget_seconds) break;
+    }
+    return choice;
+}
+
+}  // namespace tesela::plan
