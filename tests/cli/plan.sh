@@ -80,5 +80,5 @@ expect 2 "a plan of its own and a checkpoint" "$tesela" "${fit[@]}" --plan auto 
 holds "a plan of its own and a checkpoint" err "--plan auto may come to others"
 expect 2 "a budget without a plan" "$tesela" "${fit[@]}" --plan-budget 3 -o bad.json
 XDG_CACHE_HOME=/dev/null expect 0 "no place for a cache" "$tesela" "${loud[@]}" --plan auto --plan-budget 0 --dry-run
-holds "no place for a cache" err "measured in"
+holds "no place for a cache" err "an evaluation should take"
 finish
