@@ -89,6 +89,20 @@ StepCounts count_steps(const Recording& recording, const StepRule& rule) {
     return result;
 }
 
+std::vector<Index> last_steps_of_rows(const Recording& recording, const StepRule& rule, Index rows) {
+    std::vector<Index> last(static_cast<std::size_t>(rows), 0);
+    for (const RecordedItem& item : recording.items) {
+        if (item.kind != RecordedItem::Kind::task) continue;
+        const auto where = rule(recording, item);
+        if (!where || where->part != Part::first) continue;
+        const RecordedDatum* tile = first_written(recording, item);
+        if (tile == nullptr || tile->index.i >= rows) continue;
+        Index& step = last[static_cast<std::size_t>(tile->index.i)];
+        step = std::max(step, where->step);
+    }
+    return last;
+}
+
 StepRule by_antidiagonals(const PhaseNames& phases, std::string matrix) {
     return [phases, matrix = std::move(matrix)](const Recording& recording,
                                                 const RecordedItem& task) -> std::optional<PlannedStep> {

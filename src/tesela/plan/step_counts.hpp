@@ -47,6 +47,9 @@ struct StepCounts {
 /// negative step or knows none of the tasks.
 [[nodiscard]] StepCounts count_steps(const Recording& recording, const StepRule& rule);
 
+/// The last step of the first phase in which a tile of each row is written: when a row of tiles is there.
+[[nodiscard]] std::vector<Index> last_steps_of_rows(const Recording& recording, const StepRule& rule, Index rows);
+
 /// Which phases of a stream, by their labels, are the first and the second part; others are left out.
 struct PhaseNames {
     std::vector<std::string> first;
