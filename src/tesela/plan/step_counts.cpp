@@ -40,8 +40,13 @@ const RecordedDatum* used_of(const Recording& recording, const RecordedItem& tas
     return nullptr;
 }
 
-bool is_larger(const KernelWork& a, const KernelWork& b) {
-    return std::pair(a.flops, a.bytes) > std::pair(b.flops, b.bytes);
+/// The mean of so many, this one included: of equal ones exactly what they are.
+void add_to_mean(KernelWork& mean, const KernelWork& work, Index count) {
+    const auto all = static_cast<double>(count);
+    mean.tile = std::max(mean.tile, work.tile);
+    mean.flops += (work.flops - mean.flops) / all;
+    mean.bytes += (work.bytes - mean.bytes) / all;
+    mean.elements += (work.elements - mean.elements) / all;
 }
 
 /// Types by kernel and part.
@@ -53,11 +58,9 @@ public:
         if (is_new)
             types_.push_back({.kernel = task.kernel->name,
                               .part = part,
-                              .work = work,
                               .resource = task.resource == 0 ? "" : recording.resources[task.resource - 1U].name});
         TaskType& type = types_[found->second];
-        if (is_larger(work, type.work)) type.work = work;
-        ++type.tasks;
+        add_to_mean(type.work, work, ++type.tasks);
         return found->second;
     }
     [[nodiscard]] std::vector<TaskType> take() { return std::move(types_); }

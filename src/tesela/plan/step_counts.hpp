@@ -27,7 +27,7 @@ using StepRule = std::function<std::optional<PlannedStep>(const Recording& recor
 struct TaskType {
     std::string kernel;
     Part part = Part::second;
-    KernelWork work{};       ///< of the largest of them
+    KernelWork work{};       ///< of one of them: the mean, so that all together are what they are; the longest tile
     std::string resource{};  ///< of which a node has a limited number, as file readers; empty for none
     Index tasks = 0;
 };
