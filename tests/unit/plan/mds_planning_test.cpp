@@ -114,6 +114,18 @@ TEST(MdsPlans, TheLastRowsAreForNodesWithShortChains) {
     EXPECT_GT(constrained, 0);  // the first rows make up for it
 }
 
+TEST(MdsPlans, WhereLinksAreSlowTilesStayWhereTheyAreRead) {
+    Platform nodes = lille("2cle+1cho");
+    for (NodeType& type : nodes.node_types) type.nic.bandwidth = 125e6;
+    const Planned planned = make_plan(scaling(16, nodes), nodes, {.budget_seconds = 60, .most_simulations = 40});
+    EXPECT_EQ(planned.chosen().moved, 0);
+    EXPECT_THAT(planned.why, HasSubstr("tiles stay"));
+    for (const std::size_t k : {std::size_t{2}, std::size_t{3}}) {
+        EXPECT_GT(planned.strategies[k].moved, 0);
+        EXPECT_LT(planned.chosen().simulated.makespan, 0.7 * planned.strategies[k].simulated.makespan);
+    }
+}
+
 TEST(MdsPlans, ReadersAreThoseOfAllNodes) {
     Platform nodes = lille("2cle+1cho");
     for (NodeType& type : nodes.node_types) type.limits["reader"] = 0;
