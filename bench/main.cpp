@@ -532,11 +532,16 @@ void add_strategies(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<bench::StrategiesOptions>();
     auto run = std::make_shared<cli::RunOptions>();
     auto* command = app.add_subcommand(
-        "strategies", "Figure 11 of paper 000: its five strategies and ours on eighteen sets of machines, simulated");
-    cli::comma_separated(command->add_option("--tiles", options->tiles, "Tile rows of the matrix"))
-        ->capture_default_str();
+        "strategies",
+        "Figures 11 and 13 of paper 000: its five strategies and ours on eighteen sets of machines, simulated");
+    cli::add_choice(*command, "--application", options->application, bench::strategies_of_names,
+                    "Likelihood evaluations (figure 11), or multidimensional scaling (13)");
+    cli::comma_separated(command->add_option("--tiles", options->tiles,
+                                             "Tile rows of the matrix (default: 101,128,180; 75,100,200 of mds)"));
     cli::comma_separated(command->add_option("--sets", options->sets, "Sets of machines, as 6che+6chi (default: all)"));
-    command->add_option("--durations", options->durations, "Of the generation: gsl, or table for Tesela's own")
+    command
+        ->add_option("--durations", options->durations,
+                     "Of the generation: gsl, or table for Tesela's own; mds generates nothing")
         ->capture_default_str();
     command->add_option("--simulations", options->simulations, "For the plan of each case")->capture_default_str();
     command->add_option("--seeds", options->seeds, "By which each strategy is judged")->capture_default_str();

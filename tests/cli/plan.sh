@@ -19,6 +19,18 @@ check "plans do not depend on the moment" cmp first.json second.json
 expect 0 "to standard output" "$tesela" plan lu "${paper[@]}" --budget 0 -o -
 check "to standard output" python3 -c "import json; assert json.load(open('out'))['application'] == 'lu'"
 expect 1 "a full disk" "$tesela" plan cholesky "${paper[@]}" --budget 0 -o /dev/full
+mds=(--platform grid5000-lille-gsl --nodes 2cle+1cho --tiles 12 --tile 640)
+expect 0 "multidimensional scaling" "$tesela" plan mds "${mds[@]}" --columns 500 --budget 2 -o mds.json --svg mds --json
+json "multidimensional scaling" "[s['strategy'] for s in d['strategies']] == ['bc_all', 'bc_fast', '1d', 'lp', 'lp_constrained', 'chosen'] and d['application'] == 'mds'"
+json "multidimensional scaling: the chosen is the best" "d['makespan'] == min(s['makespan'] for s in d['strategies']) and d['makespan'] >= d['lower_bound']"
+check "pictures of mds" grep -q "First phase of mds" mds/first.svg
+check "the plan of mds" python3 -c "import json; p = json.load(open('mds.json')); assert p['application'] == 'mds' and len(p['phases']['first']['owners']) == 12"
+expect 0 "more columns take longer" "$tesela" plan mds "${mds[@]}" --columns 500 --budget 0 -o - ; cp out few.json
+expect 0 "more columns take longer" "$tesela" plan mds "${mds[@]}" --columns 2000 --budget 0 -o -
+check "more columns take longer" python3 -c "import json; assert json.load(open('few.json'))['makespan'] < json.load(open('out'))['makespan']"
+bad "columns of another application" "--columns is for mds" "$tesela" plan geo "${paper[@]}" --columns 5 -o bad.json
+bad "no columns" "--columns" "$tesela" plan mds "${mds[@]}" --columns 0 -o bad.json
+bad "a platform without reading" "dread" "$tesela" plan mds --platform nacl --tiles 4 -o bad.json
 bad "no size" "say how large the matrix is: --tiles N, or --n N" "$tesela" plan geo --platform sdumont-gsl -o bad.json
 bad "an unknown platform" "nowhere" "$tesela" plan geo --platform nowhere --tiles 5 -o bad.json
 bad "an unwritable file" "there is no directory" "$tesela" plan geo "${paper[@]}" -o nowhere/plan.json

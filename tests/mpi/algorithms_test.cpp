@@ -1,4 +1,5 @@
 #include "support/cases.hpp"
+#include "support/mds.hpp"
 #include "support/shared_engine.hpp"
 #include "tesela/base/environment.hpp"
 
@@ -38,6 +39,15 @@ RC_GTEST_PROP(Nodes, LuEqualsLapack, ()) {
     RC_LOG() << c.name();
     RC_ASSERT(testing::run_lu<double>(engine(), c).worst() <= 1);
     RC_ASSERT(testing::run_lu<float>(engine(), c).worst() <= 1);
+}
+
+RC_GTEST_PROP(Nodes, GramMatrixOfDistancesAndItsProductAreThoseOfThePoints, ()) {
+    const testing::MdsCase c{.points = *rc::gen::inRange<Index>(1, 150),
+                             .tile = *rc::gen::inRange<Index>(5, 60),
+                             .columns = *rc::gen::inRange<Index>(1, 80),
+                             .seed = *rc::gen::inRange<std::uint64_t>(0, 1000)};
+    RC_LOG() << c.name();
+    RC_ASSERT(testing::run_mds(engine(), c) <= 1);
 }
 
 TEST(Nodes, AreAsManyAsWereStarted) {

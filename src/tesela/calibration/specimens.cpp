@@ -2,6 +2,7 @@
 #include "tesela/flow/exchange.hpp"
 #include "tesela/kernels/covariance_kernel.hpp"
 #include "tesela/kernels/dense.hpp"
+#include "tesela/kernels/gram.hpp"
 #include "tesela/kernels/segment.hpp"
 
 #include <algorithm>
@@ -114,6 +115,21 @@ void add_covariance(std::vector<Specimen>& list) {
     list.push_back({&column_squares_kernel, ElementType::f64, CallShape::square, matrix_and_columns({1}), {}});
 }
 
+void add_gram(std::vector<Specimen>& list) {
+    const auto add = [&](const Kernel& kernel, auto operands, std::vector<std::byte> arguments) {
+        list.push_back({&kernel, ElementType::f64, CallShape::square, std::move(operands), std::move(arguments)});
+    };
+    add(square_kernel, matrix_and_columns({1}), bytes_of(SquareArguments{}));
+    add(
+        centre_kernel,
+        [](Index n) {
+            using enum Origin;
+            return std::vector<Operand>{
+                {{n, 1}, vector}, {{1, 1}, vector}, {{n, 1}, vector}, {{n, 1}, vector}, {{n, n}, memory}};
+        },
+        bytes_of(CentreArguments{.order = largest_tile}));
+}
+
 /// What a target tile takes from four source tiles that meet in its middle, as between unlike tilings: the last quarter
 /// of the first becomes its first, and so on.
 std::array<PlacedSegment, 4> quarters(const TileShape& tile) {
@@ -172,6 +188,7 @@ const std::vector<Specimen>& specimens() {
         std::vector<Specimen> all;
         add_dense<double>(all);
         add_covariance(all);
+        add_gram(all);
         add_parcels(all);
         add_dense<float>(all);
         return all;

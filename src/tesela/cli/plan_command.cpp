@@ -2,6 +2,7 @@
 
 #include "tesela/algs/operation.hpp"
 #include "tesela/apps/geo/planning.hpp"
+#include "tesela/apps/mds/planning.hpp"
 #include "tesela/base/environment.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/units.hpp"
@@ -25,6 +26,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -39,6 +41,7 @@ struct PlanCommand {
     Index tiles = 0;
     Index points = 0;
     Index tile = 960;
+    std::optional<Index> columns{};  ///< of the random matrix of mds
     double budget = 60;
     geo::Overlap overlap = geo::Overlap::order;
     std::string output = "plan.json";
@@ -49,11 +52,17 @@ struct PlanCommand {
 
 constexpr const char* program = "tesela plan";
 constexpr const char* geo_application = "geo";
+constexpr const char* mds_application = "mds";
 
-plan::Application application_of(const PlanCommand& options) {
+plan::Application application_of(const PlanCommand& options, const Platform& platform) {
     const Index points = options.points > 0 ? options.points : options.tiles * options.tile;
     if (options.application == geo_application)
         return geo::planned_evaluation({.points = points, .tile = options.tile, .overlap = options.overlap});
+    if (options.application == mds_application) {
+        mds::PlannedScaling scaling{.points = points, .tile = options.tile};
+        if (options.columns) scaling.columns = *options.columns;
+        return mds::planned_scaling(scaling, platform);
+    }
     const auto operation = parse_name(operation_names, options.application, "application");
     const Tiling tiling = Tiling::square(points, options.tile);
     const auto submit = [operation, tiling](Engine& engine, const plan::PhaseDistributions& owners) {
@@ -144,6 +153,9 @@ void draw(const PlanCommand& options, const plan::Plan& plan, const plan::Planne
 void check(const PlanCommand& options) {
     if ((options.tiles > 0) == (options.points > 0))
         throw Error("say how large the matrix is: --tiles N, or --n N for so many rows, one of them");
+    if (options.columns && options.application != mds_application)
+        throw Error("--columns is for mds, which multiplies by so many columns of random numbers; {} has none",
+                    options.application);
 }
 
 /// Found out before the work.
@@ -159,7 +171,7 @@ int run(const PlanCommand& options) {
     if (const auto rank = rank_by_launcher(); rank && *rank != "0") return success;
     check(options);
     const Platform platform = read_platform(options.platform, options.nodes);
-    const plan::Application application = application_of(options);
+    const plan::Application application = application_of(options, platform);
     prepare_outputs(options);
     ProgressLine progress(options.quiet ? ProgressLine::Wanted::no : ProgressLine::Wanted::yes);
     plan::PlanOptions with{.budget_seconds = options.budget};
@@ -191,11 +203,13 @@ int run(const PlanCommand& options) {
 void add_plan_command(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<PlanCommand>();
     CLI::App* command = app.add_subcommand("plan", "Say where each tile goes in each phase, on nodes that differ");
-    std::vector<std::string> applications{geo_application};
+    std::vector<std::string> applications{geo_application, mds_application};
     for (const std::string& operation : words_of(operation_names)) applications.push_back(operation);
     std::erase(applications, "gemm");
-    allow_only(command->add_option("application", options->application,
-                                   "What is planned; geo: likelihood evaluations, as tesela fit makes them"),
+    allow_only(command->add_option(
+                   "application", options->application,
+                   "What is planned; geo: likelihood evaluations, as tesela fit makes them; mds: distances that "
+                   "are read, their Gram matrix and its product with random columns"),
                applications)
         ->required();
     auto* tiles =
@@ -204,6 +218,9 @@ void add_plan_command(CLI::App& app, int& exit_code) {
              Index{2})
         ->excludes(tiles);
     at_least(command->add_option("--tile", options->tile, "Tile size"), Index{1})->capture_default_str();
+    at_least(
+        command->add_option("--columns", options->columns, "Random columns that mds multiplies by (default: 1000)"),
+        Index{1});
     set_heading(*command, "Matrix");
     add_platform_options(*command, options->platform, options->nodes);
     set_heading(*command, "Machine");

@@ -7,6 +7,7 @@
 #include "tesela/cli/output.hpp"
 #include "tesela/flow/exchange.hpp"
 #include "tesela/io/json_file.hpp"
+#include "tesela/kernels/gram.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -69,7 +70,8 @@ namespace {
 void warn_of_unknown_kernels(const Platform& platform, const std::string& file) {
     std::vector<std::string> known = calibration::kernel_names(ElementType::f64);
     for (std::string& name : calibration::kernel_names(ElementType::f32)) known.push_back(std::move(name));
-    known.insert(known.end(), {ParcelTaskNames::pack, ParcelTaskNames::unpack, ParcelTaskNames::copy});
+    known.insert(known.end(),
+                 {ParcelTaskNames::pack, ParcelTaskNames::unpack, ParcelTaskNames::copy, read_without_file.name});
     std::set<std::string> warned;
     for (const NodeType& type : platform.node_types)
         for (const WorkerGroup& group : type.workers)

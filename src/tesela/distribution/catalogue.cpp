@@ -127,6 +127,14 @@ Distribution make_1d(const Named& named, const DistributionRequest& request) {
     return one_dimensional(grid_of(request), powers_of(named, request));
 }
 
+Distribution make_constrained_1d(const Named& named, const DistributionRequest& request) {
+    no_arguments(named);
+    if (!request.rows)
+        throw Error(
+            "1d_constrained needs to know when rows are ready and how long they take: tesela plan mds makes it");
+    return constrained_one_dimensional(grid_of(request), powers_of(named, request), *request.rows);
+}
+
 Distribution make_1d1d(const Named& named, const DistributionRequest& request) {
     const auto powers = powers_of(named, request);
     const GridSize grid = grid_of(request);
@@ -173,6 +181,7 @@ constexpr std::array families{Family{"block_cyclic", make_block_cyclic},
                               Family{"hybrid", make_hybrid},
                               Family{"best", make_best},
                               Family{"1d", make_1d},
+                              Family{"1d_constrained", make_constrained_1d},
                               Family{"1d1d", make_1d1d},
                               Family{"1d1d_constrained", make_constrained},
                               Family{"band", make_band},

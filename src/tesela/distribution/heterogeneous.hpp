@@ -54,6 +54,7 @@ struct RowConstraint {
     std::vector<double> ready_seconds;  ///< when each row has been read; none: at once
     double expected_seconds = 0;        ///< all the work over all the resources
     double tolerance_seconds = 0;       ///< the paper takes two milliseconds per tile row
+    friend bool operator==(const RowConstraint&, const RowConstraint&) = default;
 };
 
 /// `1d` constrained at the end: rows are dealt from the last, each among the nodes that RowConstraint lets have it.

@@ -35,6 +35,7 @@ struct SolvedChoice {
     std::vector<double> first;
     std::vector<double> second;
     double ideal = 0;
+    RowConstraint rows{};  ///< for 1d_constrained
 };
 
 class Planner {
@@ -43,6 +44,7 @@ public:
         : application_(application),
           platform_(platform),
           options_(options),
+          families_(application.families.value_or(families_of(application.matrix.operation))),
           nodes_(node_count(platform)) {}
 
     Planned run() {
@@ -71,6 +73,7 @@ private:
         const Distribution any = squarest_block_cyclic(application_.matrix.tiles, nodes_);
         application_.submit(recorder, {.first = any, .second = any});
         counts_ = count_steps(recorder.recording(), application_.steps);
+        row_steps_ = last_steps_of_rows(recorder.recording(), application_.steps, application_.matrix.tiles.rows);
         result_.lower_bound = std::max(area_bound(counts_, resource_groups(platform_, counts_)),
                                        critical_path(recorder.recording(), platform_));
     }
@@ -132,35 +135,64 @@ private:
         return {.words = std::move(words),
                 .first = phase_powers(model, solution, Part::first, nodes_),
                 .second = phase_powers(model, solution, Part::second, nodes_),
-                .ideal = solution.ideal};
+                .ideal = solution.ideal,
+                .rows = row_constraint(solution)};
+    }
+
+    /// Section 4.4: a row is there when its last tile has been made; on it wait as many dgemm as it has tiles, one
+    /// after the other (the paper's r/bs of them would be 1.6). Two milliseconds per row are tolerated.
+    [[nodiscard]] RowConstraint row_constraint(const PhaseSolution& solution) const {
+        const GridSize tiles = application_.matrix.tiles;
+        RowConstraint result{.chain_seconds = update_seconds(tiles.cols),
+                             .ready_seconds = {},
+                             .expected_seconds = solution.ideal,
+                             .tolerance_seconds = 2e-3 * static_cast<double>(tiles.rows)};
+        for (const Index step : row_steps_)
+            result.ready_seconds.push_back(solution.first_ends[static_cast<std::size_t>(step)]);
+        return result;
+    }
+
+    /// Of so many dgemm of the application, one after the other on the fastest worker of each node.
+    [[nodiscard]] std::vector<double> update_seconds(Index times) const {
+        const auto update = std::ranges::find(counts_.types, "dgemm", &TaskType::kernel);
+        std::vector<double> result;
+        for (const NodeType& type : platform_.node_types) {
+            const double once = update == counts_.types.end() ? 0 : fastest_seconds(type, "dgemm", update->work);
+            result.insert(result.end(), static_cast<std::size_t>(type.count), static_cast<double>(times) * once);
+        }
+        return result;
     }
 
     [[nodiscard]] Candidate with_family(const SolvedChoice& choice, const std::string& family) const {
         Candidate candidate{.name = choice.words.empty() ? family : fmt::format("{}, {}", family, choice.words),
                             .recipe = {.family = family, .second = choice.second},
                             .lp_ideal = choice.ideal};
+        if (family == "1d_constrained") candidate.recipe.rows = choice.rows;
         if (has_first_phase()) candidate.recipe.first = choice.first;
         return candidate;
     }
 
+    /// The paper's, by the linear program for all nodes.
+    [[nodiscard]] Candidate by_program(const char* name, const std::string& family) const {
+        Candidate candidate = with_family(*everyone_, family);
+        candidate.name = name;
+        candidate.recipe.owners = families_.first_of_lp;
+        return candidate;
+    }
+
     void add_named() {
-        named("1d1d", [&] {
-            return judge(
-                Candidate{.name = "1d1d",
-                          .recipe = {.family = "1d1d", .second = update_powers(platform_, application_.matrix.tile)}});
+        named(families_.plain.c_str(), [&] {
+            return judge(Candidate{.name = families_.plain,
+                                   .recipe = {.family = families_.plain,
+                                              .second = update_powers(platform_, application_.matrix.tile),
+                                              .owners = families_.first_of_plain}});
         });
         named("lp", [&] {
             everyone_ = solve({}, "");
-            Candidate lp = with_family(*everyone_, "1d1d");
-            lp.name = "lp";
-            return judge(lp);
+            return judge(by_program("lp", families_.plain));
         });
-        if (!everyone_ || application_.matrix.operation != Operation::cholesky) return;
-        named("lp_constrained", [&] {
-            Candidate lp = with_family(*everyone_, "1d1d_constrained");
-            lp.name = "lp_constrained";
-            return judge(lp);
-        });
+        if (!everyone_ || families_.constrained.empty()) return;
+        named("lp_constrained", [&] { return judge(by_program("lp_constrained", families_.constrained)); });
     }
 
     /// "second phase on chifflet and chifflot"
@@ -198,9 +230,19 @@ private:
         }
     }
 
-    /// Of each choice the families, and each of them without moving a tile. The better the ideal of a choice and the
-    /// more usual a family, the earlier: every family has its turn with the best choices before the worst choices have
-    /// theirs.
+    /// The same family by the shares of one phase or of both.
+    [[nodiscard]] Candidate by_shares(const SolvedChoice& choice, const std::string& family, SharesOf shares) const {
+        Candidate candidate = with_family(choice, family);
+        if (shares == SharesOf::both) return candidate;
+        candidate.name += shares == SharesOf::second ? ", tiles stay" : ", tiles stay by the shares of the first phase";
+        if (shares == SharesOf::first) candidate.recipe.second = candidate.recipe.first;
+        candidate.recipe.first.clear();
+        return candidate;
+    }
+
+    /// Of each choice the families, by the shares of both phases and of one, without moving a tile. The better the
+    /// ideal of a choice and the more usual a family, the earlier: every family has its turn with the best choices
+    /// before the worst choices have theirs.
     [[nodiscard]] std::vector<Candidate> candidates() {
         struct Ranked {
             std::size_t rank = 0;
@@ -209,15 +251,12 @@ private:
         std::vector<Ranked> ranked;
         const std::vector<SolvedChoice> solved = choices();
         const std::vector<std::string> known = families();
+        const std::vector<SharesOf>& shares = families_.shares;
         for (std::size_t c = 0; c < solved.size(); ++c)
-            for (std::size_t f = 0; f < known.size(); ++f) {
-                ranked.push_back({2 * (c + f), with_family(solved[c], known[f])});
-                if (!has_first_phase()) continue;
-                Ranked still{ranked.back().rank + 1, ranked.back().candidate};
-                still.candidate.name += ", tiles stay";
-                still.candidate.recipe.first.clear();
-                ranked.push_back(std::move(still));
-            }
+            for (std::size_t f = 0; f < known.size(); ++f)
+                for (std::size_t k = 0; k < shares.size(); ++k)
+                    if (is_worth_trying(solved[c], shares[k]))
+                        ranked.push_back({shares.size() * (c + f) + k, by_shares(solved[c], known[f], shares[k])});
         std::ranges::stable_sort(ranked, {}, &Ranked::rank);
         std::vector<Candidate> result;
         for (Ranked& one : ranked) result.push_back(std::move(one.candidate));
@@ -225,9 +264,19 @@ private:
     }
 
     [[nodiscard]] std::vector<std::string> families() const {
-        std::vector<std::string> result{"1d1d_constrained", "1d1d", "bce", "hybrid", "rs"};
-        if (application_.matrix.operation != Operation::cholesky) result.erase(result.begin());
+        std::vector<std::string> result{families_.plain};
+        if (!families_.constrained.empty()) result.insert(result.begin(), families_.constrained);
+        result.insert(result.end(), families_.others.begin(), families_.others.end());
         return result;
+    }
+
+    /// Where nodes take part in the first phase alone, its shares are about those of all nodes, which are tried anyway.
+    [[nodiscard]] bool is_worth_trying(const SolvedChoice& choice, SharesOf shares) const {
+        if (shares == SharesOf::both) return true;
+        if (!has_first_phase()) return false;
+        if (shares == SharesOf::second) return true;
+        return std::ranges::equal(choice.first, choice.second,
+                                  [](double first, double second) { return (first > 0) == (second > 0); });
     }
 
     [[nodiscard]] bool is_tried(const Candidate& candidate) const {
@@ -294,9 +343,11 @@ private:
     const Application& application_;
     const Platform& platform_;
     const PlanOptions& options_;
+    Families families_;
     Index nodes_;
     Clock::time_point start_ = Clock::now();
     StepCounts counts_;
+    std::vector<Index> row_steps_;  ///< when each row of tiles has been made
     Planned result_;
     std::optional<SolvedChoice> everyone_;
     std::optional<Strategy> best_;
@@ -306,6 +357,12 @@ private:
 };
 
 }  // namespace
+
+Families families_of(Operation operation) {
+    Families families;
+    if (operation == Operation::cholesky) families.constrained = "1d1d_constrained";
+    return families;
+}
 
 Planned make_plan(const Application& application, const Platform& platform, const PlanOptions& options) {
     check_platform(platform);

@@ -11,6 +11,23 @@
 
 namespace tesela::plan {
 
+/// Which phase's shares make the distributions that are tried: both, as few tiles as can be move in between; the
+/// second's alone; or the first's alone. In the last two tiles stay where they are made.
+enum class SharesOf : std::uint8_t { both, second, first };
+
+/// Families of distributions for the second phase: of the strategies with names, and of the others that are tried.
+struct Families {
+    std::string plain = "1d1d";  ///< by the speed of dgemm, under its own name, and by the linear program, as "lp"
+    std::string constrained{};   ///< of "lp_constrained"; empty: there is none
+    std::vector<std::string> others{"bce", "hybrid", "rs"};
+    std::vector<SharesOf> shares{SharesOf::both, SharesOf::second};
+    /// Of the plain one, of which tiles stay unless they are made by turns, and of those by the linear program.
+    FirstOwners first_of_plain = FirstOwners::shares_of_tiles;
+    FirstOwners first_of_lp = FirstOwners::shares_of_tiles;
+};
+/// 1d1d, constrained at the end where that is known for the operation.
+[[nodiscard]] Families families_of(Operation operation);
+
 /// What the planner knows of an application: how it submits its tasks, and where they stand in the model. It plans for
 /// one matrix whose tiles are made in the first phase and computed with in the second.
 struct Application {
@@ -20,6 +37,7 @@ struct Application {
     std::function<void(Engine& engine, const PhaseDistributions& distributions)> submit;
     StepRule steps;
     FirstPhase first = FirstPhase::starts_with_a_task;
+    std::optional<Families> families{};  ///< none: those of the operation
 };
 
 /// A pair of distributions, simulated.
@@ -43,8 +61,8 @@ struct PlanOptions {
 
 /// What came of planning.
 struct Planned {
-    /// bc_all, bc_fast, 1d1d, lp, lp_constrained in this order, as far as they can be made, and the best of all as
-    /// "chosen", last.
+    /// bc_all, bc_fast, 1d1d (or 1d), lp, lp_constrained in this order, as far as they can be made, and the best of all
+    /// as "chosen", last.
     std::vector<Strategy> strategies;
     Index simulated = 0;               ///< strategies in all
     double seconds = 0;                ///< spent

@@ -2,6 +2,7 @@
 
 #include "tesela/base/error.hpp"
 #include "tesela/distribution/catalogue.hpp"
+#include "tesela/distribution/families.hpp"
 #include "tesela/distribution/generation.hpp"
 #include "tesela/distribution/metrics.hpp"
 #include "tesela/distribution/platform_constraint.hpp"
@@ -39,6 +40,20 @@ StepConstraint constraint_of(const std::vector<double>& powers, const std::vecto
     return result;
 }
 
+/// Tiles of each node in the first phase.
+std::vector<Index> first_counts(const Recipe& recipe, const PlannedMatrix& matrix, const Distribution& second) {
+    if (recipe.owners == FirstOwners::shares_of_rows)
+        return tile_counts(one_dimensional(matrix.tiles, recipe.first), matrix.stored());
+    const std::vector<Index> before = tile_counts(second, matrix.stored());
+    return whole_parts(std::accumulate(before.begin(), before.end(), Index{0}), recipe.first);
+}
+
+Distribution first_owners(const Recipe& recipe, const PlannedMatrix& matrix, const Distribution& second) {
+    if (recipe.owners == FirstOwners::rows_by_turns) return block_cyclic(matrix.tiles, {.p = second.nodes(), .q = 1});
+    if (recipe.first.empty()) return second;
+    return generation_distribution(second, first_counts(recipe, matrix, second), matrix.stored(), HandOver::steadiest);
+}
+
 }  // namespace
 
 Distribution on_nodes(const Distribution& distribution, const std::vector<Index>& nodes, Index all) {
@@ -58,12 +73,12 @@ PhaseDistributions distributions_of(const Recipe& recipe, const PlannedMatrix& m
     request.nodes = static_cast<Index>(nodes.size());
     request.powers = at(recipe.second, nodes);
     if (recipe.family == "1d1d_constrained") request.steps = constraint_of(request.powers, nodes, matrix, platform);
+    if (recipe.rows) {
+        request.rows = recipe.rows;
+        request.rows->chain_seconds = at(recipe.rows->chain_seconds, nodes);
+    }
     Distribution second = on_nodes(make_family(recipe.family, request), nodes, all);
-    if (recipe.first.empty()) return {.first = second, .second = second};
-    const std::vector<Index> before = tile_counts(second, matrix.stored());
-    const Index tiles = std::accumulate(before.begin(), before.end(), Index{0});
-    Distribution first =
-        generation_distribution(second, whole_parts(tiles, recipe.first), matrix.stored(), HandOver::steadiest);
+    Distribution first = first_owners(recipe, matrix, second);
     return {.first = std::move(first), .second = std::move(second)};
 }
 

@@ -1,10 +1,12 @@
 #pragma once
 
 #include "tesela/distribution/distribution.hpp"
+#include "tesela/distribution/heterogeneous.hpp"
 #include "tesela/distribution/weights.hpp"
 #include "tesela/platform/platform.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,12 +27,19 @@ struct PlannedMatrix {
     [[nodiscard]] Stored stored() const { return stored_tiles(operation); }
 };
 
+/// Who owns the tiles of the first phase, section 4.4 of paper 000: as few as can be move to where the second phase has
+/// them, and nodes have their shares of the tiles; the same, with shares rounded to rows of tiles, dealt as `1d` does,
+/// which is how the paper counts what is read; or whole rows by turns, whatever the second phase has, as it was before.
+enum class FirstOwners : std::uint8_t { shares_of_tiles, shares_of_rows, rows_by_turns };
+
 /// How both distributions are made: a family for the second phase, with powers, and for the first phase shares of the
 /// tiles, or none, where tiles stay where they are.
 struct Recipe {
     std::string family = "1d1d";
     std::vector<double> second;   ///< of the nodes; those without power own nothing
     std::vector<double> first{};  ///< shares of the tiles, which add up to 1
+    FirstOwners owners = FirstOwners::shares_of_tiles;
+    std::optional<RowConstraint> rows{};  ///< of all nodes, for 1d_constrained
     friend bool operator==(const Recipe&, const Recipe&) = default;
 };
 

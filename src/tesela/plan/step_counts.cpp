@@ -40,8 +40,13 @@ const RecordedDatum* used_of(const Recording& recording, const RecordedItem& tas
     return nullptr;
 }
 
-bool is_larger(const KernelWork& a, const KernelWork& b) {
-    return std::pair(a.flops, a.bytes) > std::pair(b.flops, b.bytes);
+/// The mean of so many, this one included: of equal ones exactly what they are.
+void add_to_mean(KernelWork& mean, const KernelWork& work, Index count) {
+    const auto all = static_cast<double>(count);
+    mean.tile = std::max(mean.tile, work.tile);
+    mean.flops += (work.flops - mean.flops) / all;
+    mean.bytes += (work.bytes - mean.bytes) / all;
+    mean.elements += (work.elements - mean.elements) / all;
 }
 
 /// Types by kernel and part.
@@ -53,11 +58,9 @@ public:
         if (is_new)
             types_.push_back({.kernel = task.kernel->name,
                               .part = part,
-                              .work = work,
                               .resource = task.resource == 0 ? "" : recording.resources[task.resource - 1U].name});
         TaskType& type = types_[found->second];
-        if (is_larger(work, type.work)) type.work = work;
-        ++type.tasks;
+        add_to_mean(type.work, work, ++type.tasks);
         return found->second;
     }
     [[nodiscard]] std::vector<TaskType> take() { return std::move(types_); }
@@ -87,6 +90,20 @@ StepCounts count_steps(const Recording& recording, const StepRule& rule) {
     for (const auto& [type, step] : counted)
         ++result.counts[static_cast<std::size_t>(step) * result.types.size() + type];
     return result;
+}
+
+std::vector<Index> last_steps_of_rows(const Recording& recording, const StepRule& rule, Index rows) {
+    std::vector<Index> last(static_cast<std::size_t>(rows), 0);
+    for (const RecordedItem& item : recording.items) {
+        if (item.kind != RecordedItem::Kind::task) continue;
+        const auto where = rule(recording, item);
+        if (!where || where->part != Part::first) continue;
+        const RecordedDatum* tile = first_written(recording, item);
+        if (tile == nullptr || tile->index.i >= rows) continue;
+        Index& step = last[static_cast<std::size_t>(tile->index.i)];
+        step = std::max(step, where->step);
+    }
+    return last;
 }
 
 StepRule by_antidiagonals(const PhaseNames& phases, std::string matrix) {

@@ -27,7 +27,7 @@ using StepRule = std::function<std::optional<PlannedStep>(const Recording& recor
 struct TaskType {
     std::string kernel;
     Part part = Part::second;
-    KernelWork work{};       ///< of the largest of them
+    KernelWork work{};       ///< of one of them: the mean, so that all together are what they are; the longest tile
     std::string resource{};  ///< of which a node has a limited number, as file readers; empty for none
     Index tasks = 0;
 };
@@ -46,6 +46,9 @@ struct StepCounts {
 /// Counts the tasks of a recorded stream. Types are in the order of their first tasks. Throws Error if the rule gives a
 /// negative step or knows none of the tasks.
 [[nodiscard]] StepCounts count_steps(const Recording& recording, const StepRule& rule);
+
+/// The last step of the first phase in which a tile of each row is written: when a row of tiles is there.
+[[nodiscard]] std::vector<Index> last_steps_of_rows(const Recording& recording, const StepRule& rule, Index rows);
 
 /// Which phases of a stream, by their labels, are the first and the second part; others are left out.
 struct PhaseNames {

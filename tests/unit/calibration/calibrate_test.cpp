@@ -4,6 +4,7 @@
 #include "tesela/flow/exchange.hpp"
 #include "tesela/kernels/covariance_kernel.hpp"
 #include "tesela/kernels/dense.hpp"
+#include "tesela/kernels/gram.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,7 +30,8 @@ TEST(KernelNames, HoldEveryKernelThatAlgorithmsAndApplicationsSubmit) {
     using K = Dense<double>;
     for (const Kernel* kernel : std::initializer_list<const Kernel*>{
              &K::potrf, &K::getrf, &K::trtri, &K::lauum, &K::trsm, &K::trmm, &K::syrk, &K::gemm, &K::gemv, &K::geadd,
-             &K::laset, &K::scale, &K::generate, &K::dot, &K::logdet, &covariance_kernel, &column_squares_kernel})
+             &K::laset, &K::scale, &K::generate, &K::dot, &K::logdet, &covariance_kernel, &column_squares_kernel,
+             &square_kernel, &centre_kernel})
         EXPECT_THAT(names, Contains(kernel->name));
     for (const char* name : {ParcelTaskNames::pack, ParcelTaskNames::unpack, ParcelTaskNames::copy})
         EXPECT_THAT(names, Contains(name));

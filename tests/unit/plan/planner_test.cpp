@@ -51,6 +51,21 @@ TEST(StepCounts, AreThoseOfGenerationAndCholesky) {
     EXPECT_EQ(counts.count(0, 0), 2);
 }
 
+TEST(StepCounts, AllTasksOfATypeTogetherAreWhatTheyAre) {
+    // 2000 rows in tiles of 960: the last ones have 80.
+    RecordingEngine recorder(1);
+    const Application application = geo::planned_evaluation({.points = 2000, .tile = 960});
+    const Distribution any = squarest_block_cyclic(application.matrix.tiles, 1);
+    application.submit(recorder, {any, any});
+    const StepCounts counts = count_steps(recorder.recording(), application.steps);
+    std::map<std::string, double> flops;
+    for (const RecordedItem& item : recorder.recording().items)
+        if (item.kind == RecordedItem::Kind::task && application.steps(recorder.recording(), item))
+            flops[item.kernel->name] += item.cost.flops;
+    for (const TaskType& type : counts.types)
+        EXPECT_NEAR(type.work.flops * static_cast<double>(type.tasks) / flops[type.kernel], 1, 1e-12) << type.kernel;
+}
+
 TEST(StepCounts, ARuleOfTheApplicationsOwnIsFollowed) {
     RecordingEngine recorder(1);
     Stream s(recorder);
