@@ -49,23 +49,29 @@ private:
 
 }  // namespace
 
-// min T with Σ_r a[t,r] = N[t] and Σ_t a[t,r]·w[t,r] ≤ T for every r
+// min T with Σ_r a[t,r] = N[t], Σ_t a[t,r]·(seconds of a worker)/workers ≤ T for every r, and a[t,r]·w[t,r] ≤ T where
+// few workers can run a type at a time: the others are free for other types meanwhile.
 double area_bound(const StepCounts& counts, const std::vector<ResourceGroup>& groups) {
     lp::LinearProgram program;
     const std::size_t seconds = program.add_column(1);
+    const auto add_limit = [&] {
+        const std::size_t row = program.add_row({.lower = -lp::infinity, .upper = 0});
+        program.add(row, seconds, -1);
+        return row;
+    };
     std::vector<std::size_t> busy;
-    for (std::size_t r = 0; r < groups.size(); ++r) {
-        busy.push_back(program.add_row({.lower = -lp::infinity, .upper = 0}));
-        program.add(busy.back(), seconds, -1);
-    }
+    for (std::size_t r = 0; r < groups.size(); ++r) busy.push_back(add_limit());
     for (std::size_t t = 0; t < counts.types.size(); ++t) {
         const auto tasks = static_cast<double>(counts.types[t].tasks);
         const std::size_t all = program.add_row({tasks, tasks});
         for (std::size_t r = 0; r < groups.size(); ++r) {
-            if (groups[r].group_seconds[t] == never) continue;
+            const ResourceGroup& group = groups[r];
+            if (group.group_seconds[t] == never) continue;
             const std::size_t here = program.add_column(0);
             program.add(all, here, 1);
-            program.add(busy[r], here, groups[r].group_seconds[t]);
+            const double of_all = group.worker_seconds[t] / group.workers;
+            program.add(busy[r], here, of_all);
+            if (group.group_seconds[t] > of_all) program.add(add_limit(), here, group.group_seconds[t]);
         }
     }
     const lp::Solution solution = lp::solve(program);

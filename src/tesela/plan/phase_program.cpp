@@ -27,7 +27,11 @@ double workers_at_a_time(const NodeType& node, const WorkerGroup& workers, const
 
 ResourceGroup group_of(const NodeType& node, const WorkerGroup& workers, const StepCounts& counts,
                        const NodeChoice& choice, std::size_t number) {
-    ResourceGroup group{.name = fmt::format("{} {}", node.name, workers.name), .nodes = {}, .worker_seconds = {}};
+    ResourceGroup group{.name = fmt::format("{} {}", node.name, workers.name),
+                        .nodes = {},
+                        .worker_seconds = {},
+                        .group_seconds = {},
+                        .workers = static_cast<double>(workers.count)};
     for (const TaskType& type : counts.types) {
         const auto seconds = choice.allows(type.part, number) ? kernel_seconds(workers, type.kernel, type.work)
                                                               : std::optional<double>{};
@@ -43,11 +47,12 @@ bool is_of_use(const ResourceGroup& group) {
 
 /// Per node, until all nodes are known.
 void share_among_nodes(ResourceGroup& group) {
+    group.workers *= static_cast<double>(group.nodes.size());
     for (double& seconds : group.group_seconds) seconds /= static_cast<double>(group.nodes.size());
 }
 
 bool alike(const ResourceGroup& a, const ResourceGroup& b) {
-    return a.worker_seconds == b.worker_seconds && a.group_seconds == b.group_seconds;
+    return a.worker_seconds == b.worker_seconds && a.group_seconds == b.group_seconds && a.workers == b.workers;
 }
 
 /// Node types that differ in name and number alone.

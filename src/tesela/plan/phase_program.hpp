@@ -14,6 +14,7 @@ struct ResourceGroup {
     std::vector<Index> nodes;            ///< their numbers
     std::vector<double> worker_seconds;  ///< of a task of each type on one worker; infinity where it cannot run
     std::vector<double> group_seconds;   ///< w[t,r]: the same over all workers that can run it at a time
+    double workers = 1;                  ///< of all its nodes
 };
 
 /// Which node types take part in which phase: by the position of the type, all unless told.

@@ -35,6 +35,7 @@ PhaseModel model_of(const PhaseInstance& instance) {
         group.name = "g" + std::to_string(r);
         group.nodes = {static_cast<Index>(r)};
         group.worker_seconds = instance.worker_seconds[r];
+        group.workers = instance.workers[r];
         for (const double seconds : group.worker_seconds) group.group_seconds.push_back(seconds / instance.workers[r]);
     }
     return model;
@@ -52,6 +53,18 @@ TEST(PhaseProgram, SumsOfEndsEqualThoseOfScipy) {
         EXPECT_LE(solution.certificate.primal_violation, 1e-7);
         EXPECT_LE(solution.certificate.dual_violation, 1e-7);
     }
+}
+
+TEST(AreaBound, FewReadersLeaveTheOtherWorkersToOtherTasks) {
+    // 10 workers, of which 2 can read at a time: 10 reads of 1 s take 5 s, and 30 other tasks fit beside them.
+    StepCounts counts{.steps = 1,
+                      .types = {{.kernel = "read", .part = Part::first, .tasks = 10}, {.kernel = "other", .tasks = 30}},
+                      .counts = {10, 30}};
+    const std::vector<ResourceGroup> groups{
+        {.name = "cores", .nodes = {0}, .worker_seconds = {1, 1}, .group_seconds = {0.5, 0.1}, .workers = 10}};
+    EXPECT_NEAR(area_bound(counts, groups), 5, 1e-9);
+    counts.types[1].tasks = 60;
+    EXPECT_NEAR(area_bound(counts, groups), 7, 1e-9);
 }
 
 TEST(PhaseProgram, OneWorkerDoesOneThingAfterTheOther) {
