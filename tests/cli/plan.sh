@@ -40,6 +40,15 @@ expect 0 "under mpirun one node plans" "${mpirun[@]}" -n 2 "$tesela" plan geo "$
 check "under mpirun one node plans" [ "$(grep -c '^bc_all' out)" = 1 ]
 expect 2 "another application" "$tesela" plan qr "${paper[@]}"
 
+expect 0 "a tile size" "$tesela" plan cholesky --platform sdumont-gsl --nodes 2sdc+2sdg --n 19200 --tile auto --budget 4 -o tile.json --json
+json "a tile size: the best of those tried" "d['tile'] == min(d['tiles_tried'], key=lambda t: t['makespan'])['tile'] and len(d['tiles_tried']) > 2"
+check "a tile size: that of the plan" python3 -c "
+import json
+plan = json.load(open('tile.json'))
+assert plan['tile'] == json.load(open('out'))['tile'] and plan['phases']['second']['cols'] == -(-19200 // plan['tile'])"
+bad "a tile size of tiles" "--tile auto needs the size of the matrix in rows" "$tesela" plan geo "${paper[@]}" --tile auto -o bad.json
+bad "no tile size" "--tile some is neither a size of at least 1 nor auto" "$tesela" plan geo "${paper[@]}" --tile some -o bad.json
+
 # Two nodes of one worker each.
 python3 - "$(dirname "$data")/platforms" <<'EOF'
 import copy, json, sys
@@ -67,6 +76,9 @@ holds "a plan for more nodes" err "pair_plan.json is a plan for 2 nodes of pair,
 expect 0 "a plan for another matrix" "$tesela" plan geo --platform pair.json --n 150 --tile 10 --budget 0 -o other.json
 expect 2 "a plan for another matrix" "${mpirun[@]}" -n 2 "$tesela" "${fit[@]}" --plan other.json -o bad.json
 holds "a plan for another matrix" err "15 x 15 tiles of 10, and this matrix has 16 x 16"
+expect 0 "a plan for something else" "$tesela" plan cholesky --platform pair.json --n 155 --tile 16 --budget 0 -o something.json
+expect 2 "a plan for something else" "${mpirun[@]}" -n 2 "$tesela" "${fit[@]}" --plan something.json -o bad.json
+holds "a plan for something else" err "something.json is a plan for cholesky, and this is geo"
 expect 2 "a plan for other nodes" "${mpirun[@]}" -n 4 "$tesela" "${fit[@]}" --plan plan.json -o bad.json
 expect 2 "not a plan" "$tesela" "${fit[@]}" --plan pair.json -o bad.json
 holds "not a plan" err "pair.json is not a plan that tesela plan wrote"

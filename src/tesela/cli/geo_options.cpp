@@ -101,7 +101,7 @@ void set_owners(geo::LikelihoodOptions& options, const plan::PhaseDistributions&
 /// Tile size and owners in both phases as a plan has them.
 geo::LikelihoodOptions planned_options(const GeoOptions& options, Index n, StarpuEngine& engine) {
     const plan::Plan plan = plan::plan_from_json(read_json_file(options.plan), options.plan);
-    plan::PlanUse use{.tiles = Tiling::square(n, plan.tile).grid(), .workers = {}};
+    plan::PlanUse use{.application = "geo", .tiles = Tiling::square(n, plan.tile).grid(), .workers = {}};
     for (const int workers : engine.Engine::gather(engine.worker_count())) use.workers.push_back(workers);
     plan::require_fits(plan, use, options.plan);
     geo::LikelihoodOptions result{.tile = plan.tile, .overlap = overlap_of(options.overlap, engine)};

@@ -13,13 +13,16 @@
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/platform_option.hpp"
 #include "tesela/cli/progress_line.hpp"
+#include "tesela/cli/run_options.hpp"
 #include "tesela/distribution/metrics.hpp"
 #include "tesela/io/json_file.hpp"
 #include "tesela/io/output_file.hpp"
 #include "tesela/plan/plan_file.hpp"
+#include "tesela/plan/tile_choice.hpp"
 #include "tesela/report/owner_map.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -40,7 +43,7 @@ struct PlanCommand {
     std::string nodes;
     Index tiles = 0;
     Index points = 0;
-    Index tile = 960;
+    std::string tile = "960";        ///< or "auto"
     std::optional<Index> columns{};  ///< of the random matrix of mds
     double budget = 60;
     geo::Overlap overlap = geo::Overlap::order;
@@ -54,25 +57,44 @@ constexpr const char* program = "tesela plan";
 constexpr const char* geo_application = "geo";
 constexpr const char* mds_application = "mds";
 
-plan::Application application_of(const PlanCommand& options, const Platform& platform) {
-    const Index points = options.points > 0 ? options.points : options.tiles * options.tile;
+plan::Application application_of(const PlanCommand& options, const Platform& platform, Index tile) {
+    const Index points = options.points > 0 ? options.points : options.tiles * tile;
     if (options.application == geo_application)
-        return geo::planned_evaluation({.points = points, .tile = options.tile, .overlap = options.overlap});
+        return geo::planned_evaluation({.points = points, .tile = tile, .overlap = options.overlap});
     if (options.application == mds_application) {
-        mds::PlannedScaling scaling{.points = points, .tile = options.tile};
+        mds::PlannedScaling scaling{.points = points, .tile = tile};
         if (options.columns) scaling.columns = *options.columns;
         return mds::planned_scaling(scaling, platform);
     }
     const auto operation = parse_name(operation_names, options.application, "application");
-    const Tiling tiling = Tiling::square(points, options.tile);
+    const Tiling tiling = Tiling::square(points, tile);
     const auto submit = [operation, tiling](Engine& engine, const plan::PhaseDistributions& owners) {
         Stream stream(engine);
         run_operation(stream, operation, tiling, owners.second);
     };
     return {.name = options.application,
-            .matrix = {.tiles = tiling.grid(), .tile = options.tile, .operation = operation},
+            .matrix = {.tiles = tiling.grid(), .tile = tile, .operation = operation},
             .submit = submit,
             .steps = plan::by_antidiagonals({.first = {}, .second = {options.application}}, "A")};
+}
+
+/// The tile size that --tile says, or those that were compared.
+plan::TileChoice tile_of(const PlanCommand& options, const Platform& platform, const plan::PlanOptions& with) {
+    if (!is_automatic_tile(options.tile)) return {.tile = parse_tile(options.tile), .tried = {}};
+    if (options.points == 0) throw Error("--tile auto needs the size of the matrix in rows: give --n, not --tiles");
+    constexpr double share = 0.4;  // of the budget; the rest is for owners
+    plan::PlanOptions part = with;
+    part.budget_seconds *= share;
+    return plan::choose_tile([&](Index tile) { return application_of(options, platform, tile); },
+                             plan::usual_tiles(options.points), platform, part);
+}
+
+/// "960 (480: 12.1 s, 960: 11.3 s, …)"
+std::string describe(const plan::TileChoice& choice) {
+    std::vector<std::string> tried;
+    for (const plan::TriedTile& one : choice.tried)
+        tried.push_back(fmt::format("{}: {}", one.tile, format_seconds(one.makespan)));
+    return fmt::format("{} of {}", choice.tile, fmt::join(tried, ", "));
 }
 
 /// What block-cyclic on the fast nodes takes, against which gains are counted, as in the paper.
@@ -86,7 +108,9 @@ double gain_of(const plan::Strategy& strategy, double reference) {
     return reference > 0 ? 1 - strategy.simulated.makespan / reference : 0;
 }
 
-Json to_json(const plan::Plan& plan, const plan::Planned& planned) {
+Json to_json(const plan::Plan& plan, const plan::Planned& planned, const plan::TileChoice& tile) {
+    Json tried = Json::array();
+    for (const plan::TriedTile& one : tile.tried) tried.push_back({{"tile", one.tile}, {"makespan", one.makespan}});
     Json strategies = Json::array();
     for (const plan::Strategy& strategy : planned.strategies)
         strategies.push_back({{"strategy", strategy.name},
@@ -96,22 +120,16 @@ Json to_json(const plan::Plan& plan, const plan::Planned& planned) {
                               {"bytes", strategy.simulated.bytes},
                               {"utilisation", strategy.simulated.utilisation},
                               {"gain", gain_of(strategy, reference_makespan(planned))}});
-    return {{"application", plan.application},
-            {"platform", plan.platform},
-            {"nodes", plan.nodes.size()},
-            {"tile", plan.tile},
-            {"tiles", plan.distributions.second.grid().rows},
-            {"strategy", plan.strategy},
-            {"makespan", plan.makespan},
-            {"lower_bound", plan.lower_bound},
-            {"lp_ideal", plan.lp_ideal ? Json(*plan.lp_ideal) : Json()},
-            {"simulated", planned.simulated},
-            {"seconds", planned.seconds},
-            {"notes", planned.notes},
-            {"strategies", std::move(strategies)}};
+    return {{"application", plan.application}, {"platform", plan.platform},
+            {"nodes", plan.nodes.size()},      {"tile", plan.tile},
+            {"tiles_tried", std::move(tried)}, {"tiles", plan.distributions.second.grid().rows},
+            {"strategy", plan.strategy},       {"makespan", plan.makespan},
+            {"lower_bound", plan.lower_bound}, {"lp_ideal", plan.lp_ideal ? Json(*plan.lp_ideal) : Json()},
+            {"simulated", planned.simulated},  {"seconds", planned.seconds},
+            {"notes", planned.notes},          {"strategies", std::move(strategies)}};
 }
 
-void print_table(const plan::Plan& plan, const plan::Planned& planned) {
+void print_table(const plan::Plan& plan, const plan::Planned& planned, const plan::TileChoice& tile) {
     const GridSize tiles = plan.distributions.second.grid();
     fmt::print("{} of {} x {} tiles of {} on {} nodes of {}\n", plan.application, tiles.rows, tiles.cols, plan.tile,
                plan.nodes.size(), plan.platform);
@@ -124,6 +142,7 @@ void print_table(const plan::Plan& plan, const plan::Planned& planned) {
                    fmt::format("{:.1f} %", 100 * s.simulated.utilisation),
                    fmt::format("{:.1f} %", 100 * gain_of(s, reference)));
     fmt::print("chosen          {}\n", plan.strategy);
+    if (!tile.tried.empty()) fmt::print("tile size       {}\n", describe(tile));
     fmt::print("lower bound     {}, whoever owns the tiles\n", format_seconds(plan.lower_bound));
     fmt::print("planned in      {}\n", format_seconds(planned.seconds));
 }
@@ -171,7 +190,6 @@ int run(const PlanCommand& options) {
     if (const auto rank = rank_by_launcher(); rank && *rank != "0") return success;
     check(options);
     const Platform platform = read_platform(options.platform, options.nodes);
-    const plan::Application application = application_of(options, platform);
     prepare_outputs(options);
     ProgressLine progress(options.quiet ? ProgressLine::Wanted::no : ProgressLine::Wanted::yes);
     plan::PlanOptions with{.budget_seconds = options.budget};
@@ -183,6 +201,9 @@ int run(const PlanCommand& options) {
                                format_seconds(progress.seconds()), format_seconds(options.budget));
         });
     };
+    const plan::TileChoice tile = tile_of(options, platform, with);
+    with.budget_seconds = std::max(0.0, with.budget_seconds - progress.seconds());
+    const plan::Application application = application_of(options, platform, tile.tile);
     const plan::Planned planned = make_plan(application, platform, with);
     progress.clear();
     const plan::Plan plan = to_plan(application, platform, planned);
@@ -192,9 +213,9 @@ int run(const PlanCommand& options) {
         for (const std::string& note : planned.notes) fmt::print(stderr, "note: {}\n", note);
     if (options.output == "-") return success;
     if (options.json)
-        fmt::print("{}\n", to_json(plan, planned).dump(2));
+        fmt::print("{}\n", to_json(plan, planned, tile).dump(2));
     else
-        print_table(plan, planned);
+        print_table(plan, planned, tile);
     return success;
 }
 
@@ -217,7 +238,10 @@ void add_plan_command(CLI::App& app, int& exit_code) {
     at_least(command->add_option("--n", options->points, "Instead: rows of the matrix, as observations of geo"),
              Index{2})
         ->excludes(tiles);
-    at_least(command->add_option("--tile", options->tile, "Tile size"), Index{1})->capture_default_str();
+    command
+        ->add_option("--tile", options->tile,
+                     "Tile size, or auto: sizes are compared by simulation, for as much as two fifths of the budget")
+        ->capture_default_str();
     at_least(
         command->add_option("--columns", options->columns, "Random columns that mds multiplies by (default: 1000)"),
         Index{1});

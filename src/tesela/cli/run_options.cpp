@@ -64,14 +64,19 @@ std::unique_ptr<StarpuEngine> start_engine(const RunOptions& options) {
     return engine;
 }
 
-Index tile_size(const RunOptions& options, Index n, const Engine& engine) {
-    if (options.tile == "auto") return automatic_tile_size(n, engine.total_workers());
+bool is_automatic_tile(const std::string& text) { return text == "auto"; }
+
+Index parse_tile(const std::string& text) {
     Index size = 0;
-    const char* end = options.tile.data() + options.tile.size();
-    const auto [stopped, error] = std::from_chars(options.tile.data(), end, size);
+    const char* end = text.data() + text.size();
+    const auto [stopped, error] = std::from_chars(text.data(), end, size);
     if (error != std::errc{} || stopped != end || size < 1)
-        throw Error("--tile {} is neither a size of at least 1 nor auto", options.tile);
+        throw Error("--tile {} is neither a size of at least 1 nor auto", text);
     return size;
+}
+
+Index tile_size(const RunOptions& options, Index n, const Engine& engine) {
+    return is_automatic_tile(options.tile) ? automatic_tile_size(n, engine.total_workers()) : parse_tile(options.tile);
 }
 
 Distribution distribution(const RunOptions& options, GridSize tiles, const Engine& engine, Operation operation) {

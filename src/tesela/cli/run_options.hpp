@@ -45,6 +45,10 @@ void add_json_option(CLI::App& command, RunOptions& options);
 /// stderr.
 [[nodiscard]] std::unique_ptr<StarpuEngine> start_engine(const RunOptions& options);
 
+/// Whether --tile leaves the size to the program.
+[[nodiscard]] bool is_automatic_tile(const std::string& text);
+/// The size that is written. Throws Error if it is none.
+[[nodiscard]] Index parse_tile(const std::string& text);
 /// The tile size that --tile asks for, for an n x n matrix on this engine. Throws Error if it is not a size.
 [[nodiscard]] Index tile_size(const RunOptions& options, Index n, const Engine& engine);
 

@@ -73,6 +73,9 @@ Solution solve(const LinearProgram& program) {
     check(program);
     ClpSimplex model;
     model.setLogLevel(0);
+    // CLP's own 1e-7 would let duals prove optima to about 1e-6 only.
+    model.setPrimalTolerance(1e-9);
+    model.setDualTolerance(1e-9);
     const Bounds columns(program.columns);
     const Bounds rows(program.rows);
     model.loadProblem(matrix_of(program), columns.lower.data(), columns.upper.data(), program.costs.data(),

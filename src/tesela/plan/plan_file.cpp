@@ -107,6 +107,8 @@ Plan plan_from_json(const Json& json, const std::string& file) {
 }
 
 void require_fits(const Plan& plan, const PlanUse& use, const std::string& file) {
+    if (plan.application != use.application)
+        throw Error("{} is a plan for {}, and this is {}: plan for that", file, plan.application, use.application);
     if (plan.nodes.size() != use.workers.size())
         throw Error("{} is a plan for {} nodes of {}, and this run has {}: plan for these", file, plan.nodes.size(),
                     plan.platform, use.workers.size());

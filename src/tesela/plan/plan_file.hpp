@@ -38,6 +38,7 @@ struct Plan {
 
 /// What a plan is to be used for.
 struct PlanUse {
+    std::string application;
     GridSize tiles{};
     std::vector<Index> workers;  ///< of the nodes
 };
