@@ -156,7 +156,10 @@ Json compare(StarpuEngine& engine, const UnequalOptions& options) {
     contest.warm_up();
     std::vector<Measured> all = contenders(contest);
     for (int round = 0; round < options.rounds; ++round)
-        for (Measured& one : all) one.seconds.push_back(contest.evaluate_with(one.owners));
+        for (std::size_t k = 0; k < all.size(); ++k) {
+            Measured& one = all[round % 2 == 0 ? k : all.size() - 1 - k];  // each after another one in the next round
+            one.seconds.push_back(contest.evaluate_with(one.owners));
+        }
     Json strategies = Json::object();
     for (const Measured& one : all)
         strategies[one.name] = {{"measured", median(one.seconds)}, {"predicted", one.predicted}};

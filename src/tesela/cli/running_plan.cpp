@@ -34,7 +34,7 @@ using Json = nlohmann::json;
 using calibration::MeasuredNode;
 
 /// Slowdowns that are further apart than this make a look at the plan worth while.
-constexpr double noticeable = 1.15;
+constexpr double noticeable = 1.25;
 /// Seconds of evaluations that a look should be at, unless they are very short.
 constexpr double shortest_look = 0.5;
 /// Of the time that is still expected, planning again takes at most this share.

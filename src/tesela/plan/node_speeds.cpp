@@ -1,15 +1,18 @@
 #include "tesela/plan/node_speeds.hpp"
 
+#include "tesela/base/median.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace tesela::plan {
 namespace {
 
 constexpr Index fewest_calls = 5;
 /// A kernel with less of its node's time does not matter.
-constexpr double least_share = 0.05;
+constexpr double least_share = 0.1;
 
 KernelUse since(const KernelUse& after, const std::vector<KernelUse>& before) {
     KernelUse use = after;
@@ -28,15 +31,11 @@ const WorkerGroup* cores_of(const NodeType& node) {
     return found == node.workers.end() ? nullptr : &*found;
 }
 
-/// What all kernels together took, over what they should have.
-double overall(const std::vector<KernelSpeed>& speeds) {
-    double taken = 0;
-    double expected = 0;
-    for (const KernelSpeed& speed : speeds) {
-        taken += speed.share;
-        expected += speed.share / speed.slowdown;
-    }
-    return expected > 0 ? taken / expected : 1;
+/// What a kernel that was not seen is likely to take: the middle one of those that were.
+double usual_slowdown(const std::vector<KernelSpeed>& speeds) {
+    std::vector<double> slowdowns;
+    for (const KernelSpeed& speed : speeds) slowdowns.push_back(speed.slowdown);
+    return slowdowns.empty() ? 1 : median(std::move(slowdowns));
 }
 
 }  // namespace
@@ -73,13 +72,12 @@ double disagreement(const std::vector<std::vector<KernelSpeed>>& nodes) {
 }
 
 NodeType corrected(NodeType node, const std::vector<KernelSpeed>& speeds) {
-    const double others = overall(speeds);
+    const double others = usual_slowdown(speeds);
     for (WorkerGroup& group : node.workers) {
         if (group.processor != Processor::cpu) continue;
         for (KernelTime& kernel : group.kernels) {
             const auto seen = std::ranges::find(speeds, kernel.kernel, &KernelSpeed::kernel);
-            const bool matters = seen != speeds.end() && seen->share >= least_share;
-            const double slowdown = matters ? seen->slowdown : others;
+            const double slowdown = seen != speeds.end() ? seen->slowdown : others;
             scale(kernel, slowdown < 1 ? std::sqrt(slowdown) : slowdown);
         }
     }

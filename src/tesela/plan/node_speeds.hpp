@@ -25,7 +25,7 @@ struct KernelSpeed {
 /// 1 where everything is slower or faster alike, since the best owners are then the same ones.
 [[nodiscard]] double disagreement(const std::vector<std::vector<KernelSpeed>>& nodes);
 
-/// The node as it turned out: kernels take what they took; those that were not seen are slower as the others together.
+/// The node as it turned out: kernels take what they took; those that were not seen are slower as most others are.
 /// Where they were faster than thought only half the way is believed, since a node that waited much may be faster for
 /// that: its processor's quota or power is not used up.
 [[nodiscard]] NodeType corrected(NodeType node, const std::vector<KernelSpeed>& speeds);

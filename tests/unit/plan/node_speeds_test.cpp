@@ -54,11 +54,12 @@ TEST(NodeSpeeds, DisagreeWhereNodesOrKernelsAreNotSlowerAlike) {
     EXPECT_DOUBLE_EQ(disagreement({{}, {}}), 1);
 }
 
-TEST(NodeSpeeds, CorrectWhatWasSeenAndTheRestByAllOfItTogether) {
-    const NodeType turned_out = corrected(node(), {{"dgemm", 2, 0.5}, {"dcmg", 1, 0.5}});
+TEST(NodeSpeeds, CorrectWhatWasSeenAndTheRestAsMostOfItIs) {
+    const NodeType turned_out =
+        corrected(node(), {{"dgemm", 2, 0.09}, {"dcmg", 50, 0.9}, {"dsyrk", 2, 0.005}, {"dtrsm", 1, 0.005}});
     EXPECT_DOUBLE_EQ(seconds(turned_out, "dgemm"), 2);
-    EXPECT_DOUBLE_EQ(seconds(turned_out, "dcmg"), 4);
-    EXPECT_DOUBLE_EQ(seconds(turned_out, "dpotrf"), 2 * (1 / (0.5 / 2 + 0.5)));
+    EXPECT_DOUBLE_EQ(seconds(turned_out, "dcmg"), 4 * 50);
+    EXPECT_DOUBLE_EQ(seconds(turned_out, "dpotrf"), 2 * 2);
 }
 
 TEST(NodeSpeeds, BelieveHalfOfWhatIsFaster) {
