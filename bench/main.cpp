@@ -10,6 +10,7 @@
 #include "matern_bench.hpp"
 #include "overhead_bench.hpp"
 #include "paper000/paper000_bench.hpp"
+#include "paper000/phases_bench.hpp"
 #include "paper000/strategies_bench.hpp"
 #include "paper001/paper001_bench.hpp"
 #include "paper002/paper002_bench.hpp"
@@ -557,6 +558,37 @@ void add_strategies(CLI::App& app, int& exit_code) {
     });
 }
 
+void add_phases(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<bench::PhasesOptions>();
+    auto run = std::make_shared<cli::RunOptions>();
+    auto* command = app.add_subcommand(
+        "phases", "How long the linear program of an evaluation's phases takes; exit code 1 if longer than --most");
+    cli::comma_separated(command->add_option("--tiles", options->tiles, "Tile rows, and so steps"))
+        ->capture_default_str();
+    command->add_option("--repetitions", options->repetitions, "Best of so many")->capture_default_str();
+    command->add_option("--most", options->most_seconds, "Seconds that it may take")->capture_default_str();
+    cli::add_json_option(*command, *run);
+    command->callback([=, &exit_code] {
+        exit_code = cli::run_guarded("tesela bench phases", [&] {
+            return print_checks(bench::phases_benchmark(*options), run->json) ? cli::success : cli::failed;
+        });
+    });
+}
+
+void add_figure12(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<bench::Figure12Options>();
+    auto run = std::make_shared<cli::RunOptions>();
+    auto* command = app.add_subcommand("figure12", "Figure 12 of paper 000: three plans as pictures, simulated");
+    command->add_option("--tiles", options->tiles, "Tile rows of the matrix")->capture_default_str();
+    command->add_option("--folder", options->folder, "Where the picture goes")->capture_default_str();
+    cli::add_json_option(*command, *run);
+    command->callback([=, &exit_code] {
+        exit_code = cli::run_guarded("tesela bench figure12", [&] {
+            return print_checks(bench::figure12_benchmark(*options), run->json) ? cli::success : cli::failed;
+        });
+    });
+}
+
 void add_unequal(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<bench::UnequalOptions>();
     auto* command = app.add_subcommand(
@@ -770,6 +802,8 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): options
     add_trace(app, exit_code);
     add_paper000(app, exit_code);
     add_strategies(app, exit_code);
+    add_phases(app, exit_code);
+    add_figure12(app, exit_code);
     add_unequal(app, exit_code);
     add_paper001(app, exit_code);
     add_prediction(app, exit_code);

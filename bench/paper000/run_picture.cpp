@@ -108,23 +108,30 @@ public:
           time_{.low = 0, .high = end, .first = x, .last = x + panel_width},
           end_(end) {}
 
-    void draw(bool is_first, double most_memory, std::int32_t last_iteration) {
+    /// What columns have in common.
+    struct Common {
+        double most_memory = 0;
+        std::int32_t last_iteration = 1;
+        double strips = 0;  ///< height of the most of them
+    };
+    /// Nodes below `named` have their names in the column before.
+    void draw(bool is_first, std::int32_t named, const Common& common) {
         svg_.text({time_.first, top - 10}, fmt::format("{}: {:.1f} s", run_.title(), run_.makespan()),
                   {.size = 12, .weight = TextWeight::bold});
         double y = top;
-        iterations({time_.first, y, panel_width, iteration_height}, last_iteration, is_first);
+        iterations({time_.first, y, panel_width, iteration_height}, common.last_iteration, is_first);
         y += iteration_height + between;
         if (is_first) svg_.text({time_.first, y - 8}, "busy cores and GPUs of each node", {.size = 10});
         for (std::int32_t node = 0; node < run_.nodes(); ++node)
             for (const Processor processor : {Processor::cpu, Processor::gpu}) {
                 if (run_.workers(node, processor) == 0) continue;
                 const double height = processor == Processor::cpu ? strip_height : strip_height / 2;
-                strip({time_.first, y, panel_width, height}, node, processor, is_first);
+                strip({time_.first, y, panel_width, height}, node, processor, node >= named);
                 y += height + strip_gap;
             }
-        y += between;
+        y = top + iteration_height + between + common.strips + between;
         if (is_first) svg_.text({time_.first, y - 8}, "main memory in use, a line per node", {.size = 10});
-        memory({time_.first, y, panel_width, memory_height}, most_memory, is_first);
+        memory({time_.first, y, panel_width, memory_height}, common.most_memory, is_first);
         draw_axis(svg_, {.scale = time_,
                          .at = y + memory_height,
                          .side = AxisSide::bottom,
@@ -159,12 +166,12 @@ private:
     }
 
     /// What the parts take, one on top of the other: the whole first, what is in front of it later.
-    void strip(const SvgBox& box, std::int32_t node, Processor processor, bool is_first) {
+    void strip(const SvgBox& box, std::int32_t node, Processor processor, bool has_name) {
         frame(box);
         const auto sums = sums_of(shares_of(run_, node, processor, end_));
         for (std::size_t part = parts; part-- > 0;)
             svg_.path(area(box, sums[part]), fmt::format("fill=\"{}\"", colour_of(static_cast<Part>(part))));
-        if (is_first)
+        if (has_name)
             svg_.text({box.x - 5, box.y + box.height / 2 + 4},
                       fmt::format("{} {}", node, processor == Processor::cpu ? "cores" : "GPUs"),
                       {.size = 10, .anchor = TextAnchor::end});
@@ -237,22 +244,24 @@ void draw_legend(Svg& svg) {
 }  // namespace
 
 std::string draw_runs(const std::string& title, const std::vector<const RunPicture*>& runs) {
-    double end = 0, most_memory = 0;
-    std::int32_t last = 1;
+    double end = 0;
+    Column::Common common;
     for (const RunPicture* run : runs) {
         end = std::max(end, run->makespan());
         for (const auto& [node, levels] : run->memory_of_nodes())
-            for (const auto& level : levels) most_memory = std::max(most_memory, level.bytes);
-        for (const auto& iteration : run->iterations()) last = std::max(last, iteration.first);
+            for (const auto& level : levels) common.most_memory = std::max(common.most_memory, level.bytes);
+        for (const auto& iteration : run->iterations())
+            common.last_iteration = std::max(common.last_iteration, iteration.first);
+        common.strips = std::max(common.strips, strips_height(*run));
     }
     const auto columns = static_cast<double>(runs.size());
-    const double height =
-        top + iteration_height + between + strips_height(*runs.front()) + between + memory_height + 44;
+    const double height = top + iteration_height + between + common.strips + between + memory_height + 44;
     Svg svg(left + columns * (panel_width + gap), height);
     svg.text({left, 18}, title, {.size = 14, .weight = TextWeight::bold});
     draw_legend(svg);
     for (std::size_t k = 0; k < runs.size(); ++k)
-        Column(svg, *runs[k], left + static_cast<double>(k) * (panel_width + gap), end).draw(k == 0, most_memory, last);
+        Column(svg, *runs[k], left + static_cast<double>(k) * (panel_width + gap), end)
+            .draw(k == 0, k == 0 ? 0 : runs[k - 1]->nodes(), common);
     return std::move(svg).finish();
 }
 

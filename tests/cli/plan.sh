@@ -13,6 +13,13 @@ json "a plan: the chosen is the best" "d['makespan'] == min(s['makespan'] for s 
 json "a plan: gains are over bc_fast" "all(abs(s['gain'] - (1 - s['makespan'] / d['strategies'][1]['makespan'])) < 1e-12 for s in d['strategies'])"
 check "pictures" grep -q "First phase of geo" pictures/first.svg
 check "pictures" grep -q "Second phase of geo" pictures/second.svg
+check "a plan says who owns what, and how tasks are ranked" python3 -c "
+import json
+plan = json.load(open('plan.json'))
+for phase in ('first', 'second'):
+    owners = set(o for i, row in enumerate(plan['phases'][phase]['owners']) for o in row[:i + 1])
+    assert plan['nodes_used'][phase] == sorted(owners), (plan['nodes_used'], owners)
+assert plan['priorities'] == 'critical_path'"
 expect 0 "the same plan again" "$tesela" plan geo "${paper[@]}" --budget 0 -o first.json
 expect 0 "the same plan again" "$tesela" plan geo "${paper[@]}" --budget 0 -o second.json
 check "plans do not depend on the moment" cmp first.json second.json

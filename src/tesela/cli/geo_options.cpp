@@ -105,6 +105,9 @@ geo::LikelihoodOptions planned_options(const GeoOptions& options, Index n, Starp
     for (const int workers : engine.Engine::gather(engine.worker_count())) use.workers.push_back(workers);
     plan::require_fits(plan, use, options.plan);
     geo::LikelihoodOptions result{.tile = plan.tile, .overlap = overlap_of(options.overlap, engine)};
+    if (result.overlap < geo::Overlap::priorities && engine.this_node() == NodeId{0} && !options.run.quiet)
+        fmt::print(stderr, "note: {} counts on priorities ({}), which --overlap {} has not\n", options.plan,
+                   plan.priorities, geo::name(result.overlap));
     set_owners(result, plan.distributions);
     return result;
 }

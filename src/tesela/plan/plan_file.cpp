@@ -1,6 +1,7 @@
 #include "tesela/plan/plan_file.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/distribution/metrics.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -39,6 +40,7 @@ Plan from_json(const Json& json) {
     Plan plan{.application = field<std::string>(json, "application"),
               .platform = field<std::string>(json, "platform"),
               .tile = field<Index>(json, "tile"),
+              .priorities = field<std::string>(json, "priorities"),
               .strategy = field<std::string>(json, "strategy"),
               .makespan = field<double>(json, "makespan"),
               .lower_bound = field<double>(json, "lower_bound")};
@@ -63,6 +65,15 @@ void check(const Plan& plan) {
         throw Error("its phases are for {} and {} nodes, and it names {}", first.nodes(), second.nodes(), nodes);
 }
 
+/// Nodes that own a tile.
+std::vector<Index> owners_in(const Distribution& distribution, Stored stored) {
+    const std::vector<Index> counts = tile_counts(distribution, stored);
+    std::vector<Index> nodes;
+    for (std::size_t n = 0; n < counts.size(); ++n)
+        if (counts[n] > 0) nodes.push_back(static_cast<Index>(n));
+    return nodes;
+}
+
 }  // namespace
 
 Plan to_plan(const Application& application, const Platform& platform, const Planned& planned) {
@@ -71,6 +82,8 @@ Plan to_plan(const Application& application, const Platform& platform, const Pla
               .platform = platform.name,
               .tile = application.matrix.tile,
               .distributions = chosen.distributions,
+              .stored = application.matrix.stored(),
+              .priorities = application.priorities,
               .strategy = planned.why,
               .makespan = chosen.simulated.makespan,
               .lower_bound = planned.lower_bound,
@@ -88,7 +101,11 @@ Ordered to_json(const Plan& plan) {
             {"application", plan.application},
             {"platform", plan.platform},
             {"nodes", std::move(nodes)},
+            {"nodes_used",
+             {{"first", owners_in(plan.distributions.first, plan.stored)},
+              {"second", owners_in(plan.distributions.second, plan.stored)}}},
             {"tile", plan.tile},
+            {"priorities", plan.priorities},
             {"strategy", plan.strategy},
             {"makespan", plan.makespan},
             {"lower_bound", plan.lower_bound},

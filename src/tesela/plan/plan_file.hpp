@@ -23,7 +23,9 @@ struct Plan {
     std::vector<PlannedNode> nodes;
     Index tile = 0;
     PhaseDistributions distributions;
-    std::string strategy;  ///< for people
+    Stored stored = Stored::full;  ///< tiles that there are
+    std::string priorities;        ///< of the tasks, that the expectations count on
+    std::string strategy;          ///< for people
     double makespan = 0;
     double lower_bound = 0;
     std::optional<double> lp_ideal{};
@@ -31,7 +33,8 @@ struct Plan {
 
 [[nodiscard]] Plan to_plan(const Application& application, const Platform& platform, const Planned& planned);
 
-/// {"format": "tesela-plan", "version": 1, …, "phases": {"first": distribution, "second": distribution}}
+/// {"format": "tesela-plan", "version": 1, …, "phases": {"first": distribution, "second": distribution}}, and for
+/// readers the nodes that own tiles in each phase.
 [[nodiscard]] nlohmann::ordered_json to_json(const Plan& plan);
 /// Throws Error naming the file that it is from, and the field.
 [[nodiscard]] Plan plan_from_json(const nlohmann::json& json, const std::string& file);

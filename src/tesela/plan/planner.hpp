@@ -37,7 +37,8 @@ struct Application {
     std::function<void(Engine& engine, const PhaseDistributions& distributions)> submit;
     StepRule steps;
     FirstPhase first = FirstPhase::starts_with_a_task;
-    std::optional<Families> families{};  ///< none: those of the operation
+    std::optional<Families> families{};        ///< none: those of the operation
+    std::string priorities = "critical_path";  ///< of its tasks, by the name of their rule
 };
 
 /// A pair of distributions, simulated.

@@ -151,12 +151,15 @@ TEST(Plans, OfOtherNodesOrTilesAreRefusedWithTheDifference) {
         return message_of<Error>([&] { require_fits(plan, use, "plan.json"); });
     };
     const std::vector<Index> workers{plan.nodes[0].workers, plan.nodes[1].workers};
-    EXPECT_NO_THROW(require_fits(plan, {.tiles = {6, 6}, .workers = workers}, "plan.json"));
-    EXPECT_THAT(refused({.tiles = {6, 6}, .workers = {22}}),
+    EXPECT_NO_THROW(require_fits(plan, {.application = "geo", .tiles = {6, 6}, .workers = workers}, "plan.json"));
+    EXPECT_THAT(refused({.application = "geo", .tiles = {6, 6}, .workers = {22}}),
                 HasSubstr("for 2 nodes of sdumont-gsl, and this run has 1"));
-    EXPECT_THAT(refused({.tiles = {7, 7}, .workers = workers}),
+    EXPECT_THAT(refused({.application = "lu", .tiles = {6, 6}, .workers = workers}),
+                HasSubstr("a plan for geo, and this is lu"));
+    EXPECT_THAT(refused({.application = "geo", .tiles = {7, 7}, .workers = workers}),
                 HasSubstr("6 x 6 tiles of 960, and this matrix has 7 x 7"));
-    EXPECT_THAT(refused({.tiles = {6, 6}, .workers = {workers[0], 3}}), HasSubstr("a node 1 of type sdg with"));
+    EXPECT_THAT(refused({.application = "geo", .tiles = {6, 6}, .workers = {workers[0], 3}}),
+                HasSubstr("a node 1 of type sdg with"));
     nlohmann::json json = nlohmann::json::parse(to_json(plan).dump());
     json["phases"]["first"]["nodes"] = 7;
     EXPECT_THAT(message_of<Error>([&] { (void)plan_from_json(json, "p.json"); }),
