@@ -8,8 +8,8 @@
 #include "tesela/base/environment.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/median.hpp"
-#include "tesela/cli/running_plan.hpp"
 #include "tesela/distribution/families.hpp"
+#include "tesela/steering/running_plan.hpp"
 
 #include <fmt/format.h>
 
@@ -22,7 +22,7 @@ namespace tesela::bench {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using cli::RunningPlan;
+using steering::RunningPlan;
 
 /// Measured medians that are closer than this are not told apart.
 constexpr double tie = 0.05;
@@ -52,8 +52,7 @@ public:
     }
     /// With owners of its own: the first evaluation touches their memory.
     double evaluate_with(const plan::PhaseDistributions& owners) {
-        likelihood_.redistribute(owners.second,
-                                 owners.first == owners.second ? std::nullopt : std::optional(owners.first));
+        likelihood_.redistribute(owners.second, owners.first);
         evaluate();
         return evaluate();
     }
@@ -68,19 +67,20 @@ public:
     [[nodiscard]] geo::Likelihood& likelihood() { return likelihood_; }
 
 private:
-    [[nodiscard]] cli::RunningPlanOptions planning() const {
-        return {.evaluation = {.points = options_.n,
-                               .tile = cli::tile_size(options_.run, options_.n, engine_),
-                               .overlap = cli::overlap_of(options_.overlap, engine_)},
-                .budget_seconds = options_.budget,
-                .progress = cli::wants_progress(options_.run)};
+    [[nodiscard]] steering::RunningPlanOptions planning() const {
+        steering::RunningPlanOptions with{.evaluation = {.points = options_.n,
+                                                         .tile = cli::tile_size(options_.run, options_.n, engine_),
+                                                         .overlap = cli::overlap_of(options_.overlap, engine_)},
+                                          .budget_seconds = options_.budget};
+        if (!options_.run.quiet) with.tell = [](const std::string& line) { fmt::print(stderr, "plan: {}\n", line); };
+        return with;
     }
     [[nodiscard]] geo::LikelihoodOptions first_options() const {
         const plan::PhaseDistributions& owners = plan_.owners();
         geo::LikelihoodOptions result{.tile = planning().evaluation.tile,
                                       .distribution = owners.second,
+                                      .generation = owners.first,
                                       .overlap = planning().evaluation.overlap};
-        if (owners.first != owners.second) result.generation = owners.first;
         if (std::ranges::find(options_.gsl_nodes, engine_.this_node().number()) != options_.gsl_nodes.end())
             result.generator = &gsl_kernel;
         return result;
@@ -176,16 +176,23 @@ Json compare(StarpuEngine& engine, const UnequalOptions& options) {
               at_most("pairs that the simulator has the other way round", ranking.wrong, 0)}}};
 }
 
-/// The processor time of the first node, halved.
-void halve_quota(const Engine& engine) {
-    if (engine.this_node() != NodeId{0}) return;
-    const auto path = environment("QUOTA_FILE");
-    if (!path) throw Error("run it by bench/cluster/run.sh with QUOTAS: QUOTA_FILE is not set");
+/// Halves the number that the file of a quota begins with, of version 1 or 2 of control groups; false where it cannot.
+bool halve(const std::string& path) {
     double quota = 0;
-    double period = 0;
-    std::ifstream file(*path);
-    file >> quota >> period;
-    std::ofstream(*path) << static_cast<long long>(quota / 2);
+    std::ifstream(path) >> quota;
+    std::ofstream file(path);
+    file << static_cast<long long>(quota / 2) << std::flush;
+    double now = 0;
+    std::ifstream(path) >> now;
+    return quota > 0 && now < 0.6 * quota;
+}
+
+/// The processor time of the first node, halved.
+void halve_quota(Engine& engine) {
+    const auto path = environment("QUOTA_FILE");
+    const bool done = engine.this_node() != NodeId{0} || (path && halve(*path));
+    if (engine.min(done ? 1 : 0) == 0)
+        throw Error("the quota of node 0 cannot be halved: run it by bench/cluster/run.sh with QUOTAS");
 }
 
 Json follow(StarpuEngine& engine, const UnequalOptions& options) {

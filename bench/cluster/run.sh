@@ -29,12 +29,13 @@ if [ -n "${QUOTAS:-}" ]; then
     if [ -d /sys/fs/cgroup/cpu ]; then version=1 top=/sys/fs/cgroup/cpu; fi
     groups=$top/tesela-cluster-$$
     # Processes that a killed run has left behind keep a group from going away for a moment.
-    trap 'for _ in 1 2 3 4 5; do rmdir $groups/* $groups 2>/dev/null; [ -d $groups ] || break; sleep 0.2; done' EXIT
+    trap 'for _ in 1 2 3 4 5; do rmdir $groups/node* $groups 2>/dev/null || true; [ -d $groups ] || break; sleep 0.2; done' EXIT
     mkdir "$groups" || fail "no control group can be made under $top"
     if [ $version = 2 ]; then echo +cpu >"$top/cgroup.subtree_control"; echo +cpu >"$groups/cgroup.subtree_control"; fi
     for ((node = 1; node <= $1; ++node)); do
         mkdir "$groups/node$node"
         quota=$((period * share * quotas[node - 1] / 100))
+        [ $quota -ge 1000 ] || fail "a quota of ${quotas[node - 1]} % is less than the 1 ms of $period us that there must be"
         if [ $version = 2 ]; then
             echo "$quota $period" >"$groups/node$node/cpu.max"
         else

@@ -7,7 +7,6 @@
 #include "tesela/apps/geo/planning.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/cli/platform_option.hpp"
-#include "tesela/distribution/families.hpp"
 #include "tesela/io/output_file.hpp"
 #include "tesela/plan/phase_program.hpp"
 #include "tesela/plan/recipe.hpp"
@@ -33,16 +32,10 @@ plan::Application evaluation(Index tiles) {
                                     .max_pending = std::numeric_limits<Index>::max()});
 }
 
-plan::StepCounts counts_of(const plan::Application& application, Index nodes) {
-    RecordingEngine recorder(nodes);
-    const Distribution any = squarest_block_cyclic(application.matrix.tiles, nodes);
-    application.submit(recorder, {.first = any, .second = any});
-    return count_steps(recorder.recording(), application.steps);
-}
-
 plan::PhaseModel model_of(const plan::Application& application, const Platform& platform,
                           const plan::NodeChoice& choice = {}) {
-    plan::PhaseModel model{.counts = counts_of(application, node_count(platform)), .groups = {}};
+    plan::PhaseModel model{.counts = count_steps(recorded(application, node_count(platform)), application.steps),
+                           .groups = {}};
     model.groups = resource_groups(platform, model.counts, choice);
     return model;
 }

@@ -35,7 +35,8 @@ json "two nodes" "[p['bytes'] for p in d['network']['points']] == sorted(p['byte
 check "the file of two nodes" python3 -c "
 import json
 d = json.load(open('$work/two.json'))
-assert len(d['node_types']) == 1 and d['node_types'][0]['count'] == 2 and d['node_types'][0]['nic']['source'] == 'measured'"
+assert sum(t['count'] for t in d['node_types']) == 2  # one type, unless one of them was disturbed
+assert all(t['nic']['source'] == 'measured' for t in d['node_types'])"
 
 bad "unknown kernel" 'no kernel "dfoo"' "$tesela" calibrate --kernels dfoo
 bad "tile of zero" "tiles of 0 rows" "$tesela" calibrate --tile-sizes 0

@@ -102,6 +102,12 @@ check "a fit that plans" python3 -c "
 import json
 a, b = (json.load(open(f)) for f in ('alone.json', 'auto.json'))
 assert abs(a['loglik'] - b['loglik']) < 1e-7, (a['loglik'], b['loglik'])"
+expect 0 "a plan in a trace" "${mpirun[@]}" -n 2 "$tesela" "${loud[@]}" --plan auto --plan-budget 0 -o auto.json --trace auto.trace
+expect 0 "a plan in a trace" "$tesela" trace table plan auto.trace
+check "a plan in a trace" python3 -c "
+import csv
+rows = list(csv.DictReader(open('out')))
+assert rows and rows[0]['evaluations'] == '0' and rows[0]['outcome'] == '0' and float(rows[0]['expected_now']) > 0, rows"
 expect 0 "nodes that are known" "${mpirun[@]}" -n 2 "$tesela" "${loud[@]}" --plan auto --plan-budget 0 -o auto.json
 holds "nodes that are known" err "as measured before"
 for file in cache/tesela/nodes/*.json; do echo '{"format": "tesela-nodes", "nodes_are": 3' >"$file"; done
@@ -109,7 +115,11 @@ expect 0 "a cache that is broken" "$tesela" "${loud[@]}" --plan auto --plan-budg
 holds "a cache that is broken" err "measured in"
 expect 2 "a plan of its own and a checkpoint" "$tesela" "${fit[@]}" --plan auto --checkpoint c.json -o bad.json
 holds "a plan of its own and a checkpoint" err "--plan auto may come to others"
+expect 2 "an evaluation has no plan of its own" "$tesela" loglik "$data/meuse.csv" --coords x,y --value log_zinc --theta sigma2=1,range=200,smoothness=0.5,nugget=0.1 --plan auto
+holds "an evaluation has no plan of its own" err "--plan auto is for tesela fit"
+bad "the table and the plan" "both to standard output" "$tesela" plan geo "${paper[@]}" --budget 0 --json -o -
 expect 2 "a budget without a plan" "$tesela" "${fit[@]}" --plan-budget 3 -o bad.json
-XDG_CACHE_HOME=/dev/null expect 0 "no place for a cache" "$tesela" "${loud[@]}" --plan auto --plan-budget 0 --dry-run
+ln -s loop loop
+XDG_CACHE_HOME=/dev/null HOME=$PWD/loop expect 0 "no place for a cache" "$tesela" "${loud[@]}" --plan auto --plan-budget 0 --dry-run
 holds "no place for a cache" err "an evaluation should take"
 finish

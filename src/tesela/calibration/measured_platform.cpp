@@ -110,6 +110,24 @@ void measure_runtimes(StarpuEngine& engine, NodeTypes& nodes, const std::optiona
     }
 }
 
+/// Types in the order of the nodes, so that a platform numbers these as the engine does: where nodes of a type do not
+/// stand side by side it is listed several times.
+NodeTypes in_order_of_nodes(const NodeTypes& nodes) {
+    NodeTypes runs;
+    std::vector<int> listed(nodes.types.size(), 0);
+    for (std::size_t node = 0; node < nodes.type_of.size(); ++node) {
+        const std::size_t type = nodes.type_of[node];
+        if (node == 0 || nodes.type_of[node - 1] != type) {
+            runs.types.push_back(nodes.types[type]);
+            runs.types.back().count = 0;
+            if (++listed[type] > 1) runs.types.back().name += fmt::format("_{}", listed[type]);
+        }
+        ++runs.types.back().count;
+        runs.type_of.push_back(runs.types.size() - 1);
+    }
+    return runs;
+}
+
 /// How steady the durations of this node were: the middle and the worst drift, in words.
 std::string describe_steadiness(const std::vector<KernelSample>& samples, Load load) {
     std::vector<double> drifts;
@@ -141,6 +159,7 @@ MeasuredPlatform measure_platform(StarpuEngine& engine, const CalibrationOptions
     NodeTypes types = group_alike(nodes);
     const auto network = measure_networks(engine, types);
     measure_runtimes(engine, types, network);
+    types = in_order_of_nodes(types);
     const std::string first_host = engine.gather(engine.description().host).front();
     return {.platform = {.name = name.empty() ? first_host : name,
                          .node_types = types.types,

@@ -19,7 +19,7 @@ struct NodeMeasurement {
 /// The nodes at hand, described from what they measured of themselves and of the network between them.
 struct MeasuredPlatform {
     Platform platform;
-    std::vector<std::size_t> type_of;  ///< position of each node's type in the platform, which numbers type by type
+    std::vector<std::size_t> type_of;  ///< position of each node's type in the platform, whose nodes are in this order
     NodeMeasurement here;
     std::optional<NetworkTimes> network{};  ///< that of the first type of node; none where there is one node
 };

@@ -19,11 +19,11 @@
 #include "tesela/cli/number_option.hpp"
 #include "tesela/cli/places.hpp"
 #include "tesela/cli/progress_line.hpp"
-#include "tesela/cli/running_plan.hpp"
 #include "tesela/cli/validate_command.hpp"
 #include "tesela/cli/variogram_command.hpp"
 #include "tesela/io/json_file.hpp"
 #include "tesela/io/output_file.hpp"
+#include "tesela/steering/running_plan.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -223,11 +223,11 @@ double matrices_held(const FitCommand& options, const geo::Model& model) {
 }
 
 void dry_run(const FitCommand& command, const geo::Model& model, Index n, StarpuEngine& engine,
-             const RunningPlan* plan) {
+             const steering::RunningPlan* plan) {
     const GeoOptions& options = command.geo;
     // What a Cholesky factorisation reaches of the speed of products when its tiles are many.
     constexpr double efficiency = 0.9;
-    constexpr double usual_evaluations = 60;  // slopes and standard errors in units of an evaluation
+    constexpr auto usual_evaluations = static_cast<double>(geo::usual_evaluations);
     const geo::LikelihoodOptions resolved = likelihood_options(options, n, engine, plan);
     geo::EvaluationCost cost = geo::evaluation_cost(n, resolved.tile, *resolved.distribution);
     for (double& bytes : cost.bytes_per_node) bytes *= matrices_held(command, model);
@@ -255,7 +255,7 @@ void dry_run(const FitCommand& command, const geo::Model& model, Index n, Starpu
 
 // --- fit -------------------------------------------------------------------------------------------------------------
 
-geo::FitResult search(const FitCommand& options, geo::Likelihood& likelihood, RunningPlan* plan) {
+geo::FitResult search(const FitCommand& options, geo::Likelihood& likelihood, steering::RunningPlan* plan) {
     ProgressLine line(wants_progress(options.geo.run));
     geo::FitOptions with_progress = options.search;
     with_progress.progress = [&](const geo::FitProgress& p) {

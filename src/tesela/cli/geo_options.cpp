@@ -2,15 +2,16 @@
 
 #include "tesela/apps/geo/degrees.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/base/units.hpp"
 #include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/column_options.hpp"
 #include "tesela/cli/help_groups.hpp"
 #include "tesela/cli/number_option.hpp"
-#include "tesela/cli/running_plan.hpp"
 #include "tesela/distribution/families.hpp"
 #include "tesela/io/json_file.hpp"
 #include "tesela/io/output_file.hpp"
 #include "tesela/plan/plan_file.hpp"
+#include "tesela/steering/running_plan.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -95,12 +96,16 @@ WantedColumns columns_of_trend(const CsvTable& file, const DataOptions& options,
 
 void set_owners(geo::LikelihoodOptions& options, const plan::PhaseDistributions& owners) {
     options.distribution = owners.second;
-    if (owners.first != owners.second) options.generation = owners.first;
+    options.generation = owners.first;
 }
 
 /// Tile size and owners in both phases as a plan has them.
 geo::LikelihoodOptions planned_options(const GeoOptions& options, Index n, StarpuEngine& engine) {
-    const plan::Plan plan = plan::plan_from_json(read_json_file(options.plan), options.plan);
+    if (plans_by_itself(options))
+        throw Error("--plan auto is for tesela fit, which evaluates often: give a file of tesela plan here");
+    const nlohmann::json json = read_json_file(options.plan);
+    engine.require_alike(options.plan, std::hash<std::string>{}(json.dump()));
+    const plan::Plan plan = plan::plan_from_json(json, options.plan);
     plan::PlanUse use{.application = "geo", .tiles = Tiling::square(n, plan.tile).grid(), .workers = {}};
     for (const int workers : engine.Engine::gather(engine.worker_count())) use.workers.push_back(workers);
     plan::require_fits(plan, use, options.plan);
@@ -228,18 +233,24 @@ void add_plan_option(CLI::App& command, GeoOptions& options, Plans plans) {
 
 bool plans_by_itself(const GeoOptions& options) { return options.plan == "auto"; }
 
-std::unique_ptr<RunningPlan> plan_for_nodes(const GeoOptions& options, Index n, StarpuEngine& engine) {
+std::unique_ptr<steering::RunningPlan> plan_for_nodes(const GeoOptions& options, Index n, StarpuEngine& engine) {
     if (!plans_by_itself(options)) return {};
-    auto plan = std::make_unique<RunningPlan>(
-        engine, RunningPlanOptions{.evaluation = {.points = n,
-                                                  .tile = tile_size(options.run, n, engine),
-                                                  .overlap = overlap_of(options.overlap, engine)},
-                                   .budget_seconds = options.plan_budget,
-                                   .progress = wants_progress(options.run),
-                                   .cache_folder = user_cache_folder()});
-    if (engine.this_node() == NodeId{0} && !options.run.quiet)
-        for (const std::string& line : plan->lines()) fmt::print(stderr, "plan: {}\n", line);
-    return plan;
+    const auto line = std::make_shared<ProgressLine>(wants_progress(options.run));
+    steering::RunningPlanOptions with{.evaluation = {.points = n,
+                                                     .tile = tile_size(options.run, n, engine),
+                                                     .overlap = overlap_of(options.overlap, engine)},
+                                      .budget_seconds = options.plan_budget,
+                                      .cache_folder = steering::user_cache_folder()};
+    with.measuring = [line](Index done, Index of, const std::string& next) { line->show_bar(done, of, next); };
+    with.planning = [line](Index simulated, double best) {
+        line->show([&] { return fmt::format("plan: {} simulated, best {}", simulated, format_seconds(best)); });
+    };
+    if (!options.run.quiet)
+        with.tell = [line](const std::string& text) {
+            line->clear();
+            fmt::print(stderr, "plan: {}\n", text);
+        };
+    return std::make_unique<steering::RunningPlan>(engine, std::move(with));
 }
 
 std::unique_ptr<StarpuEngine> start_geo_engine(const GeoOptions& options) {
@@ -253,7 +264,7 @@ geo::Overlap overlap_of(geo::OverlapChoice choice, const StarpuEngine& engine) {
 }
 
 geo::LikelihoodOptions likelihood_options(const GeoOptions& options, Index n, StarpuEngine& engine,
-                                          const RunningPlan* plan) {
+                                          const steering::RunningPlan* plan) {
     if (plan == nullptr && !options.plan.empty()) return planned_options(options, n, engine);
     geo::LikelihoodOptions result{.tile = tile_size(options.run, n, engine),
                                   .overlap = overlap_of(options.overlap, engine)};

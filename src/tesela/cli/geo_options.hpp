@@ -14,9 +14,11 @@ class App;
 class Option;
 }  // namespace CLI
 
-namespace tesela::cli {
-
+namespace tesela::steering {
 class RunningPlan;
+}
+
+namespace tesela::cli {
 
 /// Where observations or points come from.
 struct DataOptions {
@@ -92,7 +94,8 @@ void add_plan_option(CLI::App& command, GeoOptions& options, Plans plans);
 [[nodiscard]] bool plans_by_itself(const GeoOptions& options);
 /// The plan that this asks for, for n observations; none otherwise. Every node calls it; the first says what was
 /// chosen.
-[[nodiscard]] std::unique_ptr<RunningPlan> plan_for_nodes(const GeoOptions& options, Index n, StarpuEngine& engine);
+[[nodiscard]] std::unique_ptr<steering::RunningPlan> plan_for_nodes(const GeoOptions& options, Index n,
+                                                                    StarpuEngine& engine);
 
 /// The engine that the options ask for, with the critical worker that the last step of --overlap means.
 [[nodiscard]] std::unique_ptr<StarpuEngine> start_geo_engine(const GeoOptions& options);
@@ -100,7 +103,7 @@ void add_plan_option(CLI::App& command, GeoOptions& options, Plans plans);
 [[nodiscard]] geo::Overlap overlap_of(geo::OverlapChoice choice, const StarpuEngine& engine);
 /// Tile size, distribution and overlap for n observations, with the owners of a plan for these nodes if there is one.
 [[nodiscard]] geo::LikelihoodOptions likelihood_options(const GeoOptions& options, Index n, StarpuEngine& engine,
-                                                        const RunningPlan* plan = nullptr);
+                                                        const steering::RunningPlan* plan = nullptr);
 
 /// What to tell the user on stderr when it is known which node speaks.
 using Notes = std::vector<std::string>;

@@ -46,7 +46,7 @@ struct PlanCommand {
     std::string tile = "960";        ///< or "auto"
     std::optional<Index> columns{};  ///< of the random matrix of mds
     double budget = 60;
-    geo::Overlap overlap = geo::Overlap::order;
+    geo::OverlapChoice overlap{};
     std::string output = "plan.json";
     std::string pictures;
     bool json = false;
@@ -57,10 +57,25 @@ constexpr const char* program = "tesela plan";
 constexpr const char* geo_application = "geo";
 constexpr const char* mds_application = "mds";
 
+/// As a fit would choose where it is left to it: see overlap_of().
+geo::Overlap overlap_on(const Platform& platform, geo::OverlapChoice choice) {
+    if (choice) return *choice;
+    const bool shares = std::ranges::any_of(platform.node_types, [](const NodeType& type) {
+        return std::ranges::any_of(type.workers, [](const WorkerGroup& group) {
+            return group.processor == Processor::cpu && has_core_to_share(group.count);
+        });
+    });
+    return shares ? geo::Overlap::oversubscribe : geo::Overlap::order;
+}
+
+geo::PlannedEvaluation evaluation_of(const PlanCommand& options, const Platform& platform, Index points, Index tile) {
+    return {.points = points, .tile = tile, .overlap = overlap_on(platform, options.overlap)};
+}
+
 plan::Application application_of(const PlanCommand& options, const Platform& platform, Index tile) {
     const Index points = options.points > 0 ? options.points : options.tiles * tile;
     if (options.application == geo_application)
-        return geo::planned_evaluation({.points = points, .tile = tile, .overlap = options.overlap});
+        return geo::planned_evaluation(evaluation_of(options, platform, points, tile));
     if (options.application == mds_application) {
         mds::PlannedScaling scaling{.points = points, .tile = tile};
         if (options.columns) scaling.columns = *options.columns;
@@ -89,7 +104,7 @@ plan::TileChoice tile_of(const PlanCommand& options, const Platform& platform, c
                              plan::usual_tiles(options.points), platform, part);
 }
 
-/// "960 (480: 12.1 s, 960: 11.3 s, …)"
+/// "960 of 1280: 12.1 s, 960: 11.3 s, …"
 std::string describe(const plan::TileChoice& choice) {
     std::vector<std::string> tried;
     for (const plan::TriedTile& one : choice.tried)
@@ -142,6 +157,10 @@ void print_table(const plan::Plan& plan, const plan::Planned& planned, const pla
                    fmt::format("{:.1f} %", 100 * s.simulated.utilisation),
                    fmt::format("{:.1f} %", 100 * gain_of(s, reference)));
     fmt::print("chosen          {}\n", plan.strategy);
+    fmt::print("nodes used      {} of {}{}\n", plan.second_nodes.size(), plan.nodes.size(),
+               plan.first_nodes == plan.second_nodes
+                   ? ""
+                   : fmt::format(", and {} in the first phase", plan.first_nodes.size()));
     if (!tile.tried.empty()) fmt::print("tile size       {}\n", describe(tile));
     fmt::print("lower bound     {}, whoever owns the tiles\n", format_seconds(plan.lower_bound));
     fmt::print("planned in      {}\n", format_seconds(planned.seconds));
@@ -172,6 +191,10 @@ void draw(const PlanCommand& options, const plan::Plan& plan, const plan::Planne
 void check(const PlanCommand& options) {
     if ((options.tiles > 0) == (options.points > 0))
         throw Error("say how large the matrix is: --tiles N, or --n N for so many rows, one of them");
+    if (options.json && options.output == "-")
+        throw Error("--json prints the table and -o - the plan, both to standard output: leave one of them out");
+    if (options.overlap && options.application != geo_application)
+        throw Error("--overlap is of likelihood evaluations: {} has no such steps", options.application);
     if (options.columns && options.application != mds_application)
         throw Error("--columns is for mds, which multiplies by so many columns of random numbers; {} has none",
                     options.application);
@@ -193,8 +216,8 @@ int run(const PlanCommand& options) {
     prepare_outputs(options);
     ProgressLine progress(options.quiet ? ProgressLine::Wanted::no : ProgressLine::Wanted::yes);
     plan::PlanOptions with{.budget_seconds = options.budget};
-    with.simulation.critical =
-        options.overlap == geo::Overlap::oversubscribe ? CriticalSlot::shared_core : CriticalSlot::none;
+    if (options.application == geo_application)
+        with.simulation = as_run(evaluation_of(options, platform, 0, 0), platform);
     with.progress = [&](Index simulated, double best) {
         progress.show([&] {
             return fmt::format("{} strategies simulated, best {}, {} of {}", simulated, format_seconds(best),
@@ -247,6 +270,7 @@ void add_plan_command(CLI::App& app, int& exit_code) {
         Index{1});
     set_heading(*command, "Matrix");
     add_platform_options(*command, options->platform, options->nodes);
+    add_overlap_option(*command, options->overlap);
     set_heading(*command, "Machine");
     at_least(command->add_option("--budget", options->budget,
                                  "Seconds to look for better strategies than the paper's, which are always simulated"),

@@ -55,13 +55,6 @@ bool alike(const ResourceGroup& a, const ResourceGroup& b) {
     return a.worker_seconds == b.worker_seconds && a.group_seconds == b.group_seconds && a.workers == b.workers;
 }
 
-/// Node types that differ in name and number alone.
-bool alike(const std::vector<ResourceGroup>& a, const std::vector<ResourceGroup>& b) {
-    return a.size() == b.size() &&
-           std::equal(a.begin(), a.end(), b.begin(),
-                      [](const ResourceGroup& x, const ResourceGroup& y) { return alike(x, y); });
-}
-
 /// The positions of types of a part.
 std::vector<std::size_t> types_of(const StepCounts& counts, Part part) {
     std::vector<std::size_t> result;
@@ -208,21 +201,19 @@ std::string reason_of(lp::Outcome outcome) {
 
 std::vector<ResourceGroup> resource_groups(const Platform& platform, const StepCounts& counts,
                                            const NodeChoice& choice) {
-    std::vector<std::vector<ResourceGroup>> kinds;  // of nodes
+    std::vector<ResourceGroup> groups;
     Index node = 0;
     for (std::size_t number = 0; number < platform.node_types.size(); ++number) {
         const NodeType& type = platform.node_types[number];
-        std::vector<ResourceGroup> kind;
-        for (const WorkerGroup& workers : type.workers) kind.push_back(group_of(type, workers, counts, choice, number));
-        auto same = std::ranges::find_if(kinds, [&](const auto& known) { return alike(known, kind); });
-        if (same == kinds.end()) same = kinds.insert(kinds.end(), std::move(kind));
-        for (Index n = 0; n < type.count; ++n, ++node)
-            for (ResourceGroup& group : *same) group.nodes.push_back(node);
+        for (const WorkerGroup& workers : type.workers) {
+            ResourceGroup of_type = group_of(type, workers, counts, choice, number);
+            if (!is_of_use(of_type)) continue;
+            auto same = std::ranges::find_if(groups, [&](const ResourceGroup& known) { return alike(known, of_type); });
+            if (same == groups.end()) same = groups.insert(groups.end(), std::move(of_type));
+            for (Index n = 0; n < type.count; ++n) same->nodes.push_back(node + n);
+        }
+        node += type.count;
     }
-    std::vector<ResourceGroup> groups;
-    for (auto& kind : kinds)
-        for (ResourceGroup& group : kind)
-            if (is_of_use(group)) groups.push_back(std::move(group));
     for (ResourceGroup& group : groups) share_among_nodes(group);
     std::ranges::stable_sort(groups, [](const ResourceGroup& a, const ResourceGroup& b) {
         return std::pair(a.worker_seconds, a.group_seconds) < std::pair(b.worker_seconds, b.group_seconds);

@@ -8,7 +8,7 @@
 
 namespace tesela::plan {
 
-/// Equal workers of equal nodes: a resource group r of paper 000.
+/// Equal workers, as many on each of its nodes: a resource group r of paper 000.
 struct ResourceGroup {
     std::string name;                    ///< "chifflet gtx1080"
     std::vector<Index> nodes;            ///< their numbers
@@ -28,8 +28,9 @@ struct NodeChoice {
     }
 };
 
-/// The groups of a platform, those of equal node types together whatever they are called, sorted by what they can do:
-/// the same whatever the order in which nodes are numbered.
+/// The groups of a platform, sorted by what they can do: the same whatever the order in which nodes are numbered. Equal
+/// workers are one group whatever nodes they are in and what these are called: of two groups that are alike a linear
+/// program would prefer one by its number.
 [[nodiscard]] std::vector<ResourceGroup> resource_groups(const Platform& platform, const StepCounts& counts,
                                                          const NodeChoice& choice = {});
 

@@ -15,9 +15,10 @@ using Ordered = nlohmann::ordered_json;
 constexpr const char* format_name = "tesela-plan";
 constexpr Index format_version = 1;
 
-Index workers_of(const NodeType& type) {
+Index workers_of(const NodeType& type, Processor processor) {
     Index workers = 0;
-    for (const WorkerGroup& group : type.workers) workers += group.count;
+    for (const WorkerGroup& group : type.workers)
+        if (group.processor == processor) workers += group.count;
     return workers;
 }
 
@@ -46,7 +47,11 @@ Plan from_json(const Json& json) {
               .lower_bound = field<double>(json, "lower_bound")};
     if (json.contains("lp_ideal") && !json.at("lp_ideal").is_null()) plan.lp_ideal = field<double>(json, "lp_ideal");
     for (const Json& node : field<Json>(json, "nodes"))
-        plan.nodes.push_back({field<std::string>(node, "type"), field<Index>(node, "workers")});
+        plan.nodes.push_back(
+            {field<std::string>(node, "type"), field<Index>(node, "cores"), field<Index>(node, "gpus")});
+    const auto used = field<Json>(json, "nodes_used");
+    plan.first_nodes = field<std::vector<Index>>(used, "first");
+    plan.second_nodes = field<std::vector<Index>>(used, "second");
     const auto phases = field<Json>(json, "phases");
     plan.distributions = {.first = field<Distribution>(phases, "first"),
                           .second = field<Distribution>(phases, "second")};
@@ -82,28 +87,42 @@ Plan to_plan(const Application& application, const Platform& platform, const Pla
               .platform = platform.name,
               .tile = application.matrix.tile,
               .distributions = chosen.distributions,
-              .stored = application.matrix.stored(),
               .priorities = application.priorities,
               .strategy = planned.why,
               .makespan = chosen.simulated.makespan,
               .lower_bound = planned.lower_bound,
               .lp_ideal = chosen.lp_ideal};
     for (const NodeType& type : platform.node_types)
-        for (Index n = 0; n < type.count; ++n) plan.nodes.push_back({type.name, workers_of(type)});
+        for (Index n = 0; n < type.count; ++n)
+            plan.nodes.push_back({type.name, workers_of(type, Processor::cpu), workers_of(type, Processor::gpu)});
+    plan.first_nodes = owners_in(plan.distributions.first, application.matrix.stored());
+    plan.second_nodes = owners_in(plan.distributions.second, application.matrix.stored());
     return plan;
+}
+
+Plan plan_together(Engine& engine, const Application& application, const Platform& platform,
+                   const PlanOptions& options) {
+    Ordered mine;
+    if (engine.this_node() == NodeId{0}) try {
+            mine = to_json(to_plan(application, platform, make_plan(application, platform, options)));
+        } catch (const std::exception& error) {
+            mine = {{"error", error.what()}};
+        }
+    const Json json = Json::parse(engine.gather(mine.dump()).front());
+    if (json.contains("error")) throw Error("{}", json.at("error").get<std::string>());
+    return from_json(json);
 }
 
 Ordered to_json(const Plan& plan) {
     Ordered nodes = Ordered::array();
-    for (const PlannedNode& node : plan.nodes) nodes.push_back({{"type", node.type}, {"workers", node.workers}});
+    for (const PlannedNode& node : plan.nodes)
+        nodes.push_back({{"type", node.type}, {"cores", node.cores}, {"gpus", node.gpus}});
     return {{"format", format_name},
             {"version", format_version},
             {"application", plan.application},
             {"platform", plan.platform},
             {"nodes", std::move(nodes)},
-            {"nodes_used",
-             {{"first", owners_in(plan.distributions.first, plan.stored)},
-              {"second", owners_in(plan.distributions.second, plan.stored)}}},
+            {"nodes_used", {{"first", plan.first_nodes}, {"second", plan.second_nodes}}},
             {"tile", plan.tile},
             {"priorities", plan.priorities},
             {"strategy", plan.strategy},
@@ -133,11 +152,16 @@ void require_fits(const Plan& plan, const PlanUse& use, const std::string& file)
     if (tiles != use.tiles)
         throw Error("{} is a plan for {} x {} tiles of {}, and this matrix has {} x {}: plan for it", file, tiles.rows,
                     tiles.cols, plan.tile, use.tiles.rows, use.tiles.cols);
-    for (std::size_t n = 0; n < use.workers.size(); ++n)
-        if (plan.nodes[n].workers != use.workers[n])
+    for (std::size_t n = 0; n < use.workers.size(); ++n) {
+        const PlannedNode& node = plan.nodes[n];
+        if (node.gpus > 0)
+            throw Error("{} is a plan for a node {} of type {} with {} GPUs, and runs use cores alone yet", file, n,
+                        node.type, node.gpus);
+        if (node.cores != use.workers[n])
             throw Error(
                 "{} is a plan for a node {} of type {} with {} workers, and here it has {}: plan for this machine",
-                file, n, plan.nodes[n].type, plan.nodes[n].workers, use.workers[n]);
+                file, n, node.type, node.cores, use.workers[n]);
+    }
 }
 
 }  // namespace tesela::plan

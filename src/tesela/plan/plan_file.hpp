@@ -12,7 +12,8 @@ namespace tesela::plan {
 /// A node that a plan is for.
 struct PlannedNode {
     std::string type;
-    Index workers = 0;  ///< cores and GPUs
+    Index cores = 0;
+    Index gpus = 0;
     friend bool operator==(const PlannedNode&, const PlannedNode&) = default;
 };
 
@@ -23,15 +24,21 @@ struct Plan {
     std::vector<PlannedNode> nodes;
     Index tile = 0;
     PhaseDistributions distributions;
-    Stored stored = Stored::full;  ///< tiles that there are
-    std::string priorities;        ///< of the tasks, that the expectations count on
-    std::string strategy;          ///< for people
+    std::vector<Index> first_nodes;   ///< those that own tiles in the first phase
+    std::vector<Index> second_nodes;  ///< and in the second
+    std::string priorities;           ///< of the tasks, that the expectations count on
+    std::string strategy;             ///< for people
     double makespan = 0;
     double lower_bound = 0;
     std::optional<double> lp_ideal{};
 };
 
 [[nodiscard]] Plan to_plan(const Application& application, const Platform& platform, const Planned& planned);
+
+/// make_plan() on the first node of an engine, for all of them: every node calls it, and gets the same. Nodes that each
+/// planned for themselves would come to different plans where time ends the search. What the first throws, all throw.
+[[nodiscard]] Plan plan_together(Engine& engine, const Application& application, const Platform& platform,
+                                 const PlanOptions& options);
 
 /// {"format": "tesela-plan", "version": 1, …, "phases": {"first": distribution, "second": distribution}}, and for
 /// readers the nodes that own tiles in each phase.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tesela/flow/recording.hpp"
 #include "tesela/plan/phase_program.hpp"
 #include "tesela/plan/recipe.hpp"
 #include "tesela/sim/simulated_engine.hpp"
@@ -38,8 +39,11 @@ struct Application {
     StepRule steps;
     FirstPhase first = FirstPhase::starts_with_a_task;
     std::optional<Families> families{};        ///< none: those of the operation
-    std::string priorities = "critical_path";  ///< of its tasks, by the name of their rule
+    std::string priorities = "critical_path";  ///< of its tasks, by the name of their rule, for people
 };
+
+/// A round of an application on so many nodes, whoever owns its tiles.
+[[nodiscard]] Recording recorded(const Application& application, Index nodes);
 
 /// A pair of distributions, simulated.
 struct Strategy {

@@ -3,6 +3,7 @@
 #include "tesela/base/error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <functional>
 
@@ -24,10 +25,11 @@ double shortest(const Planned& planned) {
 std::vector<Index> usual_tiles(Index rows) {
     constexpr Index fewest = 4;
     constexpr Index most = 200;  // 1.4 million tasks of Cholesky
+    constexpr std::array<Index, 10> sizes{120, 160, 240, 320, 480, 640, 960, 1280, 1920, 2560};
     std::vector<Index> tiles;
-    for (const Index tile : {120, 160, 240, 320, 480, 640, 960, 1280, 1920, 2560})
+    for (const Index tile : sizes)
         if (rows / tile >= fewest && rows / tile <= most) tiles.push_back(tile);
-    if (tiles.empty()) tiles.push_back(std::max<Index>(1, rows / fewest));
+    if (tiles.empty()) tiles.push_back(rows > sizes.back() ? sizes.back() : std::max<Index>(1, rows / fewest));
     return tiles;
 }
 

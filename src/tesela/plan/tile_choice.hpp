@@ -24,7 +24,7 @@ struct TileChoice {
 
 /// Simulates the paper's strategies of an application for each tile size, the largest first, since they are simulated
 /// soonest, until a smaller size is clearly worse than the best or the budget is spent; at least one is tried. Throws
-/// Error where there is no size, or none can be planned for.
+/// Error where there is no size, or one cannot be planned for.
 [[nodiscard]] TileChoice choose_tile(const std::function<Application(Index tile)>& application,
                                      std::vector<Index> tiles, const Platform& platform, const PlanOptions& options);
 

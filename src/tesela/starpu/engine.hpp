@@ -133,7 +133,7 @@ public:
         Index allocations = 0;  ///< how often memory was asked of the system
     };
     [[nodiscard]] MemoryUse memory_use() const;
-    /// What kernels have done on this node since the program started, in no order.
+    /// What kernels have done on this node since the program started, by name; kernels of one name count together.
     [[nodiscard]] std::vector<KernelUse> kernel_uses() const;
 
     class Implementation;

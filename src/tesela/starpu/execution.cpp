@@ -12,6 +12,7 @@
 #include <cstring>
 #include <deque>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -167,13 +168,19 @@ public:
 
     [[nodiscard]] std::vector<KernelUse> uses() {
         const std::lock_guard lock(mutex_);
+        std::map<std::string, KernelUse> by_name;  // several kernels may have one
+        for (const auto& [kernel, entry] : index_) {
+            KernelUse& use = by_name[kernel->name];
+            use.calls += static_cast<Index>(entry.tally->calls);
+            use.seconds += 1e-9 * static_cast<double>(entry.tally->nanoseconds);
+            use.flops += entry.tally->flops;
+            use.bytes += entry.tally->bytes;
+        }
         std::vector<KernelUse> result;
-        for (const auto& [kernel, entry] : index_)
-            result.push_back({.kernel = kernel->name,
-                              .calls = static_cast<Index>(entry.tally->calls),
-                              .seconds = 1e-9 * static_cast<double>(entry.tally->nanoseconds),
-                              .flops = entry.tally->flops,
-                              .bytes = entry.tally->bytes});
+        for (auto& [name, use] : by_name) {
+            use.kernel = name;
+            result.push_back(std::move(use));
+        }
         return result;
     }
 

@@ -143,14 +143,54 @@ TEST(Planner, FastNodesAreThoseOfTheMostPowerfulPartitionUnlessItIsASingleNode) 
     EXPECT_THAT(fast_nodes(platform("grid5000-lille-gsl", "3che"), 960), ElementsAre(0, 1, 2));
 }
 
+/// Tiles of the nodes in both phases by the linear program, sorted.
+std::vector<Index> sorted_counts(const Platform& nodes) {
+    const Application application = geo(50);
+    const PhaseModel model = [&] {
+        PhaseModel made{.counts = count_steps(recorded(application, node_count(nodes)), application.steps)};
+        made.groups = resource_groups(nodes, made.counts);
+        return made;
+    }();
+    const PhaseSolution solution = solve_phases(model);
+    const Index count = node_count(nodes);
+    const PhaseDistributions owners = distributions_of({.family = "1d1d",
+                                                        .second = phase_powers(model, solution, Part::second, count),
+                                                        .first = phase_powers(model, solution, Part::first, count)},
+                                                       application.matrix, nodes);
+    std::vector<Index> counts;
+    for (const Distribution& phase : {owners.first, owners.second}) {
+        std::vector<Index> of_phase = tile_counts(phase, Stored::lower);
+        std::ranges::sort(of_phase);
+        counts.insert(counts.end(), of_phase.begin(), of_phase.end());
+    }
+    return counts;
+}
+
+TEST(Planner, CountsOfTilesDoNotDependOnHowNodesAreNumberedThoughTheirCoresAreTwins) {
+    Platform turned = platform("sdumont-gsl", "2sdc+2sdg");
+    const std::vector<Index> counts = sorted_counts(turned);
+    std::ranges::reverse(turned.node_types);
+    const std::vector<Index> again = sorted_counts(turned);
+    ASSERT_EQ(counts.size(), again.size());
+    for (std::size_t k = 0; k < counts.size(); ++k) EXPECT_LE(std::abs(counts[k] - again[k]), 1);
+}
+
+TEST(Planner, SaysWhereARuleKnowsFewTasks) {
+    Application application = geo(5);
+    application.steps = by_antidiagonals({.first = {"generate"}, .second = {"misspelt"}}, "Sigma");
+    const Planned planned = make_plan(application, platform("sdumont-gsl", "1sdc+1sdg"), {.budget_seconds = 0});
+    EXPECT_THAT(planned.notes, ::testing::Contains(HasSubstr("knows no task of the second phase")));
+    EXPECT_THAT(planned.notes, ::testing::Contains(HasSubstr("tasks: plans are for these")));
+}
+
 TEST(Plans, OfOtherNodesOrTilesAreRefusedWithTheDifference) {
-    const Platform nodes = platform("sdumont-gsl", "1sdc+1sdg");
+    const Platform nodes = platform("sdumont-gsl", "2sdc");
     const Application application = geo(6);
     const Plan plan = to_plan(application, nodes, make_plan(application, nodes, {.budget_seconds = 0}));
     const auto refused = [&](const PlanUse& use) {
         return message_of<Error>([&] { require_fits(plan, use, "plan.json"); });
     };
-    const std::vector<Index> workers{plan.nodes[0].workers, plan.nodes[1].workers};
+    const std::vector<Index> workers{plan.nodes[0].cores, plan.nodes[1].cores};
     EXPECT_NO_THROW(require_fits(plan, {.application = "geo", .tiles = {6, 6}, .workers = workers}, "plan.json"));
     EXPECT_THAT(refused({.application = "geo", .tiles = {6, 6}, .workers = {22}}),
                 HasSubstr("for 2 nodes of sdumont-gsl, and this run has 1"));
@@ -159,8 +199,15 @@ TEST(Plans, OfOtherNodesOrTilesAreRefusedWithTheDifference) {
     EXPECT_THAT(refused({.application = "geo", .tiles = {7, 7}, .workers = workers}),
                 HasSubstr("6 x 6 tiles of 960, and this matrix has 7 x 7"));
     EXPECT_THAT(refused({.application = "geo", .tiles = {6, 6}, .workers = {workers[0], 3}}),
-                HasSubstr("a node 1 of type sdg with"));
+                HasSubstr("a node 1 of type sdc with"));
+    const Platform gpus = platform("sdumont-gsl", "2sdg");
+    EXPECT_THAT(message_of<Error>([&] {
+                    require_fits(to_plan(application, gpus, make_plan(application, gpus, {.budget_seconds = 0})),
+                                 {.application = "geo", .tiles = {6, 6}, .workers = workers}, "plan.json");
+                }),
+                HasSubstr("with 2 GPUs, and runs use cores alone yet"));
     nlohmann::json json = nlohmann::json::parse(to_json(plan).dump());
+    EXPECT_EQ(to_json(plan_from_json(json, "p.json")).dump(), to_json(plan).dump());
     json["phases"]["first"]["nodes"] = 7;
     EXPECT_THAT(message_of<Error>([&] { (void)plan_from_json(json, "p.json"); }),
                 HasSubstr("p.json is not a plan that tesela plan wrote"));

@@ -56,6 +56,7 @@ TEST(TileChoice, OffersSizesWithEnoughTilesAndNotTooMany) {
         EXPECT_LE(100'000 / tile, 200);
     }
     EXPECT_EQ(usual_tiles(10), std::vector<Index>{2});
+    EXPECT_EQ(usual_tiles(1'000'000), std::vector<Index>{2560});
     EXPECT_THROW((void)choose(100, {}), Error);
 }
 

@@ -20,9 +20,15 @@ std::string in_gib(double count) { return std::to_string(static_cast<long long>(
 
 /// A folder with files of the kernel as some machine has them.
 class Memory : public ::testing::Test {
-protected:
+public:
+    Memory() = default;
     ~Memory() override { std::filesystem::remove_all(root_); }
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+    Memory(Memory&&) = delete;
+    Memory& operator=(Memory&&) = delete;
 
+protected:
     void write(const std::string& path, const std::string& text) const {
         std::filesystem::create_directories((root_ / path).parent_path());
         std::ofstream(root_ / path) << text << '\n';

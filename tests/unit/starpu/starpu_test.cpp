@@ -37,6 +37,32 @@ TEST(StarpuEngine, CountsWhatKernelsDid) {
     EXPECT_NEAR((after.flops - before.flops) / (4 * 1e6 / 3), 1, 0.05);
 }
 
+KernelResult do_nothing(const KernelCall&) noexcept { return {}; }
+KernelCost costs_one(std::span<const TileShape>, const void*) noexcept { return {.flops = 1}; }
+const KernelOf<NoArguments, double> one_twin{"twin", costs_one, do_nothing};
+const KernelOf<NoArguments, double> other_twin{"twin", costs_one, do_nothing};
+
+TEST(StarpuEngine, CountsKernelsOfOneNameTogether) {
+    Stream s(engine());
+    const Matrix<double> A(s, Tiling::square(8, 4), block_cyclic({2, 2}, {1, 1}));
+    const auto calls = [] {
+        Index sum = 0;
+        Index entries = 0;
+        for (const KernelUse& use : engine().kernel_uses())
+            if (use.kernel == "twin") {
+                sum += use.calls;
+                ++entries;
+            }
+        EXPECT_LE(entries, 1);
+        return sum;
+    };
+    const Index before = calls();
+    s.submit(Task(one_twin, {}, write(A(0, 0))));
+    s.submit(Task(other_twin, {}, write(A(1, 0))));
+    EXPECT_TRUE(s.wait().ok());
+    EXPECT_EQ(calls() - before, 2);
+}
+
 TEST(StarpuEngine, ASecondOneIsRefused) { EXPECT_THROW(StarpuEngine{}, Error); }
 
 RC_GTEST_PROP(StarpuEngine, CholeskyEqualsLapack, ()) {

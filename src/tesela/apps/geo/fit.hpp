@@ -12,6 +12,9 @@ namespace tesela::geo {
 /// Differences of log-likelihoods below this tell nothing (a tenth of it moves a parameter by 1 % of its deviation).
 inline constexpr double noticeable_difference = 1e-3;
 
+/// Evaluations that a fit is thought to take, slopes and standard errors in units of these, where nobody knows yet.
+inline constexpr Index usual_evaluations = 60;
+
 /// Why the search for the maximum ended. `roundoff_limited`: the likelihood still has a slope where it ended, along
 /// which no step gains anything.
 enum class StopReason : std::uint8_t { converged, max_evaluations, time_limit, roundoff_limited, interrupted };

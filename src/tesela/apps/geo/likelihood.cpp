@@ -49,6 +49,11 @@ const Observations& validated(const Observations& observations, const Model& mod
     return observations;
 }
 
+/// Owners that are the same while the matrix is generated need not be told.
+void leave_out_needless_moves(LikelihoodOptions& options) {
+    if (options.generation == options.distribution) options.generation.reset();
+}
+
 SmallMatrix fetched_gram(Fetched& fetched, Index order) {
     SmallMatrix gram = elements_of(fetched, order, order);
     if (!fetched.has_value())
@@ -93,18 +98,22 @@ Likelihood::Likelihood(Stream& stream, Observations observations, Model model, L
     engine.require_alike("the observations", digest.value());
     options_.tile = layout_for(engine, observations_.size(), options_.tile, options_.distribution).tile;
     if (!options_.distribution) options_.distribution = squarest_block_cyclic(tiling().grid(), engine.node_count());
+    leave_out_needless_moves(options_);
     check_owners(options_);
     matrices_.emplace(make_matrices());
 }
 
 void Likelihood::check_owners(const LikelihoodOptions& options) const {
     const GridSize tiles = tiling().grid();
+    const Index nodes = stream_.engine().node_count();
     const auto check = [&](const Distribution& owners, const char* what) {
         if (owners.grid() != tiles)
-            throw Error("the covariance matrix has {} x {} tiles, and {} is distributed over {} x {}", tiles.rows,
+            throw Error("the covariance matrix has {} x {} tiles; {} is distributed over {} x {}", tiles.rows,
                         tiles.cols, what, owners.grid().rows, owners.grid().cols);
+        if (owners.nodes() > nodes)
+            throw Error("{} is distributed over {} nodes, and there are {}", what, owners.nodes(), nodes);
     };
-    check(*options.distribution, "it");
+    check(*options.distribution, "the covariance matrix");
     if (options.generation) check(*options.generation, "its generation");
 }
 
@@ -112,10 +121,18 @@ void Likelihood::redistribute(Distribution distribution, std::optional<Distribut
     LikelihoodOptions changed = options_;
     changed.distribution = std::move(distribution);
     changed.generation = std::move(generation);
+    leave_out_needless_moves(changed);
     check_owners(changed);
-    options_ = std::move(changed);
-    remake_matrices();
+    const LikelihoodOptions before = options_;
+    options_ = changed;
     ++arrangement_;
+    try {
+        remake_matrices();
+    } catch (...) {
+        options_ = before;
+        remake_matrices();  // there was room for these
+        throw;
+    }
 }
 
 /// The old ones go first: there may be no room for both.

@@ -18,8 +18,8 @@ struct LikelihoodOptions {
     Index tile = 0;
     /// Owners of the tiles of the covariance matrix; none: block-cyclic over the squarest grid of nodes.
     std::optional<Distribution> distribution{};
-    /// Owners while the matrix is generated, if they are others: tiles then move to those of `distribution` as soon as
-    /// they are there, and back for the next evaluation, without bytes (paper 000, section 4.4).
+    /// Owners while the matrix is generated, where they are others: tiles then move to those of `distribution` as soon
+    /// as they are there, and back for the next evaluation, without bytes (paper 000, section 4.4).
     std::optional<Distribution> generation{};
     Overlap overlap = Overlap::order;
     /// What writes a tile of the covariance matrix; takes CovarianceArguments.
@@ -63,9 +63,9 @@ public:
 
     /// Gives the tiles to other owners, for the evaluations to come: no bytes travel, since the next one generates the
     /// matrix anew. What hangs on the last evaluation, as factor() and derivatives, is gone. Throws Error where tiles
-    /// or nodes are not the likelihood's, and where the matrix does not fit.
+    /// or nodes are not the likelihood's, and where the matrix does not fit: then the owners are those before.
     void redistribute(Distribution distribution, std::optional<Distribution> generation = {});
-    /// How often its matrices have been made anew: what was made for them before is of no use after.
+    /// How often its owners have changed: what was made for those before is of no use after.
     [[nodiscard]] Index arrangement() const { return arrangement_; }
     /// How long the last evaluation took on this node, from its first task to the end of its last.
     [[nodiscard]] double seconds() const { return seconds_; }

@@ -3,6 +3,7 @@
 #include "tesela/apps/geo/likelihood.hpp"
 #include "tesela/apps/geo/sample.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace tesela::geo {
@@ -18,8 +19,10 @@ Observations placeholders(Index points) {
 }  // namespace
 
 void submit_evaluation(Stream& stream, const PlannedEvaluation& evaluation, const plan::PhaseDistributions& owners) {
-    LikelihoodOptions options{.tile = evaluation.tile, .distribution = owners.second, .overlap = evaluation.overlap};
-    if (owners.first != owners.second) options.generation = owners.first;
+    LikelihoodOptions options{.tile = evaluation.tile,
+                              .distribution = owners.second,
+                              .generation = owners.first,
+                              .overlap = evaluation.overlap};
     Likelihood likelihood(stream, placeholders(evaluation.points), {.trend = evaluation.trend}, std::move(options));
     likelihood.evaluate({.sigma2 = 1, .range = 0.1, .smoothness = 0.5, .nugget = 0.1});
 }
@@ -36,7 +39,16 @@ plan::Application planned_evaluation(const PlannedEvaluation& evaluation) {
                        .tile = evaluation.tile,
                        .operation = Operation::cholesky},
             .submit = submit,
-            .steps = plan::by_antidiagonals({.first = {"generate"}, .second = {"cholesky"}}, "Sigma")};
+            .steps = plan::by_antidiagonals({.first = {"generate"}, .second = {"cholesky"}}, "Sigma"),
+            .priorities = evaluation.overlap >= Overlap::priorities ? "critical_path" : "chameleon"};
+}
+
+SimulationOptions as_run(const PlannedEvaluation& evaluation, const Platform& platform) {
+    const bool has_gpus = std::ranges::any_of(platform.node_types, [](const NodeType& type) {
+        return std::ranges::any_of(type.workers, [](const WorkerGroup& g) { return g.processor == Processor::gpu; });
+    });
+    return {.scheduler = has_gpus ? SimulatedScheduler::earliest_finish : SimulatedScheduler::priority,
+            .critical = evaluation.overlap == Overlap::oversubscribe ? CriticalSlot::shared_core : CriticalSlot::none};
 }
 
 }  // namespace tesela::geo

@@ -24,4 +24,8 @@ void submit_evaluation(Stream& stream, const PlannedEvaluation& evaluation, cons
 /// covariance matrix.
 [[nodiscard]] plan::Application planned_evaluation(const PlannedEvaluation& evaluation);
 
+/// How an evaluation on such nodes is simulated so that it is as the engine runs it: by priority on cores, by the
+/// earliest end where there are GPUs.
+[[nodiscard]] SimulationOptions as_run(const PlannedEvaluation& evaluation, const Platform& platform);
+
 }  // namespace tesela::geo

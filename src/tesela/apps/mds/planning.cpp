@@ -73,7 +73,8 @@ plan::Application planned_scaling(const PlannedScaling& scaling, const Platform&
             .submit = submit,
             .steps = steps_of(tiles, tiles_per_step(tiles.count(), readers_of(platform))),
             .first = plan::FirstPhase::a_task_per_step,
-            .families = families()};
+            .families = families(),
+            .priorities = "reading_order"};
 }
 
 }  // namespace tesela::mds

@@ -1,4 +1,4 @@
-#include "tesela/cli/running_plan.hpp"
+#include "tesela/steering/running_plan.hpp"
 
 #include "tesela/base/environment.hpp"
 #include "tesela/base/error.hpp"
@@ -6,7 +6,6 @@
 #include "tesela/base/units.hpp"
 #include "tesela/base/version.hpp"
 #include "tesela/calibration/measured_platform.hpp"
-#include "tesela/distribution/families.hpp"
 #include "tesela/distribution/metrics.hpp"
 #include "tesela/flow/recording.hpp"
 #include "tesela/io/json_file.hpp"
@@ -26,7 +25,7 @@
 #include <system_error>
 #include <utility>
 
-namespace tesela::cli {
+namespace tesela::steering {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -39,6 +38,10 @@ constexpr double noticeable = 1.25;
 constexpr double shortest_look = 0.5;
 /// Of the time that is still expected, planning again takes at most this share.
 constexpr double planning_share = 0.05;
+/// A plan takes at least so many simulations.
+constexpr double fewest_simulations = 6;
+/// What new owners cost once, in evaluations: the first one asks for memory and touches it.
+constexpr double cost_of_change = 0.5;
 /// Less than this gained is within what the simulator can tell.
 constexpr double least_gain = 0.05;
 /// Evaluations that take more than this share longer than with the owners before are worse for it.
@@ -84,11 +87,9 @@ Numbered numbered(const std::vector<MeasuredNode>& nodes) {
 
 /// Those of the application that can be timed.
 std::vector<std::string> kernels_of(const plan::Application& application, Index nodes) {
-    RecordingEngine recorder(nodes);
-    const Distribution any = squarest_block_cyclic(application.matrix.tiles, nodes);
-    application.submit(recorder, {.first = any, .second = any});
+    const Recording recording = recorded(application, nodes);
     std::vector<std::string> used = calibration::kernel_names(ElementType::f64);
-    const auto& items = recorder.recording().items;
+    const auto& items = recording.items;
     std::erase_if(used, [&](const std::string& name) {
         return std::ranges::none_of(
             items, [&](const RecordedItem& item) { return item.kernel != nullptr && item.kernel->name == name; });
@@ -112,8 +113,9 @@ std::string describe(const Platform& platform, Index tile) {
     const KernelWork product = product_of(tile);
     std::vector<std::string> types;
     for (const NodeType& type : platform.node_types)
-        types.push_back(fmt::format("{} x {} ({} each in products)", type.count, type.name,
-                                    format_flops(node_power(type, "dgemm", product) * product.flops)));
+        types.push_back(fmt::format("{} x {} ({}{} in products)", type.count, type.name,
+                                    format_flops(node_power(type, "dgemm", product) * product.flops),
+                                    type.count > 1 ? " each" : ""));
     return fmt::format("{}", fmt::join(types, ", "));
 }
 
@@ -157,8 +159,7 @@ std::string key_of(const NodeDescription& node, Index tile) {
                        node.blas_core, tile, version);
 }
 
-// --- measurements that are kept
-// --------------------------------------------------------------------------------------
+// --- measurements that are kept --------------------------------------------------------------------------------------
 
 constexpr const char* cache_format = "tesela-nodes";
 
@@ -184,14 +185,27 @@ std::vector<MeasuredNode> nodes_from(const Json& list) {
     return nodes;
 }
 
-/// What was measured of nodes with these keys; nothing where there is no such file, or one of something else.
-std::vector<MeasuredNode> read_cache(const std::string& file, const std::vector<std::string>& keys) {
-    if (file.empty() || !std::filesystem::exists(file)) return {};
+bool has_all(const NodeType& type, const std::vector<std::string>& kernels) {
+    return std::ranges::all_of(kernels, [&](const std::string& name) {
+        return !type.workers.empty() && std::ranges::find(type.workers.front().kernels, name, &KernelTime::kernel) !=
+                                            type.workers.front().kernels.end();
+    });
+}
+
+/// What was measured of nodes with these keys, for these kernels; nothing where there is no such file, or one of
+/// something else.
+std::vector<MeasuredNode> read_cache(const std::string& file, const std::vector<std::string>& keys,
+                                     const std::vector<std::string>& kernels) {
+    std::error_code unseen;
+    if (file.empty() || !std::filesystem::exists(file, unseen)) return {};
     try {
         const Json json = read_json_file(file);
         if (json.at("format") != cache_format || json.at("nodes_are") != Json(keys)) return {};
         std::vector<MeasuredNode> nodes = nodes_from(json.at("nodes"));
-        return nodes.size() == keys.size() ? nodes : std::vector<MeasuredNode>{};
+        return nodes.size() == keys.size() &&
+                       std::ranges::all_of(nodes, [&](const MeasuredNode& node) { return has_all(node.type, kernels); })
+                   ? nodes
+                   : std::vector<MeasuredNode>{};
     } catch (const std::exception&) {
         return {};  // measured again, and written anew
     }
@@ -248,6 +262,7 @@ RunningPlan::RunningPlan(StarpuEngine& engine, RunningPlanOptions options)
     expected_seconds_ = first.seconds;
     lines_ = std::move(first.lines);
     seen_ = engine_.kernel_uses();
+    tell(Outcome::as_planned, expected_seconds_, lines_);
 }
 
 /// From the cache of the first node if it has them all, or by measuring.
@@ -255,28 +270,28 @@ void RunningPlan::find_nodes() {
     const std::vector<std::string> keys = engine_.gather(key_of(engine_.description(), options_.evaluation.tile));
     const bool first = engine_.this_node() == NodeId{0};
     const std::string file = options_.cache_folder.empty() ? "" : cache_file(options_.cache_folder, keys);
-    const Json mine = first ? to_json(read_cache(file, keys)) : Json::array();
+    const std::vector<std::string> kernels = kernels_of(application_, engine_.node_count());
+    const Json mine = first ? to_json(read_cache(file, keys, kernels)) : Json::array();
     nodes_ = nodes_from(Json::parse(engine_.gather(mine.dump()).front()));
     if (!nodes_.empty()) {
         where_from_ = fmt::format("as measured before ({}; without it they are measured again)", file);
         return;
     }
     const auto start = Clock::now();
-    measure();
+    measure(kernels);
     where_from_ = fmt::format("measured in {}", format_seconds(seconds_since(start)));
     if (first && write_cache(file, keys, nodes_)) where_from_ += fmt::format(", kept in {}", file);
 }
 
-void RunningPlan::measure() {
-    ProgressLine line(options_.progress);
+void RunningPlan::measure(const std::vector<std::string>& kernels) {
     const Index tile = options_.evaluation.tile;
-    calibration::CalibrationOptions timing{.kernels = kernels_of(application_, engine_.node_count()),
+    calibration::CalibrationOptions timing{.kernels = kernels,
                                            .tiles = {tile},
                                            .loads = {calibration::Load::busy},
                                            .seconds = 0.04,
                                            // Less than a last cache may have: what that hides, corrections show.
                                            .walked_bytes = Index{engine_.worker_count()} << 26U};
-    timing.progress = [&](Index done, Index of, const std::string& next) { line.show_bar(done, of, next); };
+    timing.progress = options_.measuring;
     const auto measured = measure_platform(engine_, timing, calibration::Load::busy);
     for (const std::size_t type : measured.type_of) {
         nodes_.push_back({measured.platform.node_types[type].name, measured.platform.node_types[type]});
@@ -289,21 +304,19 @@ Json RunningPlan::decide_together(const std::function<Json()>& decide) {
     Json mine = Json::object();
     if (engine_.this_node() == NodeId{0}) try {
             mine = decide();
-        } catch (const Error& error) {
+        } catch (const std::exception& error) {
             mine["error"] = error.what();
         }
-    Json json = Json::parse(engine_.gather(mine.dump()).front());
+    // A path may have bytes that are no text.
+    const std::string text = mine.dump(-1, ' ', false, Json::error_handler_t::replace);
+    Json json = Json::parse(engine_.gather(text).front());
     if (json.is_object() && json.contains("error")) throw Error("{}", json["error"].get<std::string>());
     return json;
 }
 
 plan::Planned RunningPlan::plan_for(const Platform& platform, double budget) const {
-    ProgressLine line(options_.progress);
-    plan::PlanOptions with{.budget_seconds = budget};
-    with.simulation.scheduler = SimulatedScheduler::priority;  // as the engine's own
-    with.progress = [&](Index simulated, double best) {
-        line.show([&] { return fmt::format("plan: {} simulated, best {}", simulated, format_seconds(best)); });
-    };
+    const plan::PlanOptions with{
+        .budget_seconds = budget, .simulation = as_run(options_.evaluation, platform), .progress = options_.planning};
     return make_plan(application_, platform, with);
 }
 
@@ -340,7 +353,7 @@ RunningPlan::Decision RunningPlan::first_decision() const {
 
 double RunningPlan::predicted(const plan::PhaseDistributions& owners) const {
     const Numbered nodes = numbered(nodes_);
-    SimulatedEngine engine(nodes.platform, {.scheduler = SimulatedScheduler::priority});
+    SimulatedEngine engine(nodes.platform, as_run(options_.evaluation, nodes.platform));
     application_.submit(engine, nodes.to_platform(owners));
     return engine.result().makespan;
 }
@@ -356,17 +369,22 @@ std::vector<Index> RunningPlan::fastest_first() const {
 
 /// With nodes as they are now known: what the owners that there are would take, and others.
 RunningPlan::Decision RunningPlan::next_decision(Index left) const {
-    const Numbered nodes = numbered(nodes_);
+    const auto start = Clock::now();
     const double now = predicted(*owners_);
     const auto evaluations = static_cast<double>(left);
     const double budget = std::min(options_.budget_seconds, planning_share * evaluations * now);
+    Decision decision{.seconds = now};
+    const std::string expected = fmt::format("an evaluation should take {}", format_seconds(now));
+    if (fewest_simulations * seconds_since(start) > budget) {
+        decision.lines = {fmt::format("{}: too short to plan again for", expected)};
+        return decision;
+    }
+    const Numbered nodes = numbered(nodes_);
     const plan::Planned planned = plan_for(nodes.platform, budget);
     const double then = planned.chosen().simulated.makespan;
-    Decision decision{.seconds = now};
-    const std::string would =
-        fmt::format("an evaluation should take {}, with other owners {}", format_seconds(now), format_seconds(then));
-    if (then > (1 - least_gain) * now || (now - then) * evaluations < planned.seconds) {
-        decision.lines.push_back(fmt::format("{}: tiles stay where they are", would));
+    const std::string would = fmt::format("{}, with other owners {}", expected, format_seconds(then));
+    if (then > (1 - least_gain) * now || (now - then) * evaluations < cost_of_change * now) {
+        decision.lines = {fmt::format("{}: tiles stay where they are", would)};
         return decision;
     }
     decision.owners = nodes.from_platform(planned.chosen().distributions);
@@ -379,6 +397,7 @@ RunningPlan::Decision RunningPlan::next_decision(Index left) const {
 
 RunningPlan::Outcome RunningPlan::correct(geo::Likelihood& likelihood, Index evaluations) {
     evaluations_ = evaluations;
+    if (engine_.node_count() == 1) return Outcome::as_planned;
     // The first after a change touches new memory.
     if (evaluations <= looked_at_ + 1) {
         seen_ = engine_.kernel_uses();
@@ -417,8 +436,8 @@ RunningPlan::Outcome RunningPlan::revert(geo::Likelihood& likelihood, const Look
     patience_ *= 2;
     const double before = std::exchange(expected_seconds_, before_->seconds);
     tell(Outcome::reverted, before,
-         fmt::format("evaluations take {} with the new owners, and took {} with those before: back to these",
-                     format_seconds(look.seconds), format_seconds(before_->seconds)));
+         {fmt::format("evaluations take {} with the new owners, and took {} with those before: back to these",
+                      format_seconds(look.seconds), format_seconds(before_->seconds))});
     give(likelihood, std::exchange(before_, std::nullopt)->owners);
     return Outcome::reverted;
 }
@@ -430,7 +449,7 @@ RunningPlan::Outcome RunningPlan::plan_again(geo::Likelihood& likelihood, const 
     const Decision decision = Decision::from(decide_together([&] { return next_decision(left).json(); }));
     const Outcome outcome = decision.owners ? Outcome::changed : Outcome::kept;
     const double before = std::exchange(expected_seconds_, decision.seconds);
-    tell(outcome, before, fmt::format("{}; {}", describe_outlier(look.nodes), fmt::join(decision.lines, "; ")));
+    tell(outcome, before, {fmt::format("{}; {}", describe_outlier(look.nodes), fmt::join(decision.lines, "; "))});
     if (!decision.owners) return outcome;
     before_ = {.owners = *owners_, .seconds = look.seconds};
     give(likelihood, *decision.owners);
@@ -438,15 +457,15 @@ RunningPlan::Outcome RunningPlan::plan_again(geo::Likelihood& likelihood, const 
 }
 
 void RunningPlan::give(geo::Likelihood& likelihood, plan::PhaseDistributions owners) {
+    likelihood.redistribute(owners.second, owners.first);
     owners_ = std::move(owners);
-    likelihood.redistribute(owners_->second,
-                            owners_->first == owners_->second ? std::nullopt : std::optional(owners_->first));
     looked_at_ = evaluations_;
 }
 
-void RunningPlan::tell(Outcome outcome, double before, const std::string& text) const {
-    if (engine_.this_node() == NodeId{0} && options_.progress == ProgressLine::Wanted::yes)
-        fmt::print(stderr, "plan: after {} evaluations: {}\n", evaluations_, text);
+void RunningPlan::tell(Outcome outcome, double before, const std::vector<std::string>& lines) const {
+    const std::string when = evaluations_ > 0 ? fmt::format("after {} evaluations: ", evaluations_) : "";
+    if (options_.tell && engine_.this_node() == NodeId{0})
+        for (const std::string& line : lines) options_.tell(when + line);
     static const trace::EventType event = trace::register_event("plan", {{"evaluations"},
                                                                          {"outcome"},
                                                                          {"expected_before", trace::FieldType::real},
@@ -454,4 +473,4 @@ void RunningPlan::tell(Outcome outcome, double before, const std::string& text) 
     trace::emit(event, {evaluations_, static_cast<int>(outcome), before, expected_seconds_});
 }
 
-}  // namespace tesela::cli
+}  // namespace tesela::steering

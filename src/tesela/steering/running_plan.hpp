@@ -1,9 +1,9 @@
 #pragma once
 
+#include "tesela/apps/geo/fit.hpp"
 #include "tesela/apps/geo/likelihood.hpp"
 #include "tesela/apps/geo/planning.hpp"
 #include "tesela/calibration/calibrate.hpp"
-#include "tesela/cli/progress_line.hpp"
 #include "tesela/plan/node_speeds.hpp"
 #include "tesela/starpu/engine.hpp"
 
@@ -15,17 +15,22 @@
 #include <string>
 #include <vector>
 
-namespace tesela::cli {
+namespace tesela::steering {
 
 /// What is planned for the nodes at hand, and how long that may take.
 struct RunningPlanOptions {
     geo::PlannedEvaluation evaluation;
     double budget_seconds = 10;
-    /// Evaluations that a run is thought to make in all, where nobody knows: what a change of owners must pay for.
-    Index usual_evaluations = 60;
-    ProgressLine::Wanted progress = ProgressLine::Wanted::yes;
+    /// Evaluations that a run is thought to make in all: what a change of owners must pay for.
+    Index usual_evaluations = geo::usual_evaluations;
     /// Where measurements of nodes are kept from run to run; empty: nowhere.
     std::string cache_folder{};
+    /// Told while nodes are measured (see CalibrationOptions), and on the first node before each simulation (see
+    /// PlanOptions).
+    std::function<void(Index done, Index of, const std::string& next)> measuring{};
+    std::function<void(Index simulated, double best)> planning{};
+    /// Told on the first node what was chosen and why, and of every decision that follows.
+    std::function<void(const std::string& line)> tell{};
 };
 
 /// $XDG_CACHE_HOME/tesela, or ~/.cache/tesela; empty where there is no home.
@@ -63,10 +68,10 @@ public:
 
     /// What became of a look at the nodes.
     enum class Outcome : std::uint8_t { as_planned, kept, changed, reverted };
-    /// Before an evaluation, of which there were so many. Looks at some evaluations together. Where kernels were not as
-    /// fast as thought, and not alike so, plans again; the likelihood gets new owners if that pays. Where evaluations
-    /// take longer with these than before, it gets the old ones back, and is left alone for longer. A line about it
-    /// goes to stderr of the first node and an event, "plan", into the trace.
+    /// To be called before an evaluation, of which there were so many. Looks at some evaluations together. Where
+    /// kernels were not as fast as thought, and not alike so, plans again; the likelihood gets new owners if that pays.
+    /// Where evaluations take longer with these than before, it gets the old ones back, and is left alone for longer.
+    /// `tell` is told, and an event, "plan", goes into the trace, as for the first plan.
     Outcome correct(geo::Likelihood& likelihood, Index evaluations);
     /// What evaluations took at the last look: the middle one, 0 before the first.
     [[nodiscard]] double seconds() const { return last_seconds_; }
@@ -74,7 +79,7 @@ public:
 private:
     struct Decision;
     void find_nodes();
-    void measure();
+    void measure(const std::vector<std::string>& kernels);
     [[nodiscard]] nlohmann::json decide_together(const std::function<nlohmann::json()>& decide);
     [[nodiscard]] Decision first_decision() const;
     [[nodiscard]] Decision next_decision(Index left) const;
@@ -88,7 +93,7 @@ private:
     Outcome revert(geo::Likelihood& likelihood, const Look& look);
     Outcome plan_again(geo::Likelihood& likelihood, const Look& look);
     void give(geo::Likelihood& likelihood, plan::PhaseDistributions owners);
-    void tell(Outcome outcome, double before, const std::string& text) const;
+    void tell(Outcome outcome, double before, const std::vector<std::string>& lines) const;
     [[nodiscard]] plan::Planned plan_for(const Platform& platform, double budget) const;
 
     StarpuEngine& engine_;
@@ -114,4 +119,4 @@ private:
     Index patience_ = 2;  ///< evaluations from look to look, at least
 };
 
-}  // namespace tesela::cli
+}  // namespace tesela::steering
