@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace tesela::plan {
@@ -59,16 +58,18 @@ std::vector<KernelSpeed> kernel_speeds(const NodeType& node, Index tile, const s
     return speeds;
 }
 
-double disagreement(const std::vector<std::vector<KernelSpeed>>& nodes) {
-    double most = 0;
-    double least = std::numeric_limits<double>::infinity();
-    for (const auto& speeds : nodes)
-        for (const KernelSpeed& speed : speeds) {
+SpeedExtremes speed_extremes(const std::vector<std::vector<KernelSpeed>>& nodes) {
+    SpeedExtremes extremes;
+    bool any = false;
+    for (std::size_t node = 0; node < nodes.size(); ++node)
+        for (const KernelSpeed& speed : nodes[node]) {
             if (speed.share < least_share) continue;
-            most = std::max(most, speed.slowdown);
-            least = std::min(least, speed.slowdown);
+            const SpeedExtremes::At here{node, speed.kernel, speed.slowdown};
+            if (!any || here.slowdown > extremes.slowest.slowdown) extremes.slowest = here;
+            if (!any || here.slowdown < extremes.fastest.slowdown) extremes.fastest = here;
+            any = true;
         }
-    return most > 0 ? most / least : 1;
+    return extremes;
 }
 
 NodeType corrected(NodeType node, const std::vector<KernelSpeed>& speeds) {

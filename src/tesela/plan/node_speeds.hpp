@@ -21,9 +21,21 @@ struct KernelSpeed {
                                                      const std::vector<KernelUse>& before,
                                                      const std::vector<KernelUse>& after);
 
-/// How far apart slowdowns are, over all nodes: the largest over the smallest of kernels that matter on their node.
-/// 1 where everything is slower or faster alike, since the best owners are then the same ones.
-[[nodiscard]] double disagreement(const std::vector<std::vector<KernelSpeed>>& nodes);
+/// The kernels that are slowest and fastest against what was counted on, over all nodes, of those that matter on their
+/// node.
+struct SpeedExtremes {
+    struct At {
+        std::size_t node = 0;
+        std::string kernel;
+        double slowdown = 1;
+    };
+    At slowest{};
+    At fastest{};
+
+    /// How far apart they are: 1 where everything is slower or faster alike, since the best owners are then the same.
+    [[nodiscard]] double ratio() const { return slowest.slowdown / fastest.slowdown; }
+};
+[[nodiscard]] SpeedExtremes speed_extremes(const std::vector<std::vector<KernelSpeed>>& nodes);
 
 /// The node as it turned out: kernels take what they took; those that were not seen are slower as most others are.
 /// Where they were faster than thought only half the way is believed, since a node that waited much may be faster for

@@ -34,6 +34,8 @@ using calibration::MeasuredNode;
 
 /// Slowdowns that are further apart than this make a look at the plan worth while.
 constexpr double noticeable = 1.25;
+/// And further apart than this at once.
+constexpr double obvious = 1.6;
 /// Seconds of evaluations that a look should be at, unless they are very short.
 constexpr double shortest_look = 0.5;
 /// Of the time that is still expected, planning again takes at most this share.
@@ -119,18 +121,10 @@ std::string describe(const Platform& platform, Index tile) {
     return fmt::format("{}", fmt::join(types, ", "));
 }
 
-/// The kernel and node that are furthest from what was counted on.
-std::string describe_outlier(const std::vector<std::vector<plan::KernelSpeed>>& nodes) {
-    const auto weight = [](const plan::KernelSpeed& speed) { return speed.share * std::abs(std::log(speed.slowdown)); };
-    std::size_t at = 0;
-    plan::KernelSpeed worst;
-    for (std::size_t node = 0; node < nodes.size(); ++node)
-        for (const plan::KernelSpeed& speed : nodes[node])
-            if (weight(speed) > weight(worst)) {
-                worst = speed;
-                at = node;
-            }
-    return fmt::format("{} on node {} takes {:.2f} times what was counted on", worst.kernel, at, worst.slowdown);
+std::string describe(const plan::SpeedExtremes& extremes) {
+    const auto& [slowest, fastest] = extremes;
+    return fmt::format("{} on node {} takes {:.2f} times what was counted on, {} on node {} {:.2f} times",
+                       slowest.kernel, slowest.node, slowest.slowdown, fastest.kernel, fastest.node, fastest.slowdown);
 }
 
 Json to_json(const std::vector<plan::KernelSpeed>& speeds) {
@@ -410,7 +404,11 @@ RunningPlan::Outcome RunningPlan::correct(geo::Likelihood& likelihood, Index eva
     const Look seen = look();
     if (was_better_before(seen)) return revert(likelihood, seen);
     before_.reset();
-    if (plan::disagreement(seen.nodes) < noticeable) return Outcome::as_planned;
+    // What is seen once may be noise, unless it is much.
+    const double apart = plan::speed_extremes(seen.nodes).ratio();
+    const bool again = std::exchange(doubted_, apart > noticeable);
+    if (apart < noticeable || (apart < obvious && !again)) return Outcome::as_planned;
+    doubted_ = false;
     return plan_again(likelihood, seen);
 }
 
@@ -449,7 +447,8 @@ RunningPlan::Outcome RunningPlan::plan_again(geo::Likelihood& likelihood, const 
     const Decision decision = Decision::from(decide_together([&] { return next_decision(left).json(); }));
     const Outcome outcome = decision.owners ? Outcome::changed : Outcome::kept;
     const double before = std::exchange(expected_seconds_, decision.seconds);
-    tell(outcome, before, {fmt::format("{}; {}", describe_outlier(look.nodes), fmt::join(decision.lines, "; "))});
+    tell(outcome, before,
+         {fmt::format("{}; {}", describe(plan::speed_extremes(look.nodes)), fmt::join(decision.lines, "; "))});
     if (!decision.owners) return outcome;
     before_ = {.owners = *owners_, .seconds = look.seconds};
     give(likelihood, *decision.owners);

@@ -115,6 +115,7 @@ private:
         double seconds = 0;
     };
     std::optional<Before> before_;
+    bool doubted_ = false;  ///< whether kernels were not as fast as thought at the last look
     Index evaluations_ = 0;
     Index patience_ = 2;  ///< evaluations from look to look, at least
 };

@@ -47,11 +47,16 @@ TEST(NodeSpeeds, DisagreeWhereNodesOrKernelsAreNotSlowerAlike) {
     const KernelSpeed slow{"dgemm", 2, 0.9};
     const KernelSpeed usual{"dgemm", 1, 0.9};
     const KernelSpeed slow_but_rare{"dpotrf", 9, 0.01};
-    EXPECT_DOUBLE_EQ(disagreement({{slow}, {slow}}), 1);
-    EXPECT_DOUBLE_EQ(disagreement({{slow}, {usual}}), 2);
-    EXPECT_DOUBLE_EQ(disagreement({{usual, slow_but_rare}, {usual}}), 1);
-    EXPECT_DOUBLE_EQ(disagreement({{usual, {"dcmg", 3, 0.5}}}), 3);
-    EXPECT_DOUBLE_EQ(disagreement({{}, {}}), 1);
+    const auto apart = [](const std::vector<std::vector<KernelSpeed>>& nodes) { return speed_extremes(nodes).ratio(); };
+    EXPECT_DOUBLE_EQ(apart({{slow}, {slow}}), 1);
+    EXPECT_DOUBLE_EQ(apart({{slow}, {usual}}), 2);
+    EXPECT_DOUBLE_EQ(apart({{usual, slow_but_rare}, {usual}}), 1);
+    EXPECT_DOUBLE_EQ(apart({{usual, {"dcmg", 3, 0.5}}}), 3);
+    EXPECT_DOUBLE_EQ(apart({{}, {}}), 1);
+    const SpeedExtremes extremes = speed_extremes({{usual}, {slow}});
+    EXPECT_EQ(extremes.slowest.node, 1U);
+    EXPECT_EQ(extremes.fastest.node, 0U);
+    EXPECT_EQ(extremes.slowest.kernel, "dgemm");
 }
 
 TEST(NodeSpeeds, CorrectWhatWasSeenAndTheRestAsMostOfItIs) {
