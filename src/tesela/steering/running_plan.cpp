@@ -261,6 +261,13 @@ RunningPlan::RunningPlan(StarpuEngine& engine, RunningPlanOptions options)
 
 /// From the cache of the first node if it has them all, or by measuring.
 void RunningPlan::find_nodes() {
+    if (!options_.nodes.empty()) {
+        if (static_cast<Index>(options_.nodes.size()) != engine_.node_count())
+            throw Error("{} nodes are described, and there are {}", options_.nodes.size(), engine_.node_count());
+        nodes_ = options_.nodes;
+        where_from_ = "as described";
+        return;
+    }
     const std::vector<std::string> keys = engine_.gather(key_of(engine_.description(), options_.evaluation.tile));
     const bool first = engine_.this_node() == NodeId{0};
     const std::string file = options_.cache_folder.empty() ? "" : cache_file(options_.cache_folder, keys);

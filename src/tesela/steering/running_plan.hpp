@@ -23,6 +23,8 @@ struct RunningPlanOptions {
     double budget_seconds = 10;
     /// Evaluations that a run is thought to make in all: what a change of owners must pay for.
     Index usual_evaluations = geo::usual_evaluations;
+    /// The nodes, by number, where they are known; none: they are measured.
+    std::vector<calibration::MeasuredNode> nodes{};
     /// Where measurements of nodes are kept from run to run; empty: nowhere.
     std::string cache_folder{};
     /// Told while nodes are measured (see CalibrationOptions), and on the first node before each simulation (see
