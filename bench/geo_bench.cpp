@@ -3,11 +3,11 @@
 #include "gsl/bessel.hpp"
 #include "gsl_kernel.hpp"
 
+#include "some_observations.hpp"
 #include "timing.hpp"
 
 #include "tesela/algs/cholesky.hpp"
 #include "tesela/apps/geo/likelihood.hpp"
-#include "tesela/apps/geo/sample.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/distribution/families.hpp"
 
@@ -28,11 +28,10 @@ public:
         : engine_(engine),
           n_(options.n),
           theta_{.sigma2 = 1, .range = 0.1, .smoothness = options.smoothness, .nugget = 0.1},
-          data_{.coordinates = geo::random_points(options.n, 1), .values = {}},
+          data_(some_observations(options.n)),
           points_(Metric::euclidean, data_.coordinates),
           covariance_(CovarianceFamily::matern, theta_, Metric::euclidean, points_.diameter_bound()),
           stream_(engine) {
-        for (Index i = 0; i < n_; ++i) data_.values.push_back(std::sin(static_cast<double>(i)));
         plan_.tile = cli::tile_size(options.run, n_, engine);
         plan_.distribution =
             cli::distribution(options.run, Tiling::square(n_, plan_.tile).grid(), engine, Operation::cholesky);

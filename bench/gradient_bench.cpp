@@ -1,22 +1,14 @@
 #include "gradient_bench.hpp"
 
 #include "checks.hpp"
+#include "some_observations.hpp"
 #include "timing.hpp"
 
 #include "tesela/apps/geo/derivatives.hpp"
-#include "tesela/apps/geo/sample.hpp"
 #include "tesela/base/error.hpp"
-
-#include <cmath>
 
 namespace tesela::bench {
 namespace {
-
-geo::Observations some_observations(Index n) {
-    geo::Observations data{.coordinates = geo::random_points(n, 1), .values = {}};
-    for (Index i = 0; i < n; ++i) data.values.push_back(std::sin(static_cast<double>(i)));
-    return data;
-}
 
 geo::LikelihoodOptions plan_of(const StarpuEngine& engine, const GradientBenchOptions& options) {
     geo::LikelihoodOptions plan;

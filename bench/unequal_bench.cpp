@@ -3,8 +3,8 @@
 #include "checks.hpp"
 #include "gsl/bessel.hpp"
 #include "gsl_kernel.hpp"
+#include "some_observations.hpp"
 
-#include "tesela/apps/geo/sample.hpp"
 #include "tesela/base/environment.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/median.hpp"
@@ -14,7 +14,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <fstream>
 #include <limits>
 
@@ -26,12 +25,6 @@ using steering::RunningPlan;
 
 /// Measured medians that are closer than this are not told apart.
 constexpr double tie = 0.05;
-
-geo::Observations some_observations(Index n) {
-    geo::Observations data{.coordinates = geo::random_points(n, 1), .values = {}};
-    for (Index i = 0; i < n; ++i) data.values.push_back(std::sin(static_cast<double>(i)));
-    return data;
-}
 
 /// A likelihood and the plan for it, on the nodes of this run.
 class Contest {

@@ -2,6 +2,7 @@
 
 #include "tesela/base/error.hpp"
 #include "tesela/distribution/metrics.hpp"
+#include "tesela/plan/decide_together.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -102,14 +103,9 @@ Plan to_plan(const Application& application, const Platform& platform, const Pla
 
 Plan plan_together(Engine& engine, const Application& application, const Platform& platform,
                    const PlanOptions& options) {
-    Ordered mine;
-    if (engine.this_node() == NodeId{0}) try {
-            mine = to_json(to_plan(application, platform, make_plan(application, platform, options)));
-        } catch (const std::exception& error) {
-            mine = {{"error", error.what()}};
-        }
-    const Json json = Json::parse(engine.gather(mine.dump()).front());
-    if (json.contains("error")) throw Error("{}", json.at("error").get<std::string>());
+    const Json json = decide_together(engine, [&] {
+        return Json(to_json(to_plan(application, platform, make_plan(application, platform, options))));
+    });
     return from_json(json);
 }
 

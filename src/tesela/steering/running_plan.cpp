@@ -9,6 +9,7 @@
 #include "tesela/distribution/metrics.hpp"
 #include "tesela/flow/recording.hpp"
 #include "tesela/io/json_file.hpp"
+#include "tesela/plan/decide_together.hpp"
 #include "tesela/trace/app_events.hpp"
 
 #include <fmt/format.h>
@@ -251,7 +252,7 @@ RunningPlan::RunningPlan(StarpuEngine& engine, RunningPlanOptions options)
       options_(std::move(options)),
       application_(planned_evaluation(options_.evaluation)) {
     find_nodes();
-    Decision first = Decision::from(decide_together([&] { return first_decision().json(); }));
+    Decision first = Decision::from(plan::decide_together(engine_, [&] { return first_decision().json(); }));
     owners_ = std::move(first.owners);
     expected_seconds_ = first.seconds;
     lines_ = std::move(first.lines);
@@ -300,21 +301,6 @@ void RunningPlan::measure(const std::vector<std::string>& kernels) {
     }
 }
 
-/// The first node decides, all do the same; what it throws, all throw.
-Json RunningPlan::decide_together(const std::function<Json()>& decide) {
-    Json mine = Json::object();
-    if (engine_.this_node() == NodeId{0}) try {
-            mine = decide();
-        } catch (const std::exception& error) {
-            mine["error"] = error.what();
-        }
-    // A path may have bytes that are no text.
-    const std::string text = mine.dump(-1, ' ', false, Json::error_handler_t::replace);
-    Json json = Json::parse(engine_.gather(text).front());
-    if (json.is_object() && json.contains("error")) throw Error("{}", json["error"].get<std::string>());
-    return json;
-}
-
 plan::Planned RunningPlan::plan_for(const Platform& platform, double budget) const {
     const plan::PlanOptions with{
         .budget_seconds = budget, .simulation = as_run(options_.evaluation, platform), .progress = options_.planning};
@@ -322,7 +308,7 @@ plan::Planned RunningPlan::plan_for(const Platform& platform, double budget) con
 }
 
 std::vector<RunningPlan::Proposal> RunningPlan::proposals() {
-    const Json all = decide_together([&] {
+    const Json all = plan::decide_together(engine_, [&] {
         const Numbered nodes = numbered(nodes_);
         Json list = Json::array();
         for (const plan::Strategy& strategy : plan_for(nodes.platform, options_.budget_seconds).strategies)
@@ -428,7 +414,6 @@ RunningPlan::Look RunningPlan::look() {
         look.nodes.push_back(speeds_from(Json::parse(text)));
     seen_ = now;
     looked_at_ = evaluations_ - 1;
-    last_seconds_ = look.seconds;
     return look;
 }
 
@@ -451,7 +436,8 @@ RunningPlan::Outcome RunningPlan::plan_again(geo::Likelihood& likelihood, const 
     for (std::size_t node = 0; node < nodes_.size(); ++node)
         nodes_[node].type = corrected(nodes_[node].type, look.nodes[node]);
     const Index left = std::max(options_.usual_evaluations - evaluations_, options_.usual_evaluations / 6);
-    const Decision decision = Decision::from(decide_together([&] { return next_decision(left).json(); }));
+    const Decision decision =
+        Decision::from(plan::decide_together(engine_, [&] { return next_decision(left).json(); }));
     const Outcome outcome = decision.owners ? Outcome::changed : Outcome::kept;
     const double before = std::exchange(expected_seconds_, decision.seconds);
     tell(outcome, before,

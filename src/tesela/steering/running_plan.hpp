@@ -7,8 +7,6 @@
 #include "tesela/plan/node_speeds.hpp"
 #include "tesela/starpu/engine.hpp"
 
-#include <nlohmann/json_fwd.hpp>
-
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -75,14 +73,11 @@ public:
     /// Where evaluations take longer with these than before, it gets the old ones back, and is left alone for longer.
     /// `tell` is told, and an event, "plan", goes into the trace, as for the first plan.
     Outcome correct(geo::Likelihood& likelihood, Index evaluations);
-    /// What evaluations took at the last look: the middle one, 0 before the first.
-    [[nodiscard]] double seconds() const { return last_seconds_; }
 
 private:
     struct Decision;
     void find_nodes();
     void measure(const std::vector<std::string>& kernels);
-    [[nodiscard]] nlohmann::json decide_together(const std::function<nlohmann::json()>& decide);
     [[nodiscard]] Decision first_decision() const;
     [[nodiscard]] Decision next_decision(Index left) const;
     /// What all nodes together have seen since the last look.
@@ -105,7 +100,6 @@ private:
     std::string where_from_;                        ///< what is known of them, in words
     std::optional<plan::PhaseDistributions> owners_;
     double expected_seconds_ = 0;
-    double last_seconds_ = 0;
     std::vector<std::string> lines_;
     /// Since the last look: how many evaluations there were then, what kernels had done, and what evaluations took.
     Index looked_at_ = 0;

@@ -30,10 +30,7 @@ Application scaling(Index tiles, const Platform& platform) {
 }
 
 StepCounts counts_of(const Application& application, Index nodes) {
-    RecordingEngine recorder(nodes);
-    const Distribution any = squarest_block_cyclic(application.matrix.tiles, nodes);
-    application.submit(recorder, {any, any});
-    return count_steps(recorder.recording(), application.steps);
+    return count_steps(recorded(application, nodes), application.steps);
 }
 
 TEST(MdsSteps, AreWhatAllReadersReadAtATimeAndCorrectionsComeLast) {

@@ -28,10 +28,7 @@ Platform platform(const std::string& name, const std::string& nodes) {
 Application geo(Index tiles) { return geo::planned_evaluation({.points = tiles * 960, .tile = 960}); }
 
 StepCounts counts_of(const Application& application, Index nodes) {
-    RecordingEngine recorder(nodes);
-    const Distribution any = squarest_block_cyclic(application.matrix.tiles, nodes);
-    application.submit(recorder, {any, any});
-    return count_steps(recorder.recording(), application.steps);
+    return count_steps(recorded(application, nodes), application.steps);
 }
 
 TEST(StepCounts, AreThoseOfGenerationAndCholesky) {
@@ -147,7 +144,7 @@ TEST(Planner, FastNodesAreThoseOfTheMostPowerfulPartitionUnlessItIsASingleNode) 
 std::vector<Index> sorted_counts(const Platform& nodes) {
     const Application application = geo(50);
     const PhaseModel model = [&] {
-        PhaseModel made{.counts = count_steps(recorded(application, node_count(nodes)), application.steps)};
+        PhaseModel made{.counts = counts_of(application, node_count(nodes))};
         made.groups = resource_groups(nodes, made.counts);
         return made;
     }();
