@@ -608,6 +608,8 @@ void add_unequal(CLI::App& app, int& exit_code) {
                         "Instead: the first node loses half its processor time at this evaluation; exit code 1 if "
                         "evaluations take more than 1.1 times those of a fresh plan five later");
     command->add_option("--evaluations", options->evaluations, "With --halve-at: in all")->capture_default_str();
+    command->add_option("--table", options->table, "CSV file for the results; rows of other cases stay");
+    command->add_option("--case", options->name, "With --table: what to call these nodes there")->capture_default_str();
     cli::add_engine_options(*command, options->run);
     cli::add_overlap_option(*command, options->overlap);
     cli::add_json_option(*command, options->run);

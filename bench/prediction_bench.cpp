@@ -1,7 +1,7 @@
 #include "prediction_bench.hpp"
 
 #include "checks.hpp"
-#include "node_table.hpp"
+#include "part_table.hpp"
 #include "timing.hpp"
 
 #include "tesela/algs/cholesky.hpp"
@@ -242,7 +242,7 @@ cli::Json prediction_benchmark(const PredictionOptions& options) {
         std::ranges::move(compare_all(engine, options), std::back_inserter(rows));
     }
     if (!writes) return nullptr;
-    if (!options.table.empty()) NodeTable(options.table, rows.front().at("nodes").get<Index>(), rows).write();
+    if (!options.table.empty()) PartTable(options.table, "nodes", rows).write();
     const auto errors = errors_of(rows, 0, std::numeric_limits<Index>::max());
     return {{"rows", rows},
             {"median_error", median(errors)},

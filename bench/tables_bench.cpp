@@ -24,7 +24,7 @@ namespace {
 
 /// Beginnings of the names of tables that hold times, or what depends on the last bit of a sum: an optimiser's path
 /// does.
-constexpr std::array<std::string_view, 3> measured{"redistribution_", "prediction", "geo_recovery"};
+constexpr std::array<std::string_view, 4> measured{"redistribution_", "prediction", "geo_recovery", "unequal"};
 
 std::vector<ComputedTable> computed_tables() {
     std::vector<ComputedTable> all;

@@ -3,12 +3,14 @@
 #include "checks.hpp"
 #include "gsl/bessel.hpp"
 #include "gsl_kernel.hpp"
+#include "part_table.hpp"
 #include "some_observations.hpp"
 
 #include "tesela/base/environment.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/median.hpp"
 #include "tesela/distribution/families.hpp"
+#include "tesela/io/output_file.hpp"
 #include "tesela/steering/running_plan.hpp"
 
 #include <fmt/format.h>
@@ -144,6 +146,23 @@ Ranking ranking_of(const std::vector<Measured>& all) {
     return ranking;
 }
 
+/// A row of the table: seconds of an evaluation with a strategy, or at a time.
+Row row_of(const StarpuEngine& engine, const UnequalOptions& options, const std::string& name, double measured,
+           const Json& predicted) {
+    return {{"case", options.name},
+            {"n", options.n},
+            {"nodes", engine.node_count()},
+            {"gsl_nodes", fmt::format("{}", fmt::join(options.gsl_nodes, " "))},
+            {"strategy", name},
+            {"measured", measured},
+            {"predicted", predicted}};
+}
+
+/// On the first node, if a table was asked for.
+void write_rows(const StarpuEngine& engine, const UnequalOptions& options, const std::vector<Row>& rows) {
+    if (!options.table.empty() && engine.this_node() == NodeId{0}) PartTable(options.table, "case", rows).write();
+}
+
 Json compare(StarpuEngine& engine, const UnequalOptions& options) {
     Contest contest(engine, options);
     contest.warm_up();
@@ -154,8 +173,12 @@ Json compare(StarpuEngine& engine, const UnequalOptions& options) {
             one.seconds.push_back(contest.evaluate_with(one.owners));
         }
     Json strategies = Json::object();
-    for (const Measured& one : all)
+    std::vector<Row> rows;
+    for (const Measured& one : all) {
         strategies[one.name] = {{"measured", median(one.seconds)}, {"predicted", one.predicted}};
+        rows.push_back(row_of(engine, options, one.name, median(one.seconds), one.predicted));
+    }
+    write_rows(engine, options, rows);
     const double cyclic = best_block_cyclic(all);
     const Ranking ranking = ranking_of(all);
     return {{"n", options.n},
@@ -212,13 +235,18 @@ Json follow(StarpuEngine& engine, const UnequalOptions& options) {
     const auto from = taken.begin() + options.halve_at;
     const double fresh_seconds = median(with_fresh);
     const double after = median({from + 5, taken.end()});
+    const Json times{{"seconds_before", median({taken.begin() + 1, from})},
+                     {"seconds_of_the_next_five", median({from, from + 5})},
+                     {"seconds_after", after},
+                     {"seconds_with_a_fresh_plan", fresh_seconds},
+                     {"seconds_with_the_last_owners_beside_it", median(with_last)}};
+    std::vector<Row> rows;
+    for (const auto& [name, seconds] : times.items())
+        rows.push_back(row_of(engine, options, name.substr(name.find('_') + 1), seconds.get<double>(), nullptr));
+    write_rows(engine, options, rows);
     return {
         {"n", options.n},
-        {"seconds_before", median({taken.begin() + 1, from})},
-        {"seconds_of_the_next_five", median({from, from + 5})},
-        {"seconds_after", after},
-        {"seconds_with_a_fresh_plan", fresh_seconds},
-        {"last_owners_beside_it", median(with_last)},
+        {"times", times},
         {"evaluations", taken},
         {"checks",
          {at_most("from the fifth evaluation after the change on, over a fresh plan", after / fresh_seconds, 1.1)}}};
@@ -228,6 +256,8 @@ Json follow(StarpuEngine& engine, const UnequalOptions& options) {
 
 Json unequal_benchmark(StarpuEngine& engine, const UnequalOptions& options) {
     if (options.rounds < 1) throw Error("--rounds must be at least 1");
+    // Said before the work, which takes minutes.
+    if (!options.table.empty() && engine.this_node() == NodeId{0}) const OutputFile probe(options.table);
     for (const Index node : options.gsl_nodes)
         if (node < 0 || node >= engine.node_count())
             throw Error("--gsl-nodes names node {}, and there are {} nodes", node, engine.node_count());

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <string>
 #include <vector>
 
 namespace tesela::bench {
@@ -22,6 +23,9 @@ struct UnequalOptions {
     /// Instead: so many evaluations, of which the first node loses half its processor time at this one; 0: none.
     Index halve_at = 0;
     Index evaluations = 60;
+    /// CSV file for the results, in which rows of other cases stay.
+    std::string table{};
+    std::string name = "nodes as they are";
 };
 
 /// Evaluations of a likelihood on nodes that differ (bench/cluster/run.sh with QUOTAS): strategies by measured nodes in

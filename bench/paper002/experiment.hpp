@@ -1,6 +1,6 @@
 #pragma once
 
-#include "node_table.hpp"
+#include "part_table.hpp"
 #include "paper002/panel_plot.hpp"
 #include "redistribution/contest.hpp"
 #include "redistribution/rates.hpp"

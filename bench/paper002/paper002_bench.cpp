@@ -58,7 +58,7 @@ void perform(const Experiment& experiment, Laboratory& lab, const Paper002Option
         write_table(stem + ".csv", rows, Digits::computed);
         write_file(stem + ".svg", draw_panels(experiment.plot(rows)));
     } else if (writes) {
-        const NodeTable table(stem + ".csv", lab.nodes(), rows);
+        const PartTable table(stem + ".csv", "nodes", rows);
         table.write();
         write_file(stem + ".svg", draw_panels(experiment.plot(table.rows())));
     }

@@ -1,9 +1,10 @@
 #include "table.hpp"
 
-#include "node_table.hpp"
+#include "part_table.hpp"
 #include "origin.hpp"
 #include "support/temporary_directory.hpp"
 
+#include "tesela/base/index.hpp"
 #include "tesela/base/error.hpp"
 
 #include <gmock/gmock.h>
@@ -71,10 +72,10 @@ TEST(Tables, OfSeedsHaveMeansPerCase) {
                                        {{"family", "b"}, {"seeds", 1}, {"load", 5.0}, {"optional", nullptr}}}));
 }
 
-TEST(NodeTables, KeepRowsOfOtherNumbersOfNodesWithTheirOrigin) {
+TEST(PartTables, KeepRowsOfOtherPartsWithTheirOrigin) {
     const TemporaryDirectory directory;
     put(directory.path("a.csv"), "# nodes 1: long ago\n# nodes 2: before\nnodes,seconds\n1,0.5\n2,0.25\n4,0.125\n");
-    const NodeTable table(directory.path("a.csv"), 2, {row(2, 0.75)});
+    const PartTable table(directory.path("a.csv"), "nodes", std::vector{row(2, 0.75)});
     table.write();
     const Table back = read_table(directory.path("a.csv"));
     EXPECT_EQ(back.rows, (std::vector{row(1, 0.5), row(2, 0.75), row(4, 0.125)}));
@@ -84,10 +85,10 @@ TEST(NodeTables, KeepRowsOfOtherNumbersOfNodesWithTheirOrigin) {
     EXPECT_EQ(back.origins[2], "nodes 4: commit, machine and date were not recorded");
 }
 
-TEST(NodeTables, WithOtherColumnsAreReplaced) {
+TEST(PartTables, WithOtherColumnsAreReplaced) {
     const TemporaryDirectory directory;
     put(directory.path("a.csv"), "# nodes 1: long ago\nnodes,bytes\n1,8\n");
-    const NodeTable table(directory.path("a.csv"), 2, {row(2, 0.75)});
+    const PartTable table(directory.path("a.csv"), "nodes", std::vector{row(2, 0.75)});
     EXPECT_EQ(table.rows(), (std::vector{row(2, 0.75)}));
     table.write();
     EXPECT_EQ(read_table(directory.path("a.csv")).origins.size(), 1U);
