@@ -12,7 +12,8 @@
 namespace tesela::bench {
 
 PartTable::PartTable(std::string path, std::string column, const std::vector<Row>& rows)
-    : path_(std::move(path)), column_(std::move(column)) {
+    : path_(std::move(path)),
+      column_(std::move(column)) {
     if (rows.empty()) return;
     const Row replaced = rows.front().at(column_);
     Table before;

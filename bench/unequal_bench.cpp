@@ -114,8 +114,9 @@ double best_block_cyclic(const std::vector<Measured>& all) {
 
 /// What the planner has, the plan as it was corrected, and block-cyclic on the fastest one, two, … nodes.
 std::vector<Measured> contenders(Contest& contest) {
-    std::vector<Measured> all{
-        {.name = "auto", .owners = contest.plan().owners(), .predicted = contest.plan().expected_seconds()}};
+    // What is expected of "auto" may have been measured: all are to be predicted alike.
+    const plan::PhaseDistributions owners = contest.plan().owners();
+    std::vector<Measured> all{{.name = "auto", .owners = owners, .predicted = contest.plan().predicted(owners)}};
     for (const RunningPlan::Proposal& p : contest.plan().proposals())
         if (p.name != "bc_fast") all.push_back({.name = p.name, .owners = p.owners, .predicted = p.seconds});
     const std::vector<Index> fastest = contest.plan().fastest_first();

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "part_table.hpp"
 #include "paper002/panel_plot.hpp"
+#include "part_table.hpp"
 #include "redistribution/contest.hpp"
 #include "redistribution/rates.hpp"
 

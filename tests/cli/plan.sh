@@ -39,6 +39,8 @@ bad "columns of another application" "--columns is for mds" "$tesela" plan geo "
 bad "no columns" "--columns" "$tesela" plan mds "${mds[@]}" --columns 0 -o bad.json
 bad "a platform without reading" "dread" "$tesela" plan mds --platform nacl --tiles 4 -o bad.json
 bad "no size" "say how large the matrix is: --tiles N, or --n N" "$tesela" plan geo --platform sdumont-gsl -o bad.json
+bad "more tasks than can be simulated" "choose larger tiles" "$tesela" plan geo --platform sdumont-gsl --tiles 5000 -o bad.json
+bad "more tasks than can be simulated" "choose larger tiles" "$tesela" plan lu --platform sdumont-gsl --n 100000000 --tile auto -o bad.json
 bad "an unknown platform" "nowhere" "$tesela" plan geo --platform nowhere --tiles 5 -o bad.json
 bad "an unwritable file" "there is no directory" "$tesela" plan geo "${paper[@]}" -o nowhere/plan.json
 expect 2 "pictures where no folder can be" "$tesela" plan geo "${paper[@]}" -o bad.json --svg /dev/null/x
@@ -90,6 +92,13 @@ expect 2 "a plan for other nodes" "${mpirun[@]}" -n 4 "$tesela" "${fit[@]}" --pl
 expect 2 "not a plan" "$tesela" "${fit[@]}" --plan pair.json -o bad.json
 holds "not a plan" err "pair.json is not a plan that tesela plan wrote"
 expect 2 "a plan and a tile size" "$tesela" "${fit[@]}" --plan pair_plan.json --tile 32 -o bad.json
+python3 -c "
+import json
+plan = json.load(open('pair_plan.json'))
+plan['version'] = 1.5
+json.dump(plan, open('half.json', 'w'))"
+expect 2 "half a version" "${mpirun[@]}" -n 2 "$tesela" "${fit[@]}" --plan half.json -o bad.json
+holds "half a version" err "the field version has 1.5, which is not a whole number"
 check "nothing was written" [ ! -e bad.json ]
 
 # Plans that a fit makes itself.
@@ -113,6 +122,10 @@ holds "nodes that are known" err "as measured before"
 for file in cache/tesela/nodes/*.json; do echo '{"format": "tesela-nodes", "nodes_are": 3' >"$file"; done
 expect 0 "a cache that is broken" "$tesela" "${loud[@]}" --plan auto --plan-budget 0 --dry-run
 holds "a cache that is broken" err "measured in"
+rm cache/tesela/nodes/*; expect 0 "a cache that is a pipe" "$tesela" "${loud[@]}" --plan auto --plan-budget 0 --dry-run
+for file in cache/tesela/nodes/*.json; do rm "$file"; mkfifo "$file"; done
+expect 0 "a cache that is a pipe" timeout 60 "$tesela" "${loud[@]}" --plan auto --plan-budget 0 --dry-run
+holds "a cache that is a pipe" err "measured in"
 expect 2 "a plan of its own and a checkpoint" "$tesela" "${fit[@]}" --plan auto --checkpoint c.json -o bad.json
 holds "a plan of its own and a checkpoint" err "--plan auto may come to others"
 expect 2 "an evaluation has no plan of its own" "$tesela" loglik "$data/meuse.csv" --coords x,y --value log_zinc --theta sigma2=1,range=200,smoothness=0.5,nugget=0.1 --plan auto

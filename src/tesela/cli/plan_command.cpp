@@ -93,15 +93,38 @@ plan::Application application_of(const PlanCommand& options, const Platform& pla
             .steps = plan::by_antidiagonals({.first = {}, .second = {options.application}}, "A")};
 }
 
+/// Tasks of an application on N x N tiles, about.
+double tasks_of(const PlanCommand& options, Index tiles) {
+    const auto side = static_cast<double>(tiles);
+    return options.application == mds_application ? 3 * side * side : side * side * side / 6;
+}
+
+/// Each strategy is simulated task by task: a minute and 15 GB for the most that are taken.
+void require_simulable(const PlanCommand& options, Index tiles) {
+    constexpr double most = 25e6;
+    if (const double tasks = tasks_of(options, tiles); tasks > most)
+        throw Error(
+            "{0} x {0} tiles make about {1:.0f} million tasks, and strategies of at most {2:.0f} million are "
+            "simulated: "
+            "choose larger tiles",
+            tiles, tasks / 1e6, most / 1e6);
+}
+
 /// The tile size that --tile says, or those that were compared.
 plan::TileChoice tile_of(const PlanCommand& options, const Platform& platform, const plan::PlanOptions& with) {
-    if (!is_automatic_tile(options.tile)) return {.tile = parse_tile(options.tile), .tried = {}};
+    if (!is_automatic_tile(options.tile)) {
+        const Index tile = parse_tile(options.tile);
+        require_simulable(options, options.points > 0 ? ceil_div(options.points, tile) : options.tiles);
+        return {.tile = tile, .tried = {}};
+    }
     if (options.points == 0) throw Error("--tile auto needs the size of the matrix in rows: give --n, not --tiles");
+    const std::vector<Index> sizes = plan::usual_tiles(options.points);
+    require_simulable(options, ceil_div(options.points, std::ranges::max(sizes)));
     constexpr double share = 0.4;  // of the budget; the rest is for owners
     plan::PlanOptions part = with;
     part.budget_seconds *= share;
-    return plan::choose_tile([&](Index tile) { return application_of(options, platform, tile); },
-                             plan::usual_tiles(options.points), platform, part);
+    return plan::choose_tile([&](Index tile) { return application_of(options, platform, tile); }, sizes, platform,
+                             part);
 }
 
 /// "960 of 1280: 12.1 s, 960: 11.3 s, …"

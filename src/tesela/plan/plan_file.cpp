@@ -1,11 +1,14 @@
 #include "tesela/plan/plan_file.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/base/whole_number.hpp"
 #include "tesela/distribution/metrics.hpp"
 #include "tesela/plan/decide_together.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include <type_traits>
 
 namespace tesela::plan {
 namespace {
@@ -23,9 +26,16 @@ Index workers_of(const NodeType& type, Processor processor) {
     return workers;
 }
 
+/// Numbers of nodes and tiles: the library would take 1.5 for 1.
+void require_whole(const Json& json, const char* key) {
+    for (const Json& one : json.is_array() ? json : Json::array({json}))
+        if (!whole_number(one)) throw Error("the field {} has {}, which is not a whole number", key, one.dump());
+}
+
 template <class T>
 T field(const Json& json, const char* key) {
     if (!json.is_object() || !json.contains(key)) throw Error("the field {} is missing", key);
+    if constexpr (std::is_same_v<T, Index> || std::is_same_v<T, std::vector<Index>>) require_whole(json.at(key), key);
     try {
         return json.at(key).get<T>();
     } catch (const Json::exception&) {

@@ -158,9 +158,14 @@ std::string key_of(const NodeDescription& node, Index tile) {
 
 constexpr const char* cache_format = "tesela-nodes";
 
+/// Empty where none can be: nobody may ever write to the other end of a pipe.
 std::string cache_file(const std::string& folder, const std::vector<std::string>& keys) {
+    if (folder.empty()) return {};
     const std::size_t digest = std::hash<std::string>{}(fmt::format("{}", fmt::join(keys, "\n")));
-    return (std::filesystem::path(folder) / "nodes" / fmt::format("{:016x}.json", digest)).string();
+    const auto file = std::filesystem::path(folder) / "nodes" / fmt::format("{:016x}.json", digest);
+    std::error_code unseen;
+    const bool other = std::filesystem::exists(file, unseen) && !std::filesystem::is_regular_file(file, unseen);
+    return other ? "" : file.string();
 }
 
 Json to_json(const std::vector<MeasuredNode>& nodes) {
@@ -271,7 +276,7 @@ void RunningPlan::find_nodes() {
     }
     const std::vector<std::string> keys = engine_.gather(key_of(engine_.description(), options_.evaluation.tile));
     const bool first = engine_.this_node() == NodeId{0};
-    const std::string file = options_.cache_folder.empty() ? "" : cache_file(options_.cache_folder, keys);
+    const std::string file = cache_file(options_.cache_folder, keys);
     const std::vector<std::string> kernels = kernels_of(application_, engine_.node_count());
     const Json mine = first ? to_json(read_cache(file, keys, kernels)) : Json::array();
     nodes_ = nodes_from(Json::parse(engine_.gather(mine.dump()).front()));

@@ -1,11 +1,11 @@
 #include "table.hpp"
 
-#include "part_table.hpp"
 #include "origin.hpp"
+#include "part_table.hpp"
 #include "support/temporary_directory.hpp"
 
-#include "tesela/base/index.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/base/index.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
