@@ -21,6 +21,7 @@
 #include "soak/fault_program.hpp"
 #include "soak_bench.hpp"
 #include "tables_bench.hpp"
+#include "tlr_bench.hpp"
 #include "trace_bench.hpp"
 #include "unequal_bench.hpp"
 
@@ -621,6 +622,38 @@ void add_unequal(CLI::App& app, int& exit_code) {
     });
 }
 
+void add_tlr(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<bench::TlrOptions>();
+    auto* command = app.add_subcommand(
+        "tlr",
+        "The Cholesky factor of a compressed covariance matrix beside the dense one; exit code 1 if it takes more "
+        "than a fifth of the time or memory of that, or is less accurate than it should be");
+    command->add_option("--n", options->n, "Points, on a grid of which each is moved a little")->capture_default_str();
+    cli::add_choice(*command, "--family", options->family, covariance_family_names, "Covariance");
+    command->add_option("--range", options->theta.range, "Of the covariance")->capture_default_str();
+    command->add_option("--smoothness", options->theta.smoothness, "Of the covariance")->capture_default_str();
+    command->add_option("--nugget", options->theta.nugget, "Of the covariance")->capture_default_str();
+    command->add_option("--dimensions", options->dimensions, "Of the points")
+        ->check(CLI::Range(1, 3))
+        ->capture_default_str();
+    command->add_option("--accuracy", options->accuracy, "Of a tile, in the Frobenius norm")->capture_default_str();
+    command->add_option("--band", options->band, "Tiles nearer to the diagonal than this are dense")
+        ->capture_default_str();
+    command->add_option("--dense-n", options->dense_n, "Points of the dense matrix that its rate is measured with")
+        ->capture_default_str();
+    command->add_option("--iterations", options->iterations, "Power iterations for the residual; 0: none")
+        ->capture_default_str();
+    cli::add_engine_options(*command, options->run);
+    cli::add_tiling_options(*command, options->run);
+    cli::add_json_option(*command, options->run);
+    command->callback([=, &exit_code] {
+        exit_code = cli::run_guarded("tesela bench tlr", [&] {
+            const auto engine = cli::start_engine(options->run);
+            return print_checked(*engine, bench::tlr_benchmark(*engine, *options), options->run.json);
+        });
+    });
+}
+
 void add_paper000(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<bench::Paper000Options>();
     auto run = std::make_shared<cli::RunOptions>();
@@ -807,6 +840,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): options
     add_phases(app, exit_code);
     add_figure12(app, exit_code);
     add_unequal(app, exit_code);
+    add_tlr(app, exit_code);
     add_paper001(app, exit_code);
     add_prediction(app, exit_code);
     add_simulate(app, exit_code);

@@ -68,7 +68,7 @@ public:
         item.ends = below(4, 5) == 0 ? Ends::when_matched : Ends::when_free;
         item.left_out = below(10, 6) == 0;
         item.any_size = below(3, 7) == 0;
-        item.thrown_away = !item.any_size && below(8, 10) == 0;
+        item.thrown_away = below(8, 10) == 0;
         item.refusals = static_cast<int>(below(3, 8));
         item.first = static_cast<std::uint8_t>(below(256, 9));
         return item;
@@ -170,9 +170,10 @@ public:
         if (!item_.thrown_away) memory_.assign(static_cast<std::size_t>(item_.bytes() + 8), 0xCC);
         transport.receive(label, item_.thrown_away ? nullptr : memory_.data(), item_.bytes(), *this);
     }
-    void* room(Index bytes) override {
+    std::optional<void*> room(Index bytes) override {
         expect(item_.any_size && bytes == item_.sent(), "room for another number of bytes is asked for");
-        if (item_.refusals-- > 0) return nullptr;
+        if (item_.refusals-- > 0) return std::nullopt;
+        if (item_.thrown_away) return nullptr;
         memory_.assign(static_cast<std::size_t>(bytes + 8), 0xCC);
         return memory_.data();
     }

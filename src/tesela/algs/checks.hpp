@@ -45,4 +45,11 @@ void require_same_rows(const MatrixView<T>& a, const MatrixView<T>& b, std::stri
     require_product(a.transposed(), b, what);
 }
 
+/// The triangle that holds the elements of a triangular view in memory.
+template <class T>
+[[nodiscard]] Triangle stored_triangle(const MatrixView<T>& A) {
+    const Triangle seen = A.part() == Part::lower ? Triangle::lower : Triangle::upper;
+    return A.op() == Op::none ? seen : flip(seen);
+}
+
 }  // namespace tesela

@@ -6,13 +6,6 @@
 namespace tesela {
 namespace {
 
-/// The triangle that holds the elements of a triangular view in memory.
-template <class T>
-Triangle stored_triangle(const MatrixView<T>& A) {
-    const Triangle seen = A.part() == Part::lower ? Triangle::lower : Triangle::upper;
-    return A.op() == Op::none ? seen : flip(seen);
-}
-
 /// B(i, c) -= A(i, k)·B(k, c), where the right-hand side lives or where the matrix tile lives.
 template <class T>
 Task update(const SolveOptions& options, TileOf<T> a, TileOf<T> b, TileOf<T> c) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <utility>
 
@@ -30,6 +31,12 @@ Attachment::Attachment(MatrixSpec spec) : spec_(std::move(spec)) {
     if (spec_.stored == Stored::lower && spec_.tiling.row_cuts() != spec_.tiling.col_cuts())
         throw Error("matrix {} cannot store its lower triangle only: its rows and columns are not cut alike",
                     spec_.name);
+    if (spec_.compression && !(spec_.compression->accuracy >= 0))
+        throw Error("matrix {}: the accuracy of its tiles is {}; it must not be negative", spec_.name,
+                    spec_.compression->accuracy);
+    if (spec_.compression && spec_.memory)
+        throw Error("matrix {} cannot be compressed in memory of the caller: its ranks are not known before",
+                    spec_.name);
     written_.assign(static_cast<std::size_t>(tiles.count()), spec_.memory ? 1 : 0);
 }
 
@@ -45,13 +52,17 @@ std::size_t Attachment::bytes(TileIndex tile) const {
     return static_cast<std::size_t>(size.rows) * static_cast<std::size_t>(size.cols) * element_bytes(spec_.type);
 }
 
+bool Attachment::compressible(TileIndex tile) const {
+    return spec_.compression && std::abs(tile.i - tile.j) >= std::max<Index>(1, spec_.compression->dense_band);
+}
+
 std::vector<double> Attachment::bytes_per_node(Index nodes) const {
     std::vector<double> total(static_cast<std::size_t>(nodes), 0);
     const GridSize tiles = spec_.tiling.grid();
     for (Index i = 0; i < tiles.rows; ++i)
         for (Index j = 0; j < tiles.cols; ++j)
             if (has({i, j}))
-                total[static_cast<std::size_t>(owner({i, j}).number())] += static_cast<double>(bytes({i, j}));
+                total[static_cast<std::size_t>(owner({i, j}).number())] += static_cast<double>(certain_bytes({i, j}));
     return total;
 }
 

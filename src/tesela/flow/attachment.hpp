@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,14 @@ struct TileMemory {
 /// matrix is attached, pages included, so that no task waits for the system.
 enum class Allocation : std::uint8_t { when_written, at_once };
 
+/// Tiles of a matrix that may be stored as U·Vᵀ: of tile low-rank matrices.
+struct Compression {
+    /// What a tile may differ from the one that it stands for, in the Frobenius norm.
+    double accuracy = 0;
+    /// Tiles (i, j) with |i - j| below this are stored with all their elements; those of the diagonal always are.
+    Index dense_band = 1;
+};
+
 /// All an engine must know to hold a matrix.
 struct MatrixSpec {
     std::string name = "A";
@@ -36,6 +45,8 @@ struct MatrixSpec {
     std::function<TileMemory(TileIndex)> memory;
     /// Of tiles for which the caller brings no memory.
     Allocation allocation = Allocation::when_written;
+    /// None: all tiles are stored with all their elements. With it the caller brings no memory.
+    std::optional<Compression> compression{};
 };
 
 class Attachment;
@@ -72,13 +83,19 @@ public:
         return {spec_.tiling.rows(tile.i), spec_.tiling.cols(tile.j)};
     }
     [[nodiscard]] Allocation allocation() const { return spec_.allocation; }
+    [[nodiscard]] const std::optional<Compression>& compression() const { return spec_.compression; }
+    /// Whether a tile may be stored as U·Vᵀ; its rank is known where its value is.
+    [[nodiscard]] bool compressible(TileIndex tile) const;
+    /// Of all its elements.
     [[nodiscard]] std::size_t bytes(TileIndex tile) const;
-    /// As it travels: a token, which has no bytes, as one.
+    /// What is kept free for it from the start: nothing for a tile whose rank nobody knows yet.
+    [[nodiscard]] std::size_t certain_bytes(TileIndex tile) const { return compressible(tile) ? 0 : bytes(tile); }
+    /// As it travels, or at most if it is compressible: a token, which has no bytes, as one.
     [[nodiscard]] std::size_t message_bytes(TileIndex tile) const { return std::max<std::size_t>(1, bytes(tile)); }
     /// Whether the caller brought the memory, and with it the first values.
     [[nodiscard]] bool has_callers_memory() const { return static_cast<bool>(spec_.memory); }
     [[nodiscard]] bool has(TileIndex tile) const { return spec_.stored == Stored::full || tile.i >= tile.j; }
-    /// Bytes of the tiles that each of so many nodes owns.
+    /// What is kept free for the tiles that each of so many nodes owns.
     [[nodiscard]] std::vector<double> bytes_per_node(Index nodes) const;
     /// Position of a tile in arrays kept per tile.
     [[nodiscard]] std::size_t position(TileIndex tile) const {

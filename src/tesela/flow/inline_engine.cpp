@@ -1,7 +1,9 @@
 #include "tesela/flow/inline_engine.hpp"
 
+#include "tesela/kernels/tile_values.hpp"
+
 #include <array>
-#include <cstring>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -14,23 +16,56 @@ public:
         : Attachment(std::move(matrix)),
           tiles_(static_cast<std::size_t>(tiling().grid().count())) {}
 
-    /// Allocates the tile if nothing touched it before.
+    /// Allocates the tile if nothing touched it before; one that is compressible is zero, of rank 0.
     Tile tile(TileIndex index) {
-        const TileShape size = shape(index);
+        TileShape size = shape(index);
         if (spec().memory) {
             const TileMemory memory = spec().memory(index);
             return {memory.data, size, memory.ld};
         }
-        auto& storage = tiles_[position(index)];
-        if (storage.empty()) storage.resize(bytes(index) / sizeof(double) + 1);
-        return {storage.data(), size, size.rows};
+        Stored& stored = tiles_[position(index)];
+        if (compressible(index)) {
+            size.rank = stored.rank;
+        } else if (stored.elements.empty()) {
+            stored.elements.resize(bytes(index) / sizeof(double) + 1);
+        }
+        return {stored.elements.data(), size, size.rows};
     }
 
+    /// How a compressible tile gets memory for another rank.
+    class Room final : public TileRoom {
+    public:
+        Room() : TileRoom(0) {}
+        Room(InlineAttachment& matrix, TileIndex tile)
+            : TileRoom(matrix.compression()->accuracy),
+              matrix_(&matrix),
+              tile_(tile) {}
+        void* replace(Index rank) noexcept override try {
+            TileShape size = matrix_->shape(tile_);
+            size.rank = rank;
+            const auto bytes = static_cast<std::size_t>(stored_elements(size)) * element_bytes(matrix_->type());
+            std::vector<double> elements(bytes / sizeof(double) + 1);
+            matrix_->tiles_[matrix_->position(tile_)] = {std::move(elements), rank};
+            return matrix_->tiles_[matrix_->position(tile_)].elements.data();
+        } catch (const std::bad_alloc&) {
+            return nullptr;
+        }
+
+    private:
+        InlineAttachment* matrix_ = nullptr;
+        TileIndex tile_{};
+    };
+
 private:
-    std::vector<std::vector<double>> tiles_;
+    struct Stored {
+        std::vector<double> elements;
+        Index rank = 0;  ///< of a compressible tile
+    };
+    std::vector<Stored> tiles_;
 };
 
-Tile tile_of(const TileRef& ref) { return static_cast<InlineAttachment*>(ref.matrix)->tile(ref.index); }
+InlineAttachment& attachment_of(const TileRef& ref) { return static_cast<InlineAttachment&>(*ref.matrix); }
+Tile tile_of(const TileRef& ref) { return attachment_of(ref).tile(ref.index); }
 
 }  // namespace
 
@@ -48,8 +83,16 @@ void InlineEngine::submit(StreamState& stream, const Task& task) {
     if (task.resource != nullptr) number_of(resources_, *task.resource);  // one task at a time needs no more than one
     if (stream.failure.raised()) return;
     std::array<Tile, Task::max_accesses> tiles;
+    std::array<InlineAttachment::Room, Task::max_accesses> rooms;
     std::size_t count = 0;
-    for (const Access& access : task.used()) tiles[count++] = tile_of(access.tile);
+    for (const Access& access : task.used()) {
+        Tile& tile = tiles[count] = tile_of(access.tile);
+        if (writes(access.mode) && access.tile.matrix->compressible(access.tile.index)) {
+            rooms[count] = {attachment_of(access.tile), access.tile.index};
+            tile.room = &rooms[count];
+        }
+        ++count;
+    }
     const KernelResult result = task.kernel->cpu({{tiles.data(), count}, task.arguments.data()});
     if (result.failure != Failure::none) stream.failure.raise({result.failure, result.index, result.reason});
 }
@@ -70,12 +113,7 @@ void InlineEngine::retire(StreamState&, TileRef) {}
 void InlineEngine::discard(StreamState&, TileRef) {}
 
 void InlineEngine::fetch(StreamState&, TileRef tile, std::shared_ptr<Fetched> into) {
-    const Tile from = tile_of(tile);
-    const std::size_t element = element_bytes(tile.matrix->type());
-    const std::size_t column = static_cast<std::size_t>(from.rows()) * element;
-    for (Index j = 0; j < from.cols(); ++j)
-        std::memcpy(into->bytes().data() + static_cast<std::size_t>(j) * column,
-                    static_cast<const std::byte*>(from.data) + static_cast<std::size_t>(j * from.ld) * element, column);
+    copy_values(tile_of(tile), tile.matrix->type(), into->bytes().data());
     into->arrive(true);
 }
 

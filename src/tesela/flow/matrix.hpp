@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -93,6 +94,8 @@ struct MatrixOptions {
     std::function<TileMemory(TileIndex)> memory{};
     /// See MatrixSpec::allocation.
     Allocation allocation = Allocation::when_written;
+    /// See MatrixSpec::compression.
+    std::optional<Compression> compression{};
 };
 
 /// A tiled, distributed matrix of float or double. Move-only; tiles are allocated on their owner, when first written
@@ -108,7 +111,8 @@ public:
                                 .type = element_type<T>,
                                 .stored = options.stored,
                                 .memory = std::move(options.memory),
-                                .allocation = options.allocation})) {}
+                                .allocation = options.allocation,
+                                .compression = options.compression})) {}
 
     [[nodiscard]] const Tiling& tiling() const { return attachment_->tiling(); }
     [[nodiscard]] const Distribution& distribution() const { return attachment_->distribution(); }

@@ -68,6 +68,7 @@ void Stream::submit(Task task) {
     task.phase = phase_;
     for (const Access& access : task.used()) {
         check_tile(task.kernel->name, access.tile);
+        check_form(*task.kernel, access.tile);
         if (reads(access.mode)) check_has_value(task.kernel->name, access.tile);
     }
     if (task.placement == Placement::automatic) task.node = node_of(task);
@@ -104,6 +105,12 @@ void Stream::check_tile(std::string_view who, const TileRef& tile) const {
     if (!matrix.has(tile.index))
         throw Error("{} uses tile ({}, {}) of matrix {}, which stores its lower triangle only", who, i, j,
                     matrix.name());
+}
+
+void Stream::check_form(const Kernel& kernel, const TileRef& tile) {
+    if (kernel.forms == TileForms::any || !tile.matrix->compressible(tile.index)) return;
+    throw Error("{} works on tiles with all their elements, and tile ({}, {}) of matrix {} may be stored as U*V'",
+                kernel.name, tile.index.i, tile.index.j, tile.matrix->name());
 }
 
 void Stream::check_single(const TileRef& tile) const {

@@ -96,6 +96,7 @@ private:
     Attachment& partial_sum(const Task& task, TileRef tile);
     void check_node(std::string_view who, Index node) const;
     void check_tile(std::string_view who, const TileRef& tile) const;
+    static void check_form(const Kernel& kernel, const TileRef& tile);
     void check_single(const TileRef& tile) const;
     void check_has_value(std::string_view who, const TileRef& tile) const;
     void prepare_target(const Exchange& exchange, TileIndex tile);

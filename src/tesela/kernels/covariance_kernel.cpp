@@ -1,5 +1,13 @@
 #include "tesela/kernels/covariance_kernel.hpp"
 
+#include "tesela/kernels/internal/low_rank_tiles.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+#include <vector>
+
 namespace tesela {
 namespace {
 
@@ -7,9 +15,85 @@ using Shapes = std::span<const TileShape>;
 
 double elements(const TileShape& shape) { return static_cast<double>(shape.rows) * static_cast<double>(shape.cols); }
 
+/// The box around some points, in the coordinates that distances are computed from.
+class Box {
+public:
+    Box(const PointSet& points, Index begin, Index count) : dimensions_(points.dimensions()) {
+        for (Index d = 0; d < dimensions_; ++d) {
+            const auto some =
+                points.coordinate(d).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count));
+            const auto [least, most] = std::ranges::minmax(some);
+            sides_[static_cast<std::size_t>(d)] = {least, most};
+        }
+    }
+    /// How far a point of another set is from it; on the Earth straight through, which is no more than along the
+    /// surface.
+    [[nodiscard]] double distance(const PointSet& points, Index point) const {
+        double squares = 0;
+        for (Index d = 0; d < dimensions_; ++d) {
+            const double x = points.coordinate(d)[static_cast<std::size_t>(point)];
+            const auto [least, most] = sides_[static_cast<std::size_t>(d)];
+            const double beside = std::max({least - x, x - most, 0.0});
+            squares += beside * beside;
+        }
+        return std::sqrt(squares);
+    }
+
+private:
+    Index dimensions_;
+    std::array<std::pair<double, double>, 3> sides_{};
+};
+
+/// Rows and columns of a tile; a row is filled as a column of the transposed tile, which is what is fast.
+class CovarianceTile final : public low_rank::Sampler<double> {
+public:
+    CovarianceTile(const CovarianceArguments& args, const TileShape& shape)
+        : args_(args),
+          shape_(shape),
+          row_box_(*args.rows, args.first.i, shape.rows),
+          col_box_(*args.cols, args.first.j, shape.cols) {}
+    [[nodiscard]] Index rows() const override { return shape_.rows; }
+    [[nodiscard]] Index cols() const override { return shape_.cols; }
+    void row(Index i, double* out) const override {
+        args_.covariance->fill_tile({.rows = args_.cols,
+                                     .row_begin = args_.first.j,
+                                     .row_count = shape_.cols,
+                                     .cols = args_.rows,
+                                     .col_begin = args_.first.i + i,
+                                     .col_count = 1,
+                                     .out = out,
+                                     .ld = shape_.cols,
+                                     .sets = args_.sets});
+    }
+    void column(Index j, double* out) const override {
+        args_.covariance->fill_tile({.rows = args_.rows,
+                                     .row_begin = args_.first.i,
+                                     .row_count = shape_.rows,
+                                     .cols = args_.cols,
+                                     .col_begin = args_.first.j + j,
+                                     .col_count = 1,
+                                     .out = out,
+                                     .ld = shape_.rows,
+                                     .sets = args_.sets});
+    }
+    [[nodiscard]] double row_bound(Index i) const override {
+        return (*args_.covariance)(col_box_.distance(*args_.rows, args_.first.i + i));
+    }
+    [[nodiscard]] double column_bound(Index j) const override {
+        return (*args_.covariance)(row_box_.distance(*args_.cols, args_.first.j + j));
+    }
+
+private:
+    const CovarianceArguments& args_;
+    TileShape shape_;
+    Box row_box_, col_box_;
+};
+
 KernelResult run_covariance(const KernelCall& call) noexcept {
     const auto& args = call.args<CovarianceArguments>();
     const Tile& tile = call.tiles[0];
+    if (low_rank::concerns(call.tiles))
+        return low_rank::guarded([&] { return low_rank::store<double>(tile, CovarianceTile(args, tile.shape)); });
     args.covariance->fill_tile({.rows = args.rows,
                                 .row_begin = args.first.i,
                                 .row_count = tile.rows(),
@@ -30,6 +114,39 @@ KernelCost cost_covariance(Shapes s, const void* arguments) noexcept {
     return {flops * elements(s[0]), sizeof(double) * elements(s[0])};
 }
 
+/// Some columns of K at a time, which stay in a cache.
+KernelResult run_covariance_product(const KernelCall& call) noexcept {
+    const auto& args = call.args<CovarianceArguments>();
+    const blas::Block<double> x(call.tiles[0]);
+    const blas::Block<double> y(call.tiles[1]);
+    constexpr Index columns = 32;
+    return low_rank::guarded([&]() -> KernelResult {
+        std::vector<double> some(static_cast<std::size_t>(y.rows * columns));
+        for (Index first = 0; first < x.rows; first += columns) {
+            const Index count = std::min(columns, x.rows - first);
+            args.covariance->fill_tile({.rows = args.rows,
+                                        .row_begin = args.first.i,
+                                        .row_count = y.rows,
+                                        .cols = args.cols,
+                                        .col_begin = args.first.j + first,
+                                        .col_count = count,
+                                        .out = some.data(),
+                                        .ld = y.rows,
+                                        .sets = args.sets});
+            const blas::Block<double> k(some.data(), y.rows, count, y.rows);
+            blas::gemm({.alpha = 1, .beta = 1}, k, x.part({first, 0}, {count, x.cols}), y);
+        }
+        return {};
+    });
+}
+
+KernelCost cost_covariance_product(Shapes s, const void* arguments) noexcept {
+    const TileShape k{s[1].rows, s[0].rows};
+    const KernelCost generated = cost_covariance({&k, 1}, arguments);
+    return {generated.flops + 2 * elements(k) * static_cast<double>(s[0].cols),
+            sizeof(double) * (elements(s[0]) + 2 * elements(s[1]))};
+}
+
 KernelResult run_column_squares(const KernelCall& call) noexcept {
     const Tile& a = call.tiles[0];
     auto* const sums = call.tiles[1].as<double>();
@@ -48,7 +165,9 @@ KernelCost cost_column_squares(Shapes s, const void*) noexcept {
 
 }  // namespace
 
-const CovarianceKernel covariance_kernel{"dcmg", cost_covariance, run_covariance};
+const CovarianceKernel covariance_kernel{"dcmg", cost_covariance, run_covariance, TileForms::any};
+const KernelOf<CovarianceArguments, const double, double> covariance_product_kernel{"dcmm", cost_covariance_product,
+                                                                                    run_covariance_product};
 const KernelOf<NoArguments, const double, double> column_squares_kernel{"dcolsq", cost_column_squares,
                                                                         run_column_squares};
 

@@ -19,6 +19,9 @@ struct CovarianceArguments {
 using CovarianceKernel = KernelOf<CovarianceArguments, double>;
 extern const CovarianceKernel covariance_kernel;
 
+/// (X, Y): Y := Y + K·X, K the covariances of observations as `covariance_kernel` has them, of which none are stored.
+extern const KernelOf<CovarianceArguments, const double, double> covariance_product_kernel;
+
 /// (A, s): s(j) := s(j) + Σ_i A(i, j)², s one column with as many rows as A has columns.
 extern const KernelOf<NoArguments, const double, double> column_squares_kernel;
 

@@ -2,9 +2,12 @@
 
 #include "tesela/kernels/internal/blas.hpp"
 #include "tesela/kernels/internal/blas_library.hpp"
+#include "tesela/kernels/internal/low_rank_tiles.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <new>
 #include <optional>
 
 namespace tesela {
@@ -12,13 +15,14 @@ namespace {
 
 using Shapes = std::span<const TileShape>;
 
+/// Of all rows and columns, and those that are stored.
 double elements(const TileShape& shape) { return static_cast<double>(shape.rows) * static_cast<double>(shape.cols); }
 double cube(Index n) { return std::pow(static_cast<double>(n), 3); }
 
 template <class T>
 double bytes_of(Shapes shapes) {
     double total = 0;
-    for (const auto& shape : shapes) total += elements(shape);
+    for (const auto& shape : shapes) total += static_cast<double>(stored_elements(shape));
     return total * sizeof(T);
 }
 
@@ -97,24 +101,35 @@ KernelResult run_lauum(const KernelCall& call) noexcept {
 
 template <class T>
 KernelResult run_trsm(const KernelCall& call) noexcept {
+    if (low_rank::concerns(call.tiles))
+        return low_rank::guarded(
+            [&] { return low_rank::trsm<T>(call.args<TriangularArguments>(), call.tiles[0], call.tiles[1]); });
     blas::trsm(call.args<TriangularArguments>(), blas::Block<T>(call.tiles[0]), blas::Block<T>(call.tiles[1]));
     return {};
 }
 
 template <class T>
 KernelResult run_trmm(const KernelCall& call) noexcept {
+    if (low_rank::concerns(call.tiles))
+        return low_rank::guarded(
+            [&] { return low_rank::trmm<T>(call.args<TriangularArguments>(), call.tiles[0], call.tiles[1]); });
     blas::trmm(call.args<TriangularArguments>(), blas::Block<T>(call.tiles[0]), blas::Block<T>(call.tiles[1]));
     return {};
 }
 
 template <class T>
 KernelResult run_syrk(const KernelCall& call) noexcept {
+    if (low_rank::concerns(call.tiles))
+        return low_rank::guarded(
+            [&] { return low_rank::syrk<T>(call.args<SyrkArguments>(), call.tiles[0], call.tiles[1]); });
     blas::syrk(call.args<SyrkArguments>(), blas::Block<T>(call.tiles[0]), blas::Block<T>(call.tiles[1]));
     return {};
 }
 
 template <class T>
 KernelResult run_gemm(const KernelCall& call) noexcept {
+    if (low_rank::concerns(call.tiles))
+        return low_rank::guarded([&] { return low_rank::gemm<T>(call.args<GemmArguments>(), call.tiles); });
     blas::gemm(call.args<GemmArguments>(), blas::Block<T>(call.tiles[0]), blas::Block<T>(call.tiles[1]),
                blas::Block<T>(call.tiles[2]));
     return {};
@@ -122,6 +137,8 @@ KernelResult run_gemm(const KernelCall& call) noexcept {
 
 template <class T>
 KernelResult run_gemv(const KernelCall& call) noexcept {
+    if (low_rank::concerns(call.tiles))
+        return low_rank::guarded([&] { return low_rank::gemm<T>(call.args<GemmArguments>(), call.tiles); });
     blas::gemv(call.args<GemmArguments>(), blas::Block<T>(call.tiles[0]), blas::Block<T>(call.tiles[1]),
                blas::Block<T>(call.tiles[2]));
     return {};
@@ -129,6 +146,9 @@ KernelResult run_gemv(const KernelCall& call) noexcept {
 
 template <class T>
 KernelResult run_geadd(const KernelCall& call) noexcept {
+    if (low_rank::concerns(call.tiles))
+        return low_rank::guarded(
+            [&] { return low_rank::geadd<T>(call.args<GeaddArguments>(), call.tiles[0], call.tiles[1]); });
     const auto& args = call.args<GeaddArguments>();
     const blas::Block<T> a(call.tiles[0]);
     const blas::Block<T> b(call.tiles[1]);
@@ -142,6 +162,8 @@ KernelResult run_geadd(const KernelCall& call) noexcept {
 
 template <class T>
 KernelResult run_laset(const KernelCall& call) noexcept {
+    if (low_rank::concerns(call.tiles))
+        return low_rank::guarded([&] { return low_rank::laset<T>(call.args<LasetArguments>(), call.tiles[0]); });
     const auto& args = call.args<LasetArguments>();
     const blas::Block<T> a(call.tiles[0]);
     for (Index j = 0; j < a.cols; ++j)
@@ -151,6 +173,8 @@ KernelResult run_laset(const KernelCall& call) noexcept {
 
 template <class T>
 KernelResult run_scale(const KernelCall& call) noexcept {
+    if (low_rank::concerns(call.tiles))
+        return low_rank::guarded([&] { return low_rank::scale<T>(call.args<ScaleArguments>().factor, call.tiles[0]); });
     const auto factor = static_cast<T>(call.args<ScaleArguments>().factor);
     const blas::Block<T> a(call.tiles[0]);
     for (Index j = 0; j < a.cols; ++j)
@@ -158,17 +182,48 @@ KernelResult run_scale(const KernelCall& call) noexcept {
     return {};
 }
 
+/// Rows and columns of a tile by the function of its elements.
+template <class T>
+class GeneratedTile final : public low_rank::Sampler<T> {
+public:
+    GeneratedTile(const GenerateArguments& args, const TileShape& shape, ElementIndex& at)
+        : args_(args),
+          shape_(shape),
+          at_(at) {}
+    [[nodiscard]] Index rows() const override { return shape_.rows; }
+    [[nodiscard]] Index cols() const override { return shape_.cols; }
+    void row(Index i, T* out) const override {
+        for (Index j = 0; j < shape_.cols; ++j) out[j] = element(i, j);
+    }
+    void column(Index j, T* out) const override {
+        for (Index i = 0; i < shape_.rows; ++i) out[i] = element(i, j);
+    }
+
+private:
+    [[nodiscard]] T element(Index i, Index j) const {
+        at_ = {args_.first.i + i, args_.first.j + j};
+        return static_cast<T>(args_.element(args_.context, at_));
+    }
+    const GenerateArguments& args_;
+    TileShape shape_;
+    ElementIndex& at_;  ///< the element that is asked for, for errors
+};
+
 template <class T>
 KernelResult run_generate(const KernelCall& call) noexcept {
     const auto& args = call.args<GenerateArguments>();
     const blas::Block<T> a(call.tiles[0]);
     ElementIndex at = args.first;
     try {
+        if (low_rank::concerns(call.tiles))
+            return low_rank::store<T>(call.tiles[0], GeneratedTile<T>(args, call.tiles[0].shape, at));
         for (Index j = 0; j < a.cols; ++j)
             for (Index i = 0; i < a.rows; ++i) {
                 at = {args.first.i + i, args.first.j + j};
                 a(i, j) = static_cast<T>(args.element(args.context, at));
             }
+    } catch (const std::bad_alloc&) {
+        return {Failure::out_of_memory};
     } catch (...) {
         return fail("the function that generates the elements threw an exception, in the row of this index", at.i);
     }
@@ -195,7 +250,24 @@ KernelResult run_logdet(const KernelCall& call) noexcept {
     return {};
 }
 
-// Costs: the usual counts of LAPACK Working Note 41, leading terms.
+// Costs: the usual counts of LAPACK Working Note 41, leading terms; where a tile is of low rank k, those of paper 004,
+// section III-B, with nb the larger side.
+
+double largest_rank(Shapes s) { return static_cast<double>(std::ranges::max(s, {}, &TileShape::rank).rank); }
+double largest_side(Shapes s) {
+    Index side = 0;
+    for (const TileShape& shape : s) side = std::max({side, shape.rows, shape.cols});
+    return static_cast<double>(side);
+}
+bool any_low_rank(Shapes s) {
+    return std::ranges::any_of(s, [](const TileShape& shape) { return shape.rank != dense_rank; });
+}
+/// A product into a tile of low rank 36·nb·k², into one with all its elements 2·nb²·k + 4·nb·k².
+double low_rank_product(Shapes s) {
+    const double k = largest_rank(s);
+    const double nb = largest_side(s);
+    return s.back().rank != dense_rank ? 36 * nb * k * k : 2 * nb * nb * k + 4 * nb * k * k;
+}
 
 template <class T>
 KernelCost cost_potrf(Shapes s, const void*) noexcept {
@@ -209,15 +281,18 @@ template <class T>
 KernelCost cost_triangular(Shapes s, const void* arguments) noexcept {
     const auto& args = *static_cast<const TriangularArguments*>(arguments);
     const auto order = static_cast<double>(args.side == Side::left ? s[1].rows : s[1].cols);
+    if (s[1].rank != dense_rank) return {order * order * static_cast<double>(s[1].rank), bytes_of<T>(s)};
     return {order * elements(s[1]), bytes_of<T>(s)};
 }
 template <class T>
 KernelCost cost_syrk(Shapes s, const void*) noexcept {
+    if (any_low_rank(s)) return {low_rank_product(s), bytes_of<T>(s)};
     return {elements(s[0]) * static_cast<double>(s[1].rows), bytes_of<T>(s)};
 }
 template <class T>
 KernelCost cost_gemm(Shapes s, const void* arguments) noexcept {
     const auto& args = *static_cast<const GemmArguments*>(arguments);
+    if (any_low_rank(s)) return {low_rank_product(s), bytes_of<T>(s)};
     const auto inner = static_cast<double>(args.op_a == Op::none ? s[0].cols : s[0].rows);
     return {2 * inner * elements(s[2]), bytes_of<T>(s)};
 }
@@ -256,27 +331,31 @@ template <class T>
 const KernelOf<NoArguments, T> Dense<T>::lauum{named<T>("slauum", "dlauum"), cost_potrf<T>, run_lauum<T>};
 template <class T>
 const KernelOf<TriangularArguments, const T, T> Dense<T>::trsm{named<T>("strsm", "dtrsm"), cost_triangular<T>,
-                                                               run_trsm<T>};
+                                                               run_trsm<T>, TileForms::any};
 template <class T>
 const KernelOf<TriangularArguments, const T, T> Dense<T>::trmm{named<T>("strmm", "dtrmm"), cost_triangular<T>,
-                                                               run_trmm<T>};
+                                                               run_trmm<T>, TileForms::any};
 template <class T>
-const KernelOf<SyrkArguments, const T, T> Dense<T>::syrk{named<T>("ssyrk", "dsyrk"), cost_syrk<T>, run_syrk<T>};
+const KernelOf<SyrkArguments, const T, T> Dense<T>::syrk{named<T>("ssyrk", "dsyrk"), cost_syrk<T>, run_syrk<T>,
+                                                         TileForms::any};
 template <class T>
-const KernelOf<GemmArguments, const T, const T, T> Dense<T>::gemm{named<T>("sgemm", "dgemm"), cost_gemm<T>,
-                                                                  run_gemm<T>};
+const KernelOf<GemmArguments, const T, const T, T> Dense<T>::gemm{named<T>("sgemm", "dgemm"), cost_gemm<T>, run_gemm<T>,
+                                                                  TileForms::any};
 template <class T>
-const KernelOf<GemmArguments, const T, const T, T> Dense<T>::gemv{named<T>("sgemv", "dgemv"), cost_gemm<T>,
-                                                                  run_gemv<T>};
+const KernelOf<GemmArguments, const T, const T, T> Dense<T>::gemv{named<T>("sgemv", "dgemv"), cost_gemm<T>, run_gemv<T>,
+                                                                  TileForms::any};
 template <class T>
-const KernelOf<GeaddArguments, const T, T> Dense<T>::geadd{named<T>("sgeadd", "dgeadd"), cost_geadd<T>, run_geadd<T>};
+const KernelOf<GeaddArguments, const T, T> Dense<T>::geadd{named<T>("sgeadd", "dgeadd"), cost_geadd<T>, run_geadd<T>,
+                                                           TileForms::any};
 template <class T>
-const KernelOf<LasetArguments, T> Dense<T>::laset{named<T>("slaset", "dlaset"), cost_write<T>, run_laset<T>};
+const KernelOf<LasetArguments, T> Dense<T>::laset{named<T>("slaset", "dlaset"), cost_write<T>, run_laset<T>,
+                                                  TileForms::any};
 template <class T>
-const KernelOf<ScaleArguments, T> Dense<T>::scale{named<T>("sscale", "dscale"), cost_write<T>, run_scale<T>};
+const KernelOf<ScaleArguments, T> Dense<T>::scale{named<T>("sscale", "dscale"), cost_write<T>, run_scale<T>,
+                                                  TileForms::any};
 template <class T>
 const KernelOf<GenerateArguments, T> Dense<T>::generate{named<T>("sgenerate", "dgenerate"), cost_write<T>,
-                                                        run_generate<T>};
+                                                        run_generate<T>, TileForms::any};
 template <class T>
 const KernelOf<NoArguments, const T, const T, T> Dense<T>::dot{named<T>("sdot", "ddot"), cost_dot<T>, run_dot<T>};
 template <class T>

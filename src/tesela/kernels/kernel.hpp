@@ -58,6 +58,9 @@ struct KernelCost {
     double bytes = 0;
 };
 
+/// Which tiles a kernel knows how to use: those with all their elements, or also those stored as U·Vᵀ.
+enum class TileForms : std::uint8_t { dense, any };
+
 /// Work on tiles: a name, an entry per kind of worker (absent where null) and a cost that is a function of tile shapes
 /// and arguments. Knows no runtime. Kernels have static lifetime: engines keep pointers to them. Tasks are made of
 /// KernelOf, which knows what it is called with.
@@ -69,6 +72,7 @@ struct Kernel {
     Cost cost = nullptr;
     Entry cpu = nullptr;
     Entry cuda = nullptr;
+    TileForms forms = TileForms::dense;
 };
 
 /// The arguments of a kernel that has none.
@@ -91,8 +95,8 @@ struct KernelOf : Kernel {
     template <std::size_t Tiles>
     static constexpr bool takes = Tiles == sizeof...(Elements);
 
-    constexpr KernelOf(const char* its_name, Cost its_cost, Entry its_cpu)
-        : Kernel{.name = its_name, .cost = its_cost, .cpu = its_cpu} {}
+    constexpr KernelOf(const char* its_name, Cost its_cost, Entry its_cpu, TileForms its_forms = TileForms::dense)
+        : Kernel{.name = its_name, .cost = its_cost, .cpu = its_cpu, .forms = its_forms} {}
 };
 
 /// A tile as a kernel of one's own sees it: elements by row and column, from 0, column-major in memory.

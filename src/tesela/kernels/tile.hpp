@@ -41,11 +41,33 @@ struct TileShape {
     return 8.0 * static_cast<double>((shape.rows + shape.cols) * shape.rank) + 8;
 }
 
-/// What a kernel sees of a tile: column-major elements with a leading dimension.
+/// Where a tile whose rank may change gets memory for another one, and how much it may differ from what it stands for.
+class TileRoom {
+public:
+    explicit TileRoom(double accuracy) : accuracy_(accuracy) {}
+    virtual ~TileRoom() = default;
+    TileRoom(const TileRoom&) = default;
+    TileRoom& operator=(const TileRoom&) = default;
+    TileRoom(TileRoom&&) = default;
+    TileRoom& operator=(TileRoom&&) = default;
+
+    /// In the Frobenius norm.
+    [[nodiscard]] double accuracy() const { return accuracy_; }
+    /// Memory for U and V of another rank, or for all elements (dense_rank), in place of what the tile has, which is
+    /// gone then; null if there is none, and the tile keeps what it has.
+    [[nodiscard]] virtual void* replace(Index rank) noexcept = 0;
+
+private:
+    double accuracy_;
+};
+
+/// What a kernel sees of a tile: column-major elements with a leading dimension; or, where it has a rank, U (rows x
+/// rank) and after it V (cols x rank) of U·Vᵀ, without gaps.
 struct Tile {
     void* data = nullptr;
     TileShape shape{};
     Index ld = 0;
+    TileRoom* room = nullptr;  ///< of a tile that may be stored either way; only for who writes it
 
     template <class T>
     [[nodiscard]] T* as() const {
@@ -53,6 +75,16 @@ struct Tile {
     }
     [[nodiscard]] Index rows() const { return shape.rows; }
     [[nodiscard]] Index cols() const { return shape.cols; }
+    [[nodiscard]] bool is_dense() const { return shape.rank == dense_rank; }
 };
+
+/// Numbers that a tile is stored as.
+[[nodiscard]] constexpr Index stored_elements(const TileShape& shape) {
+    return shape.rank == dense_rank ? shape.rows * shape.cols : (shape.rows + shape.cols) * shape.rank;
+}
+/// From this rank on a tile takes no less memory as U·Vᵀ than with all its elements.
+[[nodiscard]] constexpr Index useless_rank(const TileShape& shape) {
+    return ceil_div(shape.rows * shape.cols, shape.rows + shape.cols);
+}
 
 }  // namespace tesela

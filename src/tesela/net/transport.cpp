@@ -73,7 +73,7 @@ Index bytes_of(const MPI_Status& status) {
 
 }  // namespace
 
-void* Message::room(Index) { return nullptr; }
+std::optional<void*> Message::room(Index) { return std::nullopt; }
 
 void Notice::set_text(const std::string& from) {
     text.fill('\0');
@@ -134,14 +134,19 @@ public:
 
     void receive(const Label& label, void* memory, Index bytes, Message& message) {
         Header header = header_of(nullptr);
-        const SendType type = memory == nullptr && bytes > 0 ? SendType(IntoBin{bytes}, header.get())
-                                                             : SendType({memory, bytes, 1, bytes}, header.get());
+        const SendType type = type_into(memory, bytes, header.get());
         MPI_Request request = MPI_REQUEST_NULL;
         check_or_end(
             MPI_Irecv(type.writable_base(), type.count(), type.get(), label.peer, tag(label), comm_.get(), &request),
             "MPI_Irecv");
         add(request,
             {.kind = UnderWay::Kind::receive, .bytes = bytes, .message = &message, .header = std::move(header)});
+    }
+
+    /// Without memory they are thrown away.
+    static SendType type_into(void* memory, Index bytes, std::uint64_t* header) {
+        if (memory == nullptr && bytes > 0) return SendType(IntoBin{bytes}, header);
+        return SendType({memory, bytes, 1, bytes}, header);
     }
 
     void expect(const Label& label, Message& message) {
@@ -295,9 +300,10 @@ private:
                 expected.header = header_of(nullptr);
                 expected.bytes = bytes_of(status) - (expected.header ? Index{sizeof(std::uint64_t)} : 0);
             }
-            void* room = expected.bytes == 0 ? nullptr : expected.message->room(expected.bytes);
-            if (room == nullptr && expected.bytes > 0) return false;
-            const SendType type({room, expected.bytes, 1, expected.bytes}, expected.header.get());
+            const std::optional<void*> room =
+                expected.bytes == 0 ? std::optional<void*>(nullptr) : expected.message->room(expected.bytes);
+            if (!room) return false;
+            const SendType type = type_into(*room, expected.bytes, expected.header.get());
             MPI_Request request = MPI_REQUEST_NULL;
             check_or_end(MPI_Imrecv(type.writable_base(), type.count(), type.get(), &expected.matched, &request),
                          "MPI_Imrecv");

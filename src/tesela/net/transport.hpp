@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace tesela::net {
@@ -40,8 +41,9 @@ public:
     Message(Message&&) = delete;
     Message& operator=(Message&&) = delete;
 
-    /// Room for a message of unknown size, now that it has come; null if there is none yet: it is asked again.
-    [[nodiscard]] virtual void* room(Index bytes);
+    /// Room for a message of unknown size, now that it has come. Nothing if there is none yet: it is asked again. Null
+    /// if there will be none: what came is thrown away.
+    [[nodiscard]] virtual std::optional<void*> room(Index bytes);
     /// It was sent, or has arrived with so many bytes. Called once, by any thread, without locks.
     virtual void ended(Index bytes) = 0;
     /// For errors: "tile (3, 4) of A, version 7".

@@ -17,14 +17,14 @@ StarpuAttachment::StarpuAttachment(MatrixSpec matrix, NodeId me, Index nodes, st
     const auto value = has_callers_memory() ? Directory::Value::given : Directory::Value::none;
     for (std::size_t p = 0; p < slots_.size(); ++p) {
         directory_.add(static_cast<std::int32_t>(owner(tile_at(p)).number()), value);
-        if (holds_back(p)) tile_pool().hold_back(bytes(tile_at(p)));
+        if (holds_back(p)) tile_pool().hold_back(certain_bytes(tile_at(p)));
     }
 }
 
 /// Room is kept for the tiles that this node owns and nothing has written.
 bool StarpuAttachment::holds_back(std::size_t position) const {
     const TileIndex tile = tile_at(position);
-    return !has_callers_memory() && has(tile) && owner(tile) == me_ && bytes(tile) > 0 &&
+    return !has_callers_memory() && has(tile) && owner(tile) == me_ && certain_bytes(tile) > 0 &&
            slots_[position].handle == nullptr;
 }
 
@@ -58,7 +58,8 @@ Index StarpuAttachment::copied_bytes() const {
     Index total = 0;
     const auto me = static_cast<std::int32_t>(me_.number());
     for (std::size_t p = 0; p < directory_.size(); ++p)
-        if (directory_.owner(p) != me && directory_.holds(p, me)) total += static_cast<Index>(bytes(tile_at(p)));
+        if (directory_.owner(p) != me && directory_.holds(p, me))
+            total += static_cast<Index>(certain_bytes(tile_at(p)));
     return total;
 }
 

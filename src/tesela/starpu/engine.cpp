@@ -97,13 +97,14 @@ struct Effects {
             receive_tile(travelling(datum), from);
     }
     void take(std::size_t datum, std::int32_t node) const {
-        if (node == me()) engine.take_copies(stream, static_cast<Index>(matrix.bytes(matrix.tile_at(datum))));
+        if (node == me()) engine.take_copies(stream, static_cast<Index>(matrix.certain_bytes(matrix.tile_at(datum))));
     }
     void drop(std::size_t datum, std::int32_t node) const {
         if (node != me()) return;
         const TileIndex tile = matrix.tile_at(datum);
         // An owner that gives it away had it reserved.
-        if (matrix.owner(tile) != engine.me()) engine.budget.drop_copies(static_cast<Index>(matrix.bytes(tile)));
+        if (matrix.owner(tile) != engine.me())
+            engine.budget.drop_copies(static_cast<Index>(matrix.certain_bytes(tile)));
         matrix.drop(tile, {stream.mail->promises(), position});
     }
 };
@@ -159,7 +160,7 @@ bool StarpuEngine::Implementation::move_reservation(const TileRef& tile, NodeId 
     const auto unless_home = [&](NodeId node) {
         return matrix.at_home(tile.index, node) ? std::nullopt : std::optional(node);
     };
-    const std::size_t bytes = matrix.bytes(tile.index);
+    const std::size_t bytes = matrix.certain_bytes(tile.index);
     if (!budget.move(matrix.reserved_bytes,
                      {.bytes = static_cast<double>(bytes), .from = unless_home(tile.owner()), .to = unless_home(to)}))
         return false;
@@ -335,7 +336,7 @@ bool StarpuEngine::move(StreamState& stream, TileRef tile, NodeId to) {
     }
     if (to == self.me() &&
         matrix.directory().holds(matrix.position(tile.index), static_cast<std::int32_t>(to.number())))
-        self.budget.drop_copies(static_cast<Index>(matrix.bytes(tile.index)));  // reserved from here on
+        self.budget.drop_copies(static_cast<Index>(matrix.certain_bytes(tile.index)));  // reserved from here on
     if (to == self.me()) self.take_copies(mine, 0);
     matrix.directory().move(matrix.position(tile.index), static_cast<std::int32_t>(to.number()),
                             Effects{self, mine, matrix, position});

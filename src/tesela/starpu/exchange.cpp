@@ -68,7 +68,7 @@ public:
     }
     void ended(Index bytes) override {
         const std::shared_ptr<ExchangeRun> run = shipment_.run->shared_from_this();
-        stream().ended(*this);
+        stream().ended(*this, address().bytes);
         if (outgoing())
             run->sent(shipment_);
         else

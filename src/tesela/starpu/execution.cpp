@@ -1,6 +1,7 @@
 #include "tesela/starpu/internal/execution.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/kernels/tile_values.hpp"
 #include "tesela/starpu/internal/attachment.hpp"
 
 #include <starpu.h>
@@ -42,23 +43,52 @@ struct TaskRecord {
     alignas(16) std::array<std::byte, max_argument_bytes> arguments;
 };
 
-/// The tiles as the kernel sees them. Those that have no memory get some now: what a task writes for the first time,
-/// and what a failed stream never wrote.
-bool find_tiles(const starpu_task& task, void* const* buffers, std::span<Tile> tiles) {
-    for (std::size_t i = 0; i < tiles.size(); ++i) {
-        auto& tile = *static_cast<TileInterface*>(buffers[i]);
-        const bool only_written = (STARPU_TASK_GET_MODE(&task, i) & STARPU_RW) == STARPU_W;
-        if (!give_memory(tile, only_written ? Contents::any : Contents::zeros)) return false;
-        tiles[i] = tile.tile();
+/// The tiles of a task as its kernel sees them.
+class UsedTiles {
+public:
+    UsedTiles(const starpu_task& task, void* const* buffers)
+        : task_(task),
+          buffers_(buffers),
+          count_(static_cast<std::size_t>(STARPU_TASK_GET_NBUFFERS(&task))) {}
+
+    /// Those that have no memory get some now: what a task writes for the first time, and what a failed stream never
+    /// wrote. False if there is none.
+    bool find() {
+        for (std::size_t i = 0; i < count_; ++i) {
+            if (!give_memory(interface(i), mode(i) == STARPU_W ? Contents::any : Contents::zeros)) return false;
+            tiles_[i] = interface(i).tile();
+            if (!interface(i).compressible || (mode(i) & STARPU_W) == 0) continue;
+            rooms_[i] = InterfaceRoom(interface(i));
+            tiles_[i].room = &rooms_[i];
+        }
+        return true;
     }
-    return true;
-}
+    /// As they are after the kernel, which may have changed ranks.
+    void find_again() {
+        for (std::size_t i = 0; i < count_; ++i) tiles_[i] = interface(i).tile();
+    }
+    [[nodiscard]] std::span<const Tile> get() const { return {tiles_.data(), count_}; }
+
+private:
+    [[nodiscard]] TileInterface& interface(std::size_t i) const { return *static_cast<TileInterface*>(buffers_[i]); }
+    [[nodiscard]] unsigned mode(std::size_t i) const {
+        return static_cast<unsigned>(STARPU_TASK_GET_MODE(&task_, i)) & static_cast<unsigned>(STARPU_RW);
+    }
+
+    const starpu_task& task_;
+    void* const* buffers_;
+    std::size_t count_;
+    std::array<Tile, Task::max_accesses> tiles_{};
+    std::array<InterfaceRoom, Task::max_accesses> rooms_{};
+};
 
 /// Calls the kernel, and counts the call and the time that it took.
-KernelResult call(const TaskRecord& record, std::span<const Tile> tiles) {
+KernelResult call(const TaskRecord& record, UsedTiles& used) {
     const auto start = std::chrono::steady_clock::now();
-    const KernelResult result = record.kernel->cpu({tiles, record.arguments.data()});
+    const KernelResult result = record.kernel->cpu({used.get(), record.arguments.data()});
     const auto taken = std::chrono::steady_clock::now() - start;
+    used.find_again();
+    const std::span<const Tile> tiles = used.get();
     std::array<TileShape, Task::max_accesses> shapes;
     std::ranges::transform(tiles, shapes.begin(), [](const Tile& tile) { return tile.shape; });
     KernelCost cost;
@@ -79,16 +109,15 @@ void execute(void* buffers[], void* argument) {
     TracedRun traced(record.traced);
     record.stream->scheduler().started(starpu_worker_get_id());
     if (record.after_failure == AfterFailure::skip && record.stream->failure.raised()) return;
-    std::array<Tile, Task::max_accesses> storage;
-    const starpu_task& task = *starpu_task_get_current();
-    const std::span tiles(storage.data(), static_cast<std::size_t>(STARPU_TASK_GET_NBUFFERS(&task)));
-    if (!find_tiles(task, buffers, tiles)) {
+    UsedTiles tiles(*starpu_task_get_current(), buffers);
+    if (!tiles.find()) {
         raise_failure(*record.stream, {Failure::out_of_memory, record.stream->me.number()});
         if (record.fetched) record.fetched->arrive(false);
         return;
     }
-    const KernelResult result = call(record, tiles);
-    traced.worked(*record.kernel, tiles, record.arguments.data());
+    KernelResult result = call(record, tiles);
+    traced.worked(*record.kernel, tiles.get(), record.arguments.data());
+    if (result.failure == Failure::out_of_memory) result.index = record.stream->me.number();
     if (result.failure != Failure::none) raise_failure(*record.stream, {result.failure, result.index, result.reason});
 }
 
@@ -116,23 +145,17 @@ starpu_data_access_mode starpu_mode(AccessMode mode) {
 /// Copies a tile into the memory of a Fetched.
 struct CopyOutArguments {
     Fetched* into;
-    std::size_t element_bytes;
+    ElementType type;
 };
 KernelResult run_copy_out(const KernelCall& call) noexcept {
     const auto& args = call.args<CopyOutArguments>();
-    const Tile& tile = call.tiles[0];
-    const std::size_t column = static_cast<std::size_t>(tile.rows()) * args.element_bytes;
-    for (Index j = 0; j < tile.cols() && column > 0; ++j)
-        std::memcpy(
-            args.into->bytes().data() + static_cast<std::size_t>(j) * column,
-            static_cast<const std::byte*>(tile.data) + static_cast<std::size_t>(j * tile.ld) * args.element_bytes,
-            column);
+    copy_values(call.tiles[0], args.type, args.into->bytes().data());
     args.into->arrive(true);
     return {};
 }
 KernelCost cost_copy_out(std::span<const TileShape> shapes, const void* arguments) noexcept {
     const auto& args = *static_cast<const CopyOutArguments*>(arguments);
-    return {0, static_cast<double>(shapes[0].rows * shapes[0].cols) * static_cast<double>(args.element_bytes)};
+    return {0, static_cast<double>(shapes[0].rows * shapes[0].cols) * static_cast<double>(element_bytes(args.type))};
 }
 const Kernel copy_out{"copy_out", cost_copy_out, run_copy_out};
 
@@ -224,8 +247,7 @@ void raise_failure(StarpuStream& stream, const Status& status) {
 }
 
 Task copy_out_task(TileRef tile, Fetched& into) {
-    Task task = Task::unchecked(copy_out, {{tile, AccessMode::read}},
-                                CopyOutArguments{&into, element_bytes(tile.matrix->type())});
+    Task task = Task::unchecked(copy_out, {{tile, AccessMode::read}}, CopyOutArguments{&into, tile.matrix->type()});
     task.priority = std::numeric_limits<std::int32_t>::max();
     return task;
 }

@@ -10,7 +10,8 @@ namespace tesela::starpu {
 
 starpu_data_handle_t HandlePool::take(const Attachment& matrix, TileIndex tile, Claim claim) {
     const TileShape shape = matrix.shape(tile);
-    const Shape key{shape.rows, shape.cols, static_cast<std::uint32_t>(element_bytes(matrix.type()))};
+    const Shape key{shape.rows, shape.cols, static_cast<std::uint32_t>(element_bytes(matrix.type())),
+                    matrix.compressible(tile)};
     starpu_data_handle_t handle = nullptr;
     {
         const std::lock_guard lock(mutex_);
@@ -23,6 +24,7 @@ starpu_data_handle_t HandlePool::take(const Attachment& matrix, TileIndex tile, 
     }
     if (handle == nullptr) return register_tile(matrix, tile, claim);
     in_main_memory(handle).claim = claim;
+    if (matrix.compression()) in_main_memory(handle).accuracy = matrix.compression()->accuracy;
     return handle;
 }
 
@@ -42,7 +44,7 @@ void HandlePool::give(starpu_data_handle_t handle, Promise promise) {
 void HandlePool::left(Leaving& leaving) {
     TileInterface& tile = in_main_memory(leaving.handle);
     free_memory(tile);
-    const Shape key{tile.rows, tile.cols, tile.element_bytes};
+    const Shape key{tile.rows, tile.cols, tile.element_bytes, tile.compressible};
     starpu_data_release_on_node(leaving.handle, STARPU_MAIN_RAM);
     if (leaving.promise.of) leaving.promise.of->kept(leaving.promise.position);
     {

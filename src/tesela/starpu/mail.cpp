@@ -28,7 +28,7 @@ StreamMail::~StreamMail() {
 
 void StreamMail::add(Letter& letter, std::uint64_t position) { mail_.add(*this, letter, position); }
 void StreamMail::ready(Letter& letter, Sending sending) { mail_.ready(*this, letter, sending); }
-void StreamMail::ended(Letter& letter) { mail_.ended(*this, letter); }
+void StreamMail::ended(Letter& letter, Index bytes) { mail_.ended(*this, letter, bytes); }
 
 Mail::Mail(net::Transport& transport, std::vector<MessageLimits> limits)
     : transport_(transport),
@@ -69,11 +69,16 @@ void Mail::ready(StreamMail& stream, Letter& letter, Sending sending) {
     transport_.wake();
 }
 
-void Mail::ended(StreamMail& stream, Letter& letter) {
+void Mail::ended(StreamMail& stream, Letter& letter, Index bytes) {
     {
         const std::lock_guard lock(mutex_);
         stream.window(letter).ended(letter.number_);
-        if (letter.outgoing()) --sends_.now;
+        if (letter.outgoing()) {
+            --sends_.now;
+            Sent& sent = sent_[static_cast<std::size_t>(letter.address_.peer)];
+            ++sent.messages;
+            sent.bytes += static_cast<std::uint64_t>(bytes);
+        }
     }
     pump();
 }
@@ -100,9 +105,6 @@ Letter* Mail::next_send() {
     if (!chosen) return nullptr;
     Letter& letter = **chosen;
     letter.ends_ = end_of(letter);
-    Sent& sent = sent_[static_cast<std::size_t>(letter.address_.peer)];
-    ++sent.messages;
-    sent.bytes += static_cast<std::uint64_t>(letter.address_.bytes);
     return &letter;
 }
 

@@ -38,6 +38,7 @@ void register_data_handle(starpu_data_handle_t handle, Home home_node, void* int
         if (node == static_cast<unsigned>(home_node)) continue;
         local.pointer = 0;
         local.ld = local.rows;
+        if (local.compressible) local.rank = 0;
     }
 }
 
@@ -47,6 +48,7 @@ starpu_ssize_t allocate_data_on_node(void* interface, unsigned node) {
     const auto bytes = static_cast<starpu_ssize_t>(tile.allocated_bytes());
     tile.ld = tile.rows;
     tile.pointer = 0;
+    if (tile.compressible) tile.rank = 0;
     if (is_main_memory(node)) return bytes;
     tile.pointer = starpu_malloc_on_node(node, tile.allocated_bytes());
     if (tile.pointer == 0) return -ENOMEM;
@@ -84,13 +86,14 @@ size_t get_size(starpu_data_handle_t handle) { return of(handle, STARPU_MAIN_RAM
 
 uint32_t footprint(starpu_data_handle_t handle) {
     const TileInterface& tile = of(handle, STARPU_MAIN_RAM);
-    const uint32_t rows = starpu_hash_crc32c_be(static_cast<uint32_t>(tile.rows), tile.element_bytes);
+    const uint32_t form = tile.element_bytes + (tile.compressible ? 1U : 0U);  // of any rank
+    const uint32_t rows = starpu_hash_crc32c_be(static_cast<uint32_t>(tile.rows), form);
     return starpu_hash_crc32c_be(static_cast<uint32_t>(tile.cols), rows);
 }
 
 int compare(void* a, void* b) {
     return static_cast<int>(of(a).rows == of(b).rows && of(a).cols == of(b).cols &&
-                            of(a).element_bytes == of(b).element_bytes);
+                            of(a).element_bytes == of(b).element_bytes && of(a).compressible == of(b).compressible);
 }
 
 void display(starpu_data_handle_t handle, FILE* file) {
@@ -139,7 +142,20 @@ TileInterface describe_tile(const Attachment& matrix, TileIndex tile) {
             .ld = shape.rows,
             .element_bytes = static_cast<std::uint32_t>(element_bytes(matrix.type())),
             .claim = Claim::needed,
-            .lost = false};
+            .lost = false,
+            .compressible = matrix.compressible(tile),
+            .rank = matrix.compressible(tile) ? 0 : dense_rank,
+            .accuracy = matrix.compression() ? matrix.compression()->accuracy : 0};
+}
+
+/// The rank behind the elements of a compressible tile: a message needs no more to be understood.
+void write_rank(void* memory, const TileInterface& tile) {
+    std::memcpy(static_cast<char*>(memory) + tile.bytes() - sizeof tile.rank, &tile.rank, sizeof tile.rank);
+}
+std::int64_t read_rank(const ArrivedValue& value) {
+    std::int64_t rank = 0;
+    std::memcpy(&rank, static_cast<const char*>(value.memory) + value.bytes - sizeof rank, sizeof rank);
+    return rank;
 }
 
 void copy_columns(const void* from, const TileInterface& to) {
@@ -187,7 +203,7 @@ bool give_memory(TileInterface& tile, Contents contents) {
     if (memory == nullptr) return false;
     tile.claim = Claim::needed;  // what was held back has been used
     tile.lost = false;
-    if (contents == Contents::zeros) std::memset(memory, 0, tile.allocated_bytes());
+    if (contents == Contents::zeros || tile.compressible) std::memset(memory, 0, tile.allocated_bytes());
     pointer.store(reinterpret_cast<uintptr_t>(memory), std::memory_order_release);
     note_memory(STARPU_MAIN_RAM, static_cast<std::int64_t>(tile.allocated_bytes()));
     return true;
@@ -196,31 +212,52 @@ bool give_memory(TileInterface& tile, Contents contents) {
 void free_memory(TileInterface& tile) {
     const std::size_t bytes = tile.allocated_bytes();
     if (tile.pointer != 0) {
-        tile_pool().give(to_memory(tile.pointer), bytes);
+        give_back(tile, to_memory(tile.pointer), bytes);
         note_memory(STARPU_MAIN_RAM, -static_cast<std::int64_t>(bytes));
     } else if (tile.claim == Claim::held_back) {
         tile_pool().release_held_back(bytes);
     }
     tile.pointer = 0;
+    if (tile.compressible) tile.rank = 0;
     tile.claim = Claim::needed;
     tile.lost = false;
 }
 
-void install(TileInterface& tile, void* value, Home home) {
-    const std::size_t bytes = tile.allocated_bytes();
+void give_back(const TileInterface& tile, void* memory, std::size_t bytes) {
+    tile_pool().give(memory, bytes, tile.compressible ? Reuse::unlikely : Reuse::likely);
+}
+
+void* InterfaceRoom::replace(Index rank) noexcept {
+    TileInterface& tile = *tile_;
+    const std::size_t before = tile.bytes();
+    const std::size_t bytes = tile.bytes_of_rank(rank);
+    if (bytes != before) {
+        void* memory = tile_pool().take(bytes, Claim::needed);
+        if (memory == nullptr) return nullptr;
+        give_back(tile, to_memory(tile.pointer), before);
+        tile.pointer = reinterpret_cast<uintptr_t>(memory);
+        note_memory(STARPU_MAIN_RAM, static_cast<std::int64_t>(bytes) - static_cast<std::int64_t>(before));
+    }
+    tile.rank = rank;
+    write_rank(to_memory(tile.pointer), tile);
+    return to_memory(tile.pointer);
+}
+
+void install(TileInterface& tile, const ArrivedValue& value, Home home) {
     if (home == Home::callers) {
-        copy_columns(value, tile);
-        tile_pool().give(value, bytes);
+        copy_columns(value.memory, tile);
+        tile_pool().give(value.memory, value.bytes);
         return;
     }
-    if (tile.pointer != 0)
-        tile_pool().give(to_memory(tile.pointer), bytes);
-    else
-        note_memory(STARPU_MAIN_RAM, static_cast<std::int64_t>(bytes));
+    const std::size_t bytes = tile.allocated_bytes();
+    note_memory(STARPU_MAIN_RAM,
+                static_cast<std::int64_t>(value.bytes) - (tile.pointer != 0 ? static_cast<std::int64_t>(bytes) : 0));
+    if (tile.pointer != 0) give_back(tile, to_memory(tile.pointer), bytes);
     if (tile.claim == Claim::held_back && tile.pointer == 0) tile_pool().release_held_back(bytes);
     tile.claim = Claim::needed;
     tile.lost = false;
-    tile.pointer = reinterpret_cast<uintptr_t>(value);
+    tile.pointer = reinterpret_cast<uintptr_t>(value.memory);
+    if (tile.compressible) tile.rank = read_rank(value);
 }
 
 }  // namespace tesela::starpu

@@ -13,6 +13,7 @@
 namespace tesela::starpu {
 namespace {
 
+/// As both nodes count them before the message comes: a compressed tile has at most as many.
 Index bytes_of(const TileRef& tile) { return static_cast<Index>(tile.matrix->message_bytes(tile.index)); }
 
 /// What a letter remembers for errors and traces: its matrix may be gone when it ends.
@@ -25,6 +26,7 @@ public:
           posted_(tracing() != nullptr ? trace::Collector::now() : 0),
           version_(attachment_of(what.tile).directory().version(what.tile.matrix->position(what.tile.index))),
           tile_(what.tile.index),
+          size_(what.tile.matrix->compressible(what.tile.index) ? Size::with_the_message : Size::known),
           written_in_round_(attachment_of(what.tile).written_in(what.tile.index, what.stream.era())) {
         if (Tracing* trace = tracing()) trace->will_travel(what.tile);
     }
@@ -37,15 +39,21 @@ public:
     [[nodiscard]] std::uint64_t identity() const override { return static_cast<std::uint64_t>(tag_); }
 
 protected:
+    /// How large a compressed tile is its sender knows.
+    enum class Size : std::uint8_t { known, with_the_message };
+    [[nodiscard]] Size size() const { return size_; }
+    /// What a message counts for: also where the stream has failed and nothing travels, so that nodes agree.
+    [[nodiscard]] Index counted(Index bytes) const { return size_ == Size::known ? address().bytes : bytes; }
+
     void note_start() {
         if (tracing() != nullptr) started_ = trace::Collector::now();
     }
-    void note_end() const {
+    void note_end(Index bytes) const {
         Tracing* trace = tracing();
         if (trace == nullptr || !trace->wants(trace::Module::comms)) return;
         trace->message_ended({.kind = outgoing() ? trace::RecordKind::send : trace::RecordKind::receive,
                               .tag = static_cast<std::uint64_t>(tag_),
-                              .bytes = static_cast<std::uint64_t>(address().bytes),
+                              .bytes = static_cast<std::uint64_t>(counted(bytes)),
                               .posted = posted_,
                               .started = started_,
                               .priority = address().priority,
@@ -61,6 +69,7 @@ private:
     std::int64_t started_ = 0;
     std::uint32_t version_;
     TileIndex tile_;
+    Size size_;
     bool written_in_round_;
 };
 
@@ -101,11 +110,11 @@ private:
             }
             transport.send(label(), empty ? net::Columns{} : tile.columns(), ends(), *this);
         }
-        void ended(Index) override {
-            note_end();
+        void ended(Index bytes) override {
+            note_end(bytes);
             TileSends& sends = sends_;
             Progress& progress = owner_.progress;
-            stream().ended(*this);
+            stream().ended(*this, counted(bytes));
             sends.next();
             progress.finished();
         }
@@ -133,9 +142,10 @@ private:
 class TileReceived final : public TileLetter {
 public:
     TileReceived(const TravellingTile& what, std::int32_t from)
-        : TileLetter(
-              what,
-              {.direction = Direction::in, .peer = from, .bytes = bytes_of(what.tile), .memory = bytes_of(what.tile)}),
+        : TileLetter(what, {.direction = Direction::in,
+                            .peer = from,
+                            .bytes = bytes_of(what.tile),
+                            .memory = what.tile.matrix->compressible(what.tile.index) ? 0 : bytes_of(what.tile)}),
           handle_(attachment_of(what.tile).handle(what.tile.index)),
           home_(attachment_of(what.tile).home(what.tile.index)) {}
 
@@ -146,30 +156,37 @@ public:
     }
 
     bool take_memory(Claim claim) override {
-        memory_ = tile_pool().take(static_cast<std::size_t>(address().bytes), claim);
-        return memory_ != nullptr;
+        value_ = {tile_pool().take(static_cast<std::size_t>(address().bytes), claim),
+                  static_cast<std::size_t>(address().bytes)};
+        return value_.memory != nullptr;
     }
     void go_without_memory() override { raise_failure(owner_, {Failure::out_of_memory, owner_.me.number()}); }
+    std::optional<void*> room(Index bytes) override {
+        value_ = {tile_pool().take(static_cast<std::size_t>(bytes), Claim::needed), static_cast<std::size_t>(bytes)};
+        if (value_.memory == nullptr) go_without_memory();
+        return value_.memory;
+    }
     void start(net::Transport& transport) override {
         note_start();
-        transport.receive(label(), memory_, address().bytes, *this);
+        if (size() == Size::known) return transport.receive(label(), value_.memory, address().bytes, *this);
+        transport.receive_any_size(label(), *this);
     }
     void ended(Index bytes) override {
-        note_end();
-        if (bytes == 0 || memory_ == nullptr) {
+        note_end(bytes);
+        if (bytes == 0 || value_.memory == nullptr) {
             lost_ = bytes > 0 || !means_nothing_after_failure();
-            if (memory_ != nullptr) tile_pool().give(memory_, static_cast<std::size_t>(address().bytes));
-            memory_ = nullptr;
+            if (value_.memory != nullptr) tile_pool().give(value_.memory, value_.bytes);
+            value_ = {};
             owner_.failure.raise({Failure::elsewhere, std::numeric_limits<Index>::max()});
         }
-        stream().ended(*this);
+        stream().ended(*this, counted(bytes));
         one_of_two();
     }
 
 private:
     void one_of_two() {
         if (missing_.fetch_sub(1) > 1) return;
-        if (memory_ != nullptr) install(in_main_memory(handle_), memory_, home_);
+        if (value_.memory != nullptr) install(in_main_memory(handle_), value_, home_);
         if (lost_) in_main_memory(handle_).lost = true;
         starpu_data_release_on_node(handle_, STARPU_MAIN_RAM);
         Progress& progress = owner_.progress;
@@ -179,7 +196,7 @@ private:
 
     starpu_data_handle_t handle_;
     Home home_;
-    void* memory_ = nullptr;
+    ArrivedValue value_{};
     bool lost_ = false;  // it came when there was no memory for it
     std::atomic<int> missing_{2};
 };

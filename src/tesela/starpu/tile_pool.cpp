@@ -82,11 +82,11 @@ void* TilePool::take(std::size_t bytes, Claim claim) noexcept {
     return memory;
 }
 
-void TilePool::give(void* memory, std::size_t bytes) noexcept {
+void TilePool::give(void* memory, std::size_t bytes, Reuse reuse) noexcept {
     const std::size_t size = rounded(bytes);
     const std::lock_guard lock(mutex_);
     use_.in_use -= size;
-    if (use_.kept + size > keep_limit_ || use_.in_use + use_.kept + size > use_.limit) {
+    if (reuse == Reuse::unlikely || use_.kept + size > keep_limit_ || use_.in_use + use_.kept + size > use_.limit) {
         std::free(memory);
         return;
     }

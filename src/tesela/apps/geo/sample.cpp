@@ -2,6 +2,7 @@
 
 #include "tesela/algs/cholesky.hpp"
 #include "tesela/algs/elementwise.hpp"
+#include "tesela/algs/multiply.hpp"
 #include "tesela/algs/tasks.hpp"
 #include "tesela/apps/geo/layout.hpp"
 #include "tesela/apps/geo/likelihood.hpp"
@@ -25,18 +26,6 @@ double normal(const void* seed, ElementIndex at) {
 
 /// Draws that are multiplied together.
 constexpr Index column_tile = 128;
-
-/// z := L·e, with e in z too at the start: the diagonal blocks in place, the products below it where L lives.
-void multiply_lower(Stream& s, const MatrixView<double>& L, const MatrixView<double>& e, const MatrixView<double>& z) {
-    const auto phase = s.phase("multiply");
-    constexpr TriangularArguments lower{.side = Side::left, .triangle = Triangle::lower};
-    for (Index i = 0; i < L.tile_rows(); ++i)
-        for (Index c = 0; c < z.tile_cols(); ++c) {
-            s.submit(tasks::trmm(lower, L(i, i), z(i, c)));
-            for (Index j = 0; j < i; ++j)
-                s.submit(tasks::gemm(GemmArguments{}, L(i, j), e(j, c), reduce(z(i, c))).on(L(i, j).owner()));
-        }
-}
 
 void generate_covariances(Stream& s, const Matrix<double>& sigma, const Covariance& covariance,
                           const PointSet& points) {
@@ -96,9 +85,8 @@ std::vector<std::vector<double>> sample_fields(Stream& s, const Field& field,
 
     generate_covariances(s, sigma, covariance, points);
     generate(s, e.view(), {normal, &options.seed});
-    generate(s, z.view(), {normal, &options.seed});
     cholesky(s, sigma);
-    multiply_lower(s, sigma.lower(), e.view(), z.view());
+    multiply_triangular(s, sigma.lower(), e.view(), z.view());
     const std::vector<double> values = gather(s, z.view());
     if (const Status status = s.wait(); !status.ok())
         throw NotPositiveDefinite(explain_not_positive_definite(

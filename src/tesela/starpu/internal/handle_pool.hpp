@@ -37,7 +37,7 @@ public:
     void clear();
 
 private:
-    using Shape = std::tuple<std::int64_t, std::int64_t, std::uint32_t>;
+    using Shape = std::tuple<std::int64_t, std::int64_t, std::uint32_t, bool>;  ///< and whether it is compressible
     struct Leaving {
         HandlePool* pool;
         starpu_data_handle_t handle;

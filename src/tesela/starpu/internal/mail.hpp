@@ -70,8 +70,8 @@ public:
     void add(Letter& letter, std::uint64_t position);
     /// Nothing but the window and memory keep it back any more. Starts it in this thread or in the transport's.
     void ready(Letter& letter, Sending sending = Sending::by_workers);
-    /// It has ended; the letter may go.
-    void ended(Letter& letter);
+    /// It has ended, with so many bytes; the letter may go.
+    void ended(Letter& letter, Index bytes);
 
     [[nodiscard]] int slot() const { return slot_; }
     [[nodiscard]] bool failed() const { return failure_.raised(); }
@@ -123,7 +123,7 @@ private:
     friend class StreamMail;
     void add(StreamMail& stream, Letter& letter, std::uint64_t position);
     void ready(StreamMail& stream, Letter& letter, Sending sending);
-    void ended(StreamMail& stream, Letter& letter);
+    void ended(StreamMail& stream, Letter& letter, Index bytes);
     /// Starts what can start, until nothing can. Letters that end at once come back here; they are not nested.
     void pump();
     [[nodiscard]] Letter* next();

@@ -24,15 +24,26 @@ struct TileInterface {
     uintptr_t pointer;
     std::int64_t rows, cols, ld;
     std::uint32_t element_bytes;
-    Claim claim;  ///< by what right it takes memory
-    bool lost;    ///< its value came when there was no memory for it
+    Claim claim;        ///< by what right it takes memory
+    bool lost;          ///< its value came when there was no memory for it
+    bool compressible;  ///< it may be stored as U·Vᵀ; then its rank stands behind its elements, also in messages
+    std::int64_t rank;
+    double accuracy;  ///< of a compressible tile
 
-    [[nodiscard]] std::size_t bytes() const {
-        return static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols) * element_bytes;
+    [[nodiscard]] TileShape shape() const { return {rows, cols, rank}; }
+    [[nodiscard]] std::size_t bytes() const { return bytes_of_rank(rank); }
+    [[nodiscard]] std::size_t bytes_of_rank(std::int64_t its_rank) const {
+        const TileShape stored{rows, cols, its_rank};
+        return static_cast<std::size_t>(stored_elements(stored)) * element_bytes + (compressible ? sizeof rank : 0);
     }
     /// Tokens have no bytes but occupy one, so that they have an address and a message.
     [[nodiscard]] std::size_t allocated_bytes() const { return std::max<std::size_t>(1, bytes()); }
     [[nodiscard]] net::Columns columns() const {
+        if (compressible) {
+            const auto all = static_cast<Index>(bytes());
+            return {reinterpret_cast<const void*>(pointer), all, 1,
+                    all};  // NOLINT(performance-no-int-to-ptr): StarPU's
+        }
         if (bytes() == 0)
             return {reinterpret_cast<const void*>(pointer), 1, 1, 1};  // NOLINT(performance-no-int-to-ptr): StarPU's
         const auto column = static_cast<Index>(rows) * element_bytes;
@@ -40,7 +51,7 @@ struct TileInterface {
         return {reinterpret_cast<const void*>(pointer), column, cols, static_cast<Index>(ld) * element_bytes};
     }
     [[nodiscard]] Tile tile() const {
-        return {reinterpret_cast<void*>(pointer), {rows, cols}, ld};  // NOLINT(performance-no-int-to-ptr): likewise
+        return {reinterpret_cast<void*>(pointer), shape(), ld};  // NOLINT(performance-no-int-to-ptr): likewise
     }
 };
 
@@ -61,8 +72,26 @@ enum class Contents : std::uint8_t { any, zeros };
 [[nodiscard]] bool give_memory(TileInterface& tile, Contents contents);
 /// Gives back what a tile in main memory has, or what is held back for it.
 void free_memory(TileInterface& tile);
-/// Puts a value that has arrived, in memory of the pool, into a tile: as its memory, or copied into the caller's.
+/// A value that has arrived, in memory of the pool.
+struct ArrivedValue {
+    void* memory = nullptr;
+    std::size_t bytes = 0;
+};
+/// Puts it into a tile: as its memory, or copied into the caller's.
 enum class Home : std::uint8_t { none, callers };
-void install(TileInterface& tile, void* value, Home home);
+void install(TileInterface& tile, const ArrivedValue& value, Home home);
+/// Gives memory of a tile back to the pool: what fits few other tiles is not kept there.
+void give_back(const TileInterface& tile, void* memory, std::size_t bytes);
+
+/// How a compressible tile in main memory gets memory for another rank.
+class InterfaceRoom final : public TileRoom {
+public:
+    InterfaceRoom() : TileRoom(0) {}
+    explicit InterfaceRoom(TileInterface& tile) : TileRoom(tile.accuracy), tile_(&tile) {}
+    void* replace(Index rank) noexcept override;
+
+private:
+    TileInterface* tile_ = nullptr;
+};
 
 }  // namespace tesela::starpu

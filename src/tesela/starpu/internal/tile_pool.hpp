@@ -16,6 +16,9 @@ namespace tesela::starpu {
 /// without regard to it, since nothing else can go on.
 enum class Claim : std::uint8_t { held_back, within_limit, needed };
 
+/// Whether another piece of the same size will be asked for; what will hardly be goes back to the system.
+enum class Reuse : std::uint8_t { likely, unlikely };
+
 /// Memory for tiles, copies and messages in RAM, and how much of it there may be. What is freed is kept by size and
 /// given out again, so that iterations and retired copies reuse pages that have been touched already.
 class TilePool {
@@ -29,7 +32,7 @@ public:
 
     /// Null when there is no memory, or the claim allows none.
     void* take(std::size_t bytes, Claim claim) noexcept;
-    void give(void* memory, std::size_t bytes) noexcept;
+    void give(void* memory, std::size_t bytes, Reuse reuse = Reuse::likely) noexcept;
     /// Gets pieces of memory from the system now, pages included, by so many threads, until `count` are at hand beside
     /// those of earlier calls that were not taken yet, and keeps them for `take` whatever the limit of what is kept.
     /// Ends early where the limit or the system leaves no more.

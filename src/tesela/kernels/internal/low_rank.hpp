@@ -1,0 +1,66 @@
+#pragma once
+
+// Arithmetic of blocks of low rank. Private to src/tesela/kernels. Functions may throw std::bad_alloc.
+
+#include "tesela/kernels/internal/blas.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace tesela::low_rank {
+
+/// The block U·Vᵀ: U is rows×rank, V is cols×rank, both column-major without gaps. Rank 0 is the zero block.
+template <class T>
+struct Factors {
+    Index rows = 0, cols = 0, rank = 0;
+    std::vector<T> u, v;
+};
+
+/// The smallest rank whose error in the Frobenius norm is at most accuracy, or what rounding alone leaves if that is
+/// more. V has orthonormal columns afterwards and U the singular values, so that ‖U‖ is the norm of the block.
+/// Factors with an element that is not finite are left as they are.
+template <class T>
+void recompress(Factors<T>& f, double accuracy);
+
+/// A dense block to the accuracy, as recompress has it; the rank is now and then one above the smallest. A block with
+/// an element that is not finite comes back whole: as A·I, or I·A if that is smaller.
+template <class T>
+[[nodiscard]] Factors<T> compress(blas::Block<const T> a, double accuracy);
+
+/// alpha·a + beta·b, of the same shape, by putting factors side by side: to be recompressed.
+template <class T>
+[[nodiscard]] Factors<T> sum(double alpha, const Factors<T>& a, double beta, const Factors<T>& b);
+
+/// A block whose rows and columns can be asked for one at a time.
+template <class T>
+class Sampler {
+public:
+    virtual ~Sampler() = default;
+    Sampler(const Sampler&) = delete;
+    Sampler& operator=(const Sampler&) = delete;
+    Sampler(Sampler&&) = delete;
+    Sampler& operator=(Sampler&&) = delete;
+
+    [[nodiscard]] virtual Index rows() const = 0;
+    [[nodiscard]] virtual Index cols() const = 0;
+    /// Row i, of cols() elements.
+    virtual void row(Index i, T* out) const = 0;
+    /// Column j, of rows() elements.
+    virtual void column(Index j, T* out) const = 0;
+    /// Bounds of the elements of row i or column j, up to a factor that they all share: where something large can hide
+    /// is looked at more often. Of a covariance, its value at the distance of the point from the box around the others.
+    [[nodiscard]] virtual double row_bound(Index /*i*/) const { return 1; }
+    [[nodiscard]] virtual double column_bound(Index /*j*/) const { return 1; }
+
+protected:
+    Sampler() = default;
+};
+
+/// A block to the accuracy from some of its rows and columns. Nothing if more than most_rank of each are needed, if the
+/// approximation does not settle, or if an element that is not finite was met: then look at the whole block. That the
+/// error is met is a matter of probability: it is estimated from rows and columns chosen at random (but always the
+/// same), so that what stands in a few elements only can be missed.
+template <class T>
+[[nodiscard]] std::optional<Factors<T>> cross_approximate(const Sampler<T>& block, double accuracy, Index most_rank);
+
+}  // namespace tesela::low_rank

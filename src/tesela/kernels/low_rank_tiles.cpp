@@ -1,0 +1,328 @@
+#include "tesela/kernels/internal/low_rank_tiles.hpp"
+
+#include "tesela/kernels/tile_values.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tesela::low_rank {
+namespace {
+
+template <class T>
+using Elements = std::vector<T>;
+
+template <class T>
+Elements<T> room_for(Index rows, Index cols) {
+    return Elements<T>(static_cast<std::size_t>(rows * cols));
+}
+
+template <class T>
+blas::Block<T> block(Elements<T>& elements, Index rows, Index cols) {
+    return {elements.data(), rows, cols, rows};
+}
+
+/// U·Vᵀ of a tile or what it is of itself, seen through op.
+template <class T>
+struct Operand {
+    blas::Block<T> u;  ///< or all elements, stored as they are: see `op`
+    blas::Block<T> v;
+    Op op;
+    bool dense;
+
+    Operand(const Tile& tile, Op how)
+        : u(tile.is_dense() ? blas::Block<T>(tile) : u_of<T>(tile)),
+          v(tile.is_dense() ? u : v_of<T>(tile)),
+          op(how),
+          dense(tile.is_dense()) {
+        if (!dense && how == Op::transpose) std::swap(u, v);  // (U·Vᵀ)ᵀ = V·Uᵀ
+    }
+    [[nodiscard]] Index rank() const { return u.cols; }
+};
+
+/// x·yᵀ, of which one may be a factor of an operand and needs no copy.
+template <class T>
+struct Product {
+    blas::Block<T> x, y;
+    Elements<T> made;  ///< what one of them was computed into
+};
+
+/// op(A)·op(B), one of them of low rank: the short sides meet in the middle.
+template <class T>
+Product<T> product(const Operand<T>& a, const Operand<T>& b) {
+    constexpr GemmArguments plain{.alpha = 1, .beta = 0};
+    if (a.dense) {  // (op(A)·U)·Vᵀ
+        const Index rows = a.op == Op::none ? a.u.rows : a.u.cols;
+        Product<T> p{b.u, b.v, room_for<T>(rows, b.rank())};
+        p.x = block(p.made, rows, b.rank());
+        GemmArguments args = plain;
+        args.op_a = a.op;
+        blas::gemm(args, a.u, b.u, p.x);
+        return p;
+    }
+    if (b.dense) {  // U·(op(B)ᵀ·V)ᵀ
+        const Index cols = b.op == Op::none ? b.u.cols : b.u.rows;
+        Product<T> p{a.u, a.v, room_for<T>(cols, a.rank())};
+        p.y = block(p.made, cols, a.rank());
+        GemmArguments args = plain;
+        args.op_a = flip(b.op);
+        blas::gemm(args, b.u, a.v, p.y);
+        return p;
+    }
+    Elements<T> core = room_for<T>(a.rank(), b.rank());  // VaᵀUb
+    const blas::Block<T> middle = block(core, a.rank(), b.rank());
+    GemmArguments inner = plain;
+    inner.op_a = Op::transpose;
+    blas::gemm(inner, a.v, b.u, middle);
+    if (a.rank() <= b.rank()) {  // Ua·(Vb·coreᵀ)ᵀ
+        Product<T> p{a.u, b.v, room_for<T>(b.v.rows, a.rank())};
+        p.y = block(p.made, b.v.rows, a.rank());
+        GemmArguments outer = plain;
+        outer.op_b = Op::transpose;
+        blas::gemm(outer, b.v, middle, p.y);
+        return p;
+    }
+    Product<T> p{a.u, b.v, room_for<T>(a.u.rows, b.rank())};  // (Ua·core)·Vbᵀ
+    p.x = block(p.made, a.u.rows, b.rank());
+    blas::gemm(plain, a.u, middle, p.x);
+    return p;
+}
+
+template <class T>
+void scale_block(double factor, blas::Block<T> a) {
+    for (Index j = 0; j < a.cols; ++j)
+        for (Index i = 0; i < a.rows; ++i) a(i, j) = factor == 0 ? T{0} : static_cast<T>(factor) * a(i, j);
+}
+
+/// [beta·U, alpha·x], or the other factors with 1 and 1.
+template <class T>
+Elements<T> side_by_side(double first_factor, blas::Block<T> first, double second_factor, blas::Block<T> second) {
+    Elements<T> all(static_cast<std::size_t>((first.cols + second.cols) * first.rows));
+    auto out = all.begin();
+    const auto append = [&](double factor, blas::Block<T> from) {
+        for (Index j = 0; j < from.cols; ++j)
+            out = std::transform(&from(0, j), &from(0, j) + from.rows, out,
+                                 [&](T value) { return static_cast<T>(factor) * value; });
+    };
+    append(first_factor, first);
+    append(second_factor, second);
+    return all;
+}
+
+/// C := alpha·x·yᵀ + beta·C.
+template <class T>
+KernelResult add_product(const GemmArguments& args, blas::Block<T> x, blas::Block<T> y, const Tile& c) {
+    if (c.is_dense()) {
+        if (x.cols == 0)
+            scale_block(args.beta, blas::Block<T>(c));
+        else
+            blas::gemm({.op_b = Op::transpose, .alpha = args.alpha, .beta = args.beta}, x, y, blas::Block<T>(c));
+        return {};
+    }
+    Factors<T> sum{.rows = c.rows(), .cols = c.cols(), .rank = x.cols};
+    if (args.beta == 0) {
+        const blas::Block<T> none(c.as<T>(), c.rows(), 0, c.rows());
+        const blas::Block<T> nothing(c.as<T>(), c.cols(), 0, c.cols());
+        sum.u = side_by_side(0, none, args.alpha, x);
+        sum.v = side_by_side(0, nothing, 1, y);
+    } else {
+        sum.rank += c.shape.rank;
+        sum.u = side_by_side(args.beta, u_of<T>(c), args.alpha, x);
+        sum.v = side_by_side(1, v_of<T>(c), 1, y);
+    }
+    recompress(sum, c.room->accuracy());
+    return store(c, sum);
+}
+
+/// The elements of a tile, of one's own.
+template <class T>
+Elements<T> elements_of(const Tile& tile) {
+    Elements<T> all = room_for<T>(tile.rows(), tile.cols());
+    copy_values(tile, element_type<T>, all.data());
+    return all;
+}
+
+}  // namespace
+
+bool concerns(std::span<const Tile> tiles) {
+    return std::ranges::any_of(tiles, [](const Tile& tile) { return !tile.is_dense() || tile.room != nullptr; });
+}
+
+template <class T>
+KernelResult store(const Tile& tile, const Factors<T>& value) {
+    if (value.rank >= useless_rank(tile.shape)) {
+        auto* const all = static_cast<T*>(tile.room->replace(dense_rank));
+        if (all == nullptr) return {Failure::out_of_memory};
+        Factors<T> copy = value;
+        blas::gemm({.op_b = Op::transpose, .alpha = 1, .beta = 0}, block(copy.u, value.rows, value.rank),
+                   block(copy.v, value.cols, value.rank), blas::Block<T>(all, value.rows, value.cols, value.rows));
+        return {};
+    }
+    auto* const factors = static_cast<T*>(tile.room->replace(value.rank));
+    if (factors == nullptr) return {Failure::out_of_memory};
+    std::copy(value.v.begin(), value.v.end(), std::copy(value.u.begin(), value.u.end(), factors));
+    return {};
+}
+
+template <class T>
+KernelResult store(const Tile& tile, blas::Block<T> value) {
+    const Factors<T> factors = compress<T>({value.data, value.rows, value.cols, value.ld}, tile.room->accuracy());
+    if (factors.rank < useless_rank(tile.shape)) return store(tile, factors);
+    auto* const all = static_cast<T*>(tile.room->replace(dense_rank));
+    if (all == nullptr) return {Failure::out_of_memory};
+    for (Index j = 0; j < value.cols; ++j) std::copy_n(&value(0, j), value.rows, all + j * value.rows);
+    return {};
+}
+
+template <class T>
+KernelResult store(const Tile& tile, const Sampler<T>& value) {
+    // Crosses are up to twice the rank that is left of them: with more than this the whole tile is as soon looked at.
+    const Index most = std::min(tile.rows(), tile.cols()) / 3;
+    if (const auto factors = cross_approximate(value, tile.room->accuracy(), most)) return store(tile, *factors);
+    Elements<T> all = room_for<T>(tile.rows(), tile.cols());
+    for (Index j = 0; j < tile.cols(); ++j) value.column(j, all.data() + j * tile.rows());
+    return store(tile, block(all, tile.rows(), tile.cols()));
+}
+
+template <class T>
+KernelResult trsm(const TriangularArguments& args, const Tile& a, const Tile& b) {
+    if (!a.is_dense()) return fail("a triangular tile must have all its elements");
+    if (b.is_dense()) {
+        blas::trsm(args, blas::Block<T>(a), blas::Block<T>(b));
+        return {};
+    }
+    if (b.shape.rank == 0) return {};
+    if (args.side == Side::left) {
+        blas::trsm(args, blas::Block<T>(a), u_of<T>(b));
+        return {};
+    }
+    TriangularArguments from_left = args;  // U·Vᵀ·op(A)⁻¹ = U·(op(A)⁻ᵀ·V)ᵀ
+    from_left.side = Side::left;
+    from_left.op = flip(args.op);
+    blas::trsm(from_left, blas::Block<T>(a), v_of<T>(b));
+    return {};
+}
+
+template <class T>
+KernelResult trmm(const TriangularArguments& args, const Tile& a, const Tile& b) {
+    if (!a.is_dense()) return fail("a triangular tile must have all its elements");
+    if (b.is_dense()) {
+        blas::trmm(args, blas::Block<T>(a), blas::Block<T>(b));
+        return {};
+    }
+    if (b.shape.rank == 0) return {};
+    TriangularArguments from_left = args;
+    from_left.side = Side::left;
+    if (args.side == Side::right) from_left.op = flip(args.op);
+    blas::trmm(from_left, blas::Block<T>(a), args.side == Side::left ? u_of<T>(b) : v_of<T>(b));
+    return {};
+}
+
+template <class T>
+KernelResult syrk(const SyrkArguments& args, const Tile& a, const Tile& c) {
+    if (!c.is_dense()) return fail("a symmetric tile must have all its elements");
+    const blas::Block<T> result(c);
+    if (a.is_dense()) {
+        blas::syrk(args, blas::Block<T>(a), result);
+        return {};
+    }
+    const Operand<T> op(a, args.op);
+    const Index rank = op.rank();
+    // U·(VᵀV)·Uᵀ = U·W·Uᵀ, one triangle: by halves, so that little is computed twice.
+    Elements<T> core = room_for<T>(rank, rank);
+    const blas::Block<T> w = block(core, rank, rank);
+    if (rank > 0) blas::gemm({.op_a = Op::transpose, .alpha = 1, .beta = 0}, op.v, op.v, w);
+    Elements<T> made = room_for<T>(op.u.rows, rank);
+    const blas::Block<T> uw = block(made, op.u.rows, rank);
+    if (rank > 0) blas::gemm({.alpha = args.alpha, .beta = 0}, op.u, w, uw);
+    constexpr Index leaf = 128;
+    const auto triangle = [&](const auto& self, Index first, Index count) -> void {
+        const auto part = [&](blas::Block<T> of, Index from, Index rows) { return of.part({from, 0}, {rows, rank}); };
+        if (count <= leaf || rank == 0) {
+            const blas::Block<T> square = result.part({first, first}, {count, count});
+            if (rank == 0) return scale_block(args.beta, square);
+            return blas::gemm({.op_b = Op::transpose, .alpha = 1, .beta = args.beta}, part(uw, first, count),
+                              part(op.u, first, count), square);
+        }
+        const Index half = count / 2;
+        const Index rest = count - half;
+        self(self, first, half);
+        const bool lower = args.triangle == Triangle::lower;
+        const Index row = lower ? first + half : first;
+        const Index col = lower ? first : first + half;
+        const Index rows = lower ? rest : half;
+        const Index cols = lower ? half : rest;
+        blas::gemm({.op_b = Op::transpose, .alpha = 1, .beta = args.beta}, part(uw, row, rows), part(op.u, col, cols),
+                   result.part({row, col}, {rows, cols}));
+        self(self, first + half, rest);
+    };
+    triangle(triangle, 0, result.rows);
+    return {};
+}
+
+template <class T>
+KernelResult gemm(const GemmArguments& args, std::span<const Tile> abc) {
+    const Operand<T> a(abc[0], args.op_a);
+    const Operand<T> b(abc[1], args.op_b);
+    const Tile& c = abc[2];
+    if (!a.dense || !b.dense) {
+        const Product<T> p = product(a, b);
+        return add_product(args, p.x, p.y, c);
+    }
+    if (c.is_dense()) {
+        blas::gemm(args, a.u, b.u, blas::Block<T>(c));
+        return {};
+    }
+    Elements<T> all = elements_of<T>(c);
+    const blas::Block<T> result = block(all, c.rows(), c.cols());
+    blas::gemm(args, a.u, b.u, result);
+    return store(c, result);
+}
+
+template <class T>
+KernelResult geadd(const GeaddArguments& args, const Tile& a, const Tile& b) {
+    if (!a.is_dense()) {
+        Operand<T> from(a, Op::none);
+        return add_product({.alpha = args.alpha, .beta = args.beta}, from.u, from.v, b);
+    }
+    Elements<T> sum = elements_of<T>(b);
+    const blas::Block<T> result = block(sum, b.rows(), b.cols());
+    scale_block(args.beta, result);
+    const blas::Block<T> from(a);
+    for (Index j = 0; j < result.cols; ++j)
+        for (Index i = 0; i < result.rows; ++i) result(i, j) += static_cast<T>(args.alpha) * from(i, j);
+    return store(b, result);
+}
+
+template <class T>
+KernelResult laset(const LasetArguments& args, const Tile& a) {
+    if (args.diagonal == 0 && args.off_diagonal == 0)
+        return store(a, Factors<T>{.rows = a.rows(), .cols = a.cols(), .rank = 0});
+    Elements<T> all = room_for<T>(a.rows(), a.cols());
+    const blas::Block<T> value = block(all, a.rows(), a.cols());
+    for (Index j = 0; j < value.cols; ++j)
+        for (Index i = 0; i < value.rows; ++i) value(i, j) = static_cast<T>(i == j ? args.diagonal : args.off_diagonal);
+    return store(a, value);
+}
+
+template <class T>
+KernelResult scale(double factor, const Tile& a) {
+    scale_block(factor, a.is_dense() ? blas::Block<T>(a) : u_of<T>(a));
+    return {};
+}
+
+#define TESELA_LOW_RANK_TILES(T)                                                         \
+    template KernelResult store(const Tile&, const Factors<T>&);                         \
+    template KernelResult store(const Tile&, blas::Block<T>);                            \
+    template KernelResult store(const Tile&, const Sampler<T>&);                         \
+    template KernelResult trsm<T>(const TriangularArguments&, const Tile&, const Tile&); \
+    template KernelResult trmm<T>(const TriangularArguments&, const Tile&, const Tile&); \
+    template KernelResult syrk<T>(const SyrkArguments&, const Tile&, const Tile&);       \
+    template KernelResult gemm<T>(const GemmArguments&, std::span<const Tile>);          \
+    template KernelResult geadd<T>(const GeaddArguments&, const Tile&, const Tile&);     \
+    template KernelResult laset<T>(const LasetArguments&, const Tile&);                  \
+    template KernelResult scale<T>(double, const Tile&);
+TESELA_LOW_RANK_TILES(float)
+TESELA_LOW_RANK_TILES(double)
+#undef TESELA_LOW_RANK_TILES
+
+}  // namespace tesela::low_rank
