@@ -1,15 +1,14 @@
 #include "tlr_bench.hpp"
 
 #include "checks.hpp"
-#include "peak.hpp"
 #include "resident_memory.hpp"
 #include "timing.hpp"
 
 #include "tesela/algs/cholesky.hpp"
-#include "tesela/algs/elementwise.hpp"
-#include "tesela/algs/multiply.hpp"
+#include "tesela/algs/ranks.hpp"
 #include "tesela/algs/tile_size.hpp"
 #include "tesela/apps/geo/point_order.hpp"
+#include "tesela/apps/geo/tile_accuracy.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/random.hpp"
 #include "tesela/distribution/families.hpp"
@@ -76,12 +75,8 @@ public:
         for (Index i = 0; i < A.tile_rows(); ++i)
             for (Index j = 0; j <= i; ++j) s.submit({covariance_kernel, arguments(A.tiling(), {i, j}), write(A(i, j))});
     }
-    /// Y := A·X, without storing any of A.
-    void multiply(Stream& s, const Tiling& tiling, const MatrixView<double>& X, const MatrixView<double>& Y) const {
-        fill(s, Y, {});
-        for (Index i = 0; i < Y.tile_rows(); ++i)
-            for (Index j = 0; j < X.tile_rows(); ++j)
-                s.submit({covariance_product_kernel, arguments(tiling, {i, j}), read(X(j, 0)), read_write(Y(i, 0))});
+    [[nodiscard]] geo::FactoredCovariance factored(const Matrix<double>& L) const {
+        return {covariance_, points_, L.lower()};
     }
 
 private:
@@ -132,34 +127,6 @@ DenseRate dense_rate(StarpuEngine& engine, const TlrOptions& options) {
             .elements = order * order / 2 / generated.seconds()};
 }
 
-/// ‖A − L·Lᵀ‖₂ by power iterations.
-double residual_norm(Stream& s, const CovarianceMatrix& covariances, const Matrix<double>& L, int iterations) {
-    const Vector<double> x(s, L, {.name = "x"});
-    const Vector<double> y(s, L, {.name = "y"});
-    const Vector<double> z(s, L, {.name = "z"});
-    const Vector<double> r(s, L, {.name = "r"});
-    const Scalar<double> sum(s);
-    const std::uint64_t seed = 7;
-    generate(s, x.view(), [seed](Index i, Index) { return Random(seed).normal({static_cast<std::uint64_t>(i)}); });
-    double norm = 0;
-    for (int k = 0; k < iterations; ++k) {
-        dot(s, x.view(), x.view(), sum.view());
-        const double length = std::sqrt(gather(s, sum.view()).front());
-        covariances.multiply(s, L.tiling(), x.view(), r.view());
-        multiply_triangular(s, L.lower().transposed(), x.view(), y.view());
-        multiply_triangular(s, L.lower(), y.view(), z.view());
-        for (Index i = 0; i < L.tile_rows(); ++i)
-            s.submit({Dense<double>::geadd, GeaddArguments{.alpha = -1, .beta = 1}, read(z(i)), read_write(r(i))});
-        dot(s, r.view(), r.view(), sum.view());
-        norm = std::sqrt(gather(s, sum.view()).front()) / length;
-        require(s.wait());
-        const double factor = norm > 0 ? 1 / (norm * length) : 1;
-        for (Index i = 0; i < L.tile_rows(); ++i)
-            s.submit({Dense<double>::geadd, GeaddArguments{.alpha = factor, .beta = 0}, read(r(i)), write(x(i))});
-    }
-    return norm;
-}
-
 }  // namespace
 
 Json tlr_benchmark(StarpuEngine& engine, const TlrOptions& options) {
@@ -193,7 +160,13 @@ Json tlr_benchmark(StarpuEngine& engine, const TlrOptions& options) {
                 {"dense_seconds_estimated", dense_seconds},
                 {"dense_gbytes", dense_bytes / 1e9},
                 {"dense_gflops", rate.flops / 1e9}};
-    if (options.iterations > 0) result["residual"] = residual_norm(s, covariances, A, options.iterations);
+    const RankSummary ranks = summarise_ranks(tile_ranks(s, A), A.tiling(), Stored::lower);
+    result["rank_mean"] = ranks.mean;
+    result["rank_max"] = ranks.largest;
+    result["compressed_tiles"] = static_cast<double>(ranks.compressed) / static_cast<double>(ranks.tiles);
+    result["factor_gbytes"] = ranks.bytes / 1e9;
+    if (options.iterations > 0)
+        result["residual"] = geo::factor_residual(s, covariances.factored(A), options.iterations);
     result["checks"] = Json::array({at_most("time over that of the dense factorisation", seconds / dense_seconds, 0.2),
                                     at_most("memory over that of the dense matrix", bytes / dense_bytes, 0.2)});
     if (options.iterations > 0)

@@ -27,4 +27,10 @@ Index low_rank_tile_size(Index n, double rank, Index nodes) {
     return std::clamp<Index>(std::llround(std::sqrt(square)), 1, n);
 }
 
+Index automatic_compressed_tile_size(Index n) {
+    constexpr Index smallest = 64;
+    return std::clamp<Index>(std::llround(6 * std::sqrt(static_cast<double>(n))), std::min(n, smallest),
+                             std::max<Index>(1, n));
+}
+
 }  // namespace tesela

@@ -353,11 +353,24 @@ void report_fit(const FitCommand& options, const geo::FittedModel& fitted) {
         print_fit(fitted, output);
 }
 
-int run_fit(const FitCommand& options) {
+/// What a compressed matrix has no derivatives for is searched for by values alone, and has no standard errors.
+FitCommand with_method(FitCommand options, Index n, Notes& notes) {
+    if (!compression_of(options.geo, n)) return options;
+    if (options.search.optimizer == geo::Optimizer::bobyqa && options.errors == ErrorsFrom::none) return options;
+    options.search.optimizer = geo::Optimizer::bobyqa;
+    options.errors = ErrorsFrom::none;
+    notes.emplace_back(
+        "compressed matrices have no slopes yet: the search is by values alone (--optimizer bobyqa), "
+        "without standard errors (--errors none)");
+    return options;
+}
+
+int run_fit(const FitCommand& given) {
     Notes notes;
     geo::FittedModel fitted;
     fitted.program = std::string("tesela ") + version;
-    fitted.observations = read_observations(options.geo.data, notes, options.geo.model);
+    fitted.observations = read_observations(given.geo.data, notes, given.geo.model);
+    const FitCommand options = with_method(given, fitted.observations.size(), notes);
     fitted.model = model_of(options.geo.model, fitted.observations);
     if (std::string twins = geo::check_duplicates(fitted.observations, fitted.model); !twins.empty())
         notes.push_back(std::move(twins));
@@ -383,6 +396,12 @@ int run_fit(const FitCommand& options) {
     fitted.result = search(options, likelihood, plan.get());
     add_uncertainty(options, likelihood, fitted);
     fitted.configuration = configuration_json(options.geo, likelihood.options(), *engine);
+    if (likelihood.options().compression) {
+        (void)geo::evaluate_well(likelihood, fitted.result.theta);
+        const Json compression = compression_json(likelihood);
+        fitted.configuration["compression"] = compression;
+        if (is_first(*engine) && !options.geo.run.quiet) fmt::print(stderr, "{}\n", describe_compression(compression));
+    }
     if (is_first(*engine)) report_fit(options, fitted);
     return success;
 }
@@ -423,6 +442,8 @@ void add_fit(CLI::App& app, int& exit_code) {
                                         "parameters or of all; takes dozens of evaluations for each"))
         ->type_name("all|NAME,…");
     set_heading(*command, "How sure");
+    add_method_options(*command, options->geo);
+    set_heading(*command, "Method");
     command->add_option("-o,--output", options->geo.output, "Where the model goes; - is standard output")
         ->capture_default_str();
     command->add_flag("--dry-run", options->dry_run,
@@ -449,7 +470,10 @@ int run_loglik(const GeoOptions& options) {
     if (!value.status.ok()) throw geo::NotPositiveDefinite(likelihood.explain(value.status, theta));
     const double seconds = seconds_since(start);
     if (options.run.trace.empty()) warn_if_ill_conditioned(likelihood, *engine);  // a trace is of the evaluation alone
+    const Json compression = compression_json(likelihood);
     const Json results{{"loglik", value.log_likelihood},
+                       {"method", likelihood.options().compression ? "tlr" : "exact"},
+                       {"compression", compression},
                        {"theta", geo::theta_json(model.family, theta)},
                        {"trend", geo::trend_json(model.trend, value.trend)},
                        {"log_determinant", value.log_determinant},
@@ -469,6 +493,7 @@ int run_loglik(const GeoOptions& options) {
                observations.value_name, name(model.family), model.trend.text(), value.log_likelihood);
     print_theta(model, observations, theta, name_width(value.trend));
     print_trend(value.trend);
+    if (!compression.is_null()) fmt::print("{}\n", describe_compression(compression));
     return success;
 }
 
@@ -481,6 +506,8 @@ void add_loglik(CLI::App& app, int& exit_code) {
     add_covariance_options(*command, options->model);
     add_mean_options(*command, options->model, geo::Trend::none);
     set_heading(*command, "Model");
+    add_method_options(*command, *options);
+    set_heading(*command, "Method");
     add_run_options(*command, *options);
     add_plan_option(*command, *options, Plans::of_a_file);
     add_example(*command,
@@ -648,6 +675,8 @@ void add_predict(CLI::App& app, int& exit_code) {
         "Variance of what: observation (a new one, nugget included, also at an observed place, where gstat's is 0) "
         "or signal (the field without the nugget)");
     set_heading(*command, "Model");
+    add_method_options(*command, options->geo);
+    set_heading(*command, "Method");
     command->add_option("-o,--output", options->geo.output, "CSV file to write; - is standard output")
         ->capture_default_str();
     command->add_option("--level", options->table.level, "Probability of the intervals from lower to upper")

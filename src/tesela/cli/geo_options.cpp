@@ -1,5 +1,6 @@
 #include "tesela/cli/geo_options.hpp"
 
+#include "tesela/algs/tile_size.hpp"
 #include "tesela/apps/geo/degrees.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/units.hpp"
@@ -231,6 +232,50 @@ void add_plan_option(CLI::App& command, GeoOptions& options, Plans plans) {
         ->group("Machine");
 }
 
+void add_method_options(CLI::App& command, GeoOptions& options) {
+    static constexpr Names<Method, 3> names{
+        {{Method::exact, "exact"}, {Method::tlr, "tlr"}, {Method::automatic, "auto"}}};
+    add_choice(command, "--method", options.method, names,
+               "exact: all elements of the covariance matrix are stored; tlr: tiles of low rank, to --accuracy; auto: "
+               "tlr from 10000 observations on");
+    at_least(command.add_option("--accuracy", options.accuracy,
+                                "With tlr: what a tile may differ from the true one, in the Frobenius norm, relative "
+                                "to sigma2 (default: 1e-9)"),
+             0.0);
+}
+
+std::optional<geo::TileAccuracy> compression_of(const GeoOptions& options, Index n) {
+    // From here on compressed evaluations to 1e-8 are faster: see docs/tlr.md.
+    constexpr Index worth_while = 10000;
+    const bool compressed = options.method == Method::tlr || (options.method == Method::automatic && n >= worth_while);
+    if (options.accuracy && options.method == Method::exact)
+        throw Error("--accuracy is of compressed matrices: give --method tlr, or auto, with it");
+    if (!compressed) return {};
+    if (!options.plan.empty())
+        throw Error("--plan is for exact matrices: what compressed tiles take is not planned for");
+    geo::TileAccuracy how;
+    if (options.accuracy) how.accuracy = *options.accuracy;
+    return how;
+}
+
+Json compression_json(geo::Likelihood& likelihood) {
+    if (!likelihood.options().compression) return {};
+    const geo::CompressionReport report = geo::report_compression(likelihood);
+    return {{"accuracy", report.asked},       {"reached", report.reached},
+            {"bytes", report.ranks.bytes},    {"dense_bytes", report.ranks.dense_bytes},
+            {"rank_mean", report.ranks.mean}, {"rank_max", report.ranks.largest}};
+}
+
+std::string describe_compression(const Json& compression) {
+    const auto number = [&](const char* key) { return compression.at(key).get<double>(); };
+    return fmt::format(
+        "compressed: tiles to {:.0e} of sigma2, ||S - L*L'|| = {:.1e} of it; {} instead of {}; ranks {:.1f} on "
+        "average, {} "
+        "at most",
+        number("accuracy"), number("reached"), format_bytes(number("bytes")), format_bytes(number("dense_bytes")),
+        number("rank_mean"), compression.at("rank_max").get<Index>());
+}
+
 bool plans_by_itself(const GeoOptions& options) { return options.plan == "auto"; }
 
 std::unique_ptr<steering::RunningPlan> plan_for_nodes(const GeoOptions& options, Index n, StarpuEngine& engine) {
@@ -265,9 +310,12 @@ geo::Overlap overlap_of(geo::OverlapChoice choice, const StarpuEngine& engine) {
 
 geo::LikelihoodOptions likelihood_options(const GeoOptions& options, Index n, StarpuEngine& engine,
                                           const steering::RunningPlan* plan) {
+    const std::optional<geo::TileAccuracy> compression = compression_of(options, n);
     if (plan == nullptr && !options.plan.empty()) return planned_options(options, n, engine);
     geo::LikelihoodOptions result{.tile = tile_size(options.run, n, engine),
-                                  .overlap = overlap_of(options.overlap, engine)};
+                                  .overlap = overlap_of(options.overlap, engine),
+                                  .compression = compression};
+    if (compression && is_automatic_tile(options.run.tile)) result.tile = automatic_compressed_tile_size(n);
     if (plan != nullptr) {
         set_owners(result, plan->owners());
         return result;

@@ -6,6 +6,7 @@
 #include "tesela/io/csv.hpp"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,9 @@ struct ModelOptions {
     double jitter = 0;
 };
 
+/// How the covariance matrix is stored: with all its elements, compressed to an accuracy, or as suits its size.
+enum class Method : std::uint8_t { exact, tlr, automatic };
+
 /// What the commands on Gaussian processes share.
 struct GeoOptions {
     RunOptions run;
@@ -54,6 +58,8 @@ struct GeoOptions {
     geo::OverlapChoice overlap{};
     std::string plan;  ///< file, or "auto"
     double plan_budget = 10;
+    Method method = Method::exact;
+    std::optional<double> accuracy{};  ///< of compressed tiles, relative to sigma2
     std::string output;
 };
 
@@ -90,6 +96,14 @@ void add_run_options(CLI::App& command, GeoOptions& options);
 enum class Plans : std::uint8_t { of_a_file, of_its_own_too };
 /// Adds --plan, which takes the place of --tile and --dist, and --plan-budget where `auto` is one.
 void add_plan_option(CLI::App& command, GeoOptions& options, Plans plans);
+/// Adds --method and --accuracy.
+void add_method_options(CLI::App& command, GeoOptions& options);
+/// Whether the matrix of n observations is compressed, and how. Throws Error where options contradict each other.
+[[nodiscard]] std::optional<geo::TileAccuracy> compression_of(const GeoOptions& options, Index n);
+/// What compression came to after a good evaluation, as results; empty where there is none.
+[[nodiscard]] Json compression_json(geo::Likelihood& likelihood);
+/// The same in a line.
+[[nodiscard]] std::string describe_compression(const Json& compression);
 /// Whether --plan auto was asked for.
 [[nodiscard]] bool plans_by_itself(const GeoOptions& options);
 /// The plan that this asks for, for n observations; none otherwise. Every node calls it; the first says what was

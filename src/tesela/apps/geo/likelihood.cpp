@@ -81,7 +81,8 @@ EvaluationCost evaluation_cost(Index n, Index tile, const Distribution& distribu
 
 Likelihood::Likelihood(Stream& stream, Observations observations, Model model, LikelihoodOptions options)
     : stream_(stream),
-      observations_(std::move(observations)),
+      observations_(options.compression ? in_hilbert_order(validated(observations, model), model.metric)
+                                        : std::move(observations)),
       model_(std::move(model)),
       options_(std::move(options)),
       points_(model_.metric, validated(observations_, model_).coordinates),
@@ -158,7 +159,12 @@ Likelihood::Matrices Likelihood::make_matrices() const {
     const auto named = [&](const char* name, Stored stored = Stored::full) {
         return MatrixOptions{.name = name, .stored = stored, .allocation = allocation};
     };
-    return {.sigma = {stream_, tiles, distribution, named("Sigma", Stored::lower)},
+    MatrixOptions sigma = named("Sigma", Stored::lower);
+    if (options_.compression)
+        sigma.compression = Compression{
+            .accuracy = options_.compression->accuracy * (covariance_ ? covariance_->parameters().sigma2 : 1),
+            .dense_band = options_.compression->band};
+    return {.sigma = {stream_, tiles, distribution, std::move(sigma)},
             .right = {stream_, tiles.with_columns(columns, columns), along_diagonal(distribution, 1), named("zX")},
             .gram = {stream_, Tiling::square(columns, columns), single, named("G")},
             .determinant = {stream_, Tiling::square(1, 1), single, named("log det")}};
@@ -172,7 +178,8 @@ LikelihoodValue Likelihood::evaluate(const CovarianceParameters& theta) {
     CovarianceParameters shifted = theta;
     shifted.nugget += model_.jitter * theta.sigma2;
     covariance_.emplace(model_.family, shifted, model_.metric, max_distance_);
-    if (options_.overlap < Overlap::memory) remake_matrices();
+    // Tiles are as accurate as sigma2 asks for.
+    if (options_.overlap < Overlap::memory || options_.compression) remake_matrices();
     const auto start = std::chrono::steady_clock::now();
     constexpr std::array phases{&Likelihood::generate, &Likelihood::factorise, &Likelihood::determinant,
                                 &Likelihood::solve, &Likelihood::gram};
@@ -270,7 +277,11 @@ double Likelihood::log_likelihood_at_scale(const LikelihoodValue& value, double 
 }
 
 std::string Likelihood::explain(const Status& status, const CovarianceParameters& theta) const {
-    return explain_not_positive_definite(status, {observations_, points_}, model_.family, theta);
+    const std::string text = explain_not_positive_definite(status, {observations_, points_}, model_.family, theta);
+    if (!options_.compression) return text;
+    const double asked = options_.compression->accuracy;
+    return fmt::format("{}. Its tiles are accurate to {:.0e} times sigma2, which may be why: try --accuracy {:.0e}",
+                       text, asked, helpful_accuracy(theta, matrices_->sigma.tile_rows(), asked));
 }
 
 void require_alike_parameters(Engine& engine, const CovarianceParameters& theta) {

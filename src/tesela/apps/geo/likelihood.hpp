@@ -2,6 +2,7 @@
 
 #include "tesela/algs/priorities.hpp"
 #include "tesela/apps/geo/overlap.hpp"
+#include "tesela/apps/geo/tile_accuracy.hpp"
 #include "tesela/apps/geo/trend.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/flow/matrix.hpp"
@@ -27,6 +28,9 @@ struct LikelihoodOptions {
     DependentColumns dependent_columns = DependentColumns::refuse;
     /// Where the rows of the covariance matrix are cut, from 0 to the number of observations; none: after every `tile`.
     std::vector<Index> cuts{};
+    /// None: all tiles have all their elements. Otherwise Σ is compressed, and observations are taken in the order of a
+    /// Hilbert curve; derivatives are not to be had.
+    std::optional<TileAccuracy> compression{};
 };
 
 /// What one evaluation gives. Numbers mean something only if the status is good.
@@ -93,6 +97,7 @@ public:
     [[nodiscard]] const Covariance& covariance() const { return covariance_.value(); }
     /// After a good evaluation, until the next: L of Σ = L·Lᵀ, and L⁻¹·[z X].
     [[nodiscard]] MatrixView<double> factor() const { return matrices_->sigma.lower(); }
+    [[nodiscard]] const Matrix<double>& sigma() const { return matrices_->sigma; }
     [[nodiscard]] MatrixView<double> whitened() const { return matrices_->right.view(); }
 
 private:

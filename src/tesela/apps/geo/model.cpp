@@ -154,7 +154,10 @@ bool profiles_sigma2(const Model& model) {
 
 std::string Sites::where(Index place) const { return where_in(file, lines, place); }
 
-std::string Observations::where(Index observation) const { return where_in(file, lines, observation); }
+std::string Observations::where(Index observation) const {
+    if (!lines.empty() || numbers.empty()) return where_in(file, lines, observation);
+    return where_in(file, lines, numbers[static_cast<std::size_t>(observation)]);
+}
 
 double Observations::mean() const {
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());

@@ -110,7 +110,8 @@ struct Observations {
     std::vector<std::string> coordinate_names{};
     std::string value_name = "z";
     std::string file{};
-    std::vector<Index> lines{};  ///< of the file, per observation; may be empty
+    std::vector<Index> lines{};    ///< of the file, per observation; may be empty
+    std::vector<Index> numbers{};  ///< as the caller counts the observations, from 0; empty: as they stand
     std::vector<Covariate> covariates{};
 
     [[nodiscard]] Index size() const { return static_cast<Index>(values.size()); }

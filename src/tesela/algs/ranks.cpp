@@ -1,0 +1,59 @@
+#include "tesela/algs/ranks.hpp"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+namespace tesela {
+namespace {
+
+KernelResult run_rank(const KernelCall& call) noexcept {
+    *call.tiles[1].as<double>() = static_cast<double>(call.tiles[0].shape.rank);
+    return {};
+}
+KernelCost cost_rank(std::span<const TileShape>, const void*) noexcept { return {0, sizeof(double)}; }
+const KernelOf<NoArguments, const double, double> rank_kernel{"rank", cost_rank, run_rank, TileForms::any};
+
+}  // namespace
+
+RankMap tile_ranks(Stream& s, const Matrix<double>& A) {
+    const auto phase = s.phase("ranks");
+    const GridSize tiles = A.tiling().grid();
+    const Attachment& matrix = A.view().matrix();
+    const Tiling single = Tiling::uniform({tiles.rows, tiles.cols}, {1, 1});
+    const Matrix<double> R(s, single, A.distribution(), {.name = "ranks", .stored = matrix.stored()});
+    const auto is_there = [&](Index i, Index j) { return matrix.has({i, j}) && matrix.written({i, j}); };
+    for (Index i = 0; i < tiles.rows; ++i)
+        for (Index j = 0; j < tiles.cols; ++j)
+            if (is_there(i, j)) s.submit(Task(rank_kernel, read(A(i, j)), write(R(i, j))));
+    RankMap map{.grid = tiles, .ranks = std::vector<Index>(static_cast<std::size_t>(tiles.count()), 0)};
+    const std::vector<double> values = gather(s, R.view());
+    for (Index i = 0; i < tiles.rows; ++i)
+        for (Index j = 0; j < tiles.cols; ++j)
+            if (is_there(i, j))
+                map.ranks[static_cast<std::size_t>(i * tiles.cols + j)] =
+                    static_cast<Index>(values[static_cast<std::size_t>(i + j * tiles.rows)]);
+    return map;
+}
+
+RankSummary summarise_ranks(const RankMap& ranks, const Tiling& tiling, Stored stored) {
+    RankSummary summary;
+    double sum = 0;
+    for (Index i = 0; i < ranks.grid.rows; ++i)
+        for (Index j = 0; j < ranks.grid.cols; ++j) {
+            if (!is_stored({i, j}, stored)) continue;
+            const Index rank = ranks.ranks[static_cast<std::size_t>(i * ranks.grid.cols + j)];
+            const TileShape shape{tiling.rows(i), tiling.cols(j), rank};
+            ++summary.tiles;
+            summary.bytes += sizeof(double) * static_cast<double>(stored_elements(shape));
+            summary.dense_bytes += sizeof(double) * static_cast<double>(shape.rows * shape.cols);
+            if (rank == dense_rank) continue;
+            ++summary.compressed;
+            sum += static_cast<double>(rank);
+            summary.largest = std::max(summary.largest, rank);
+        }
+    if (summary.compressed > 0) summary.mean = sum / static_cast<double>(summary.compressed);
+    return summary;
+}
+
+}  // namespace tesela

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "tesela/algs/ranks.hpp"
+#include "tesela/apps/geo/model.hpp"
+#include "tesela/kernels/covariance.hpp"
+
+#include <string>
+
+namespace tesela::geo {
+
+class Likelihood;
+
+/// How a covariance matrix is compressed (tile low-rank, paper 004).
+struct TileAccuracy {
+    /// What a tile may differ from the true one, in the Frobenius norm, relative to sigma2.
+    double accuracy = 1e-9;
+    /// Tiles nearer to the diagonal than this are stored with all their elements.
+    Index band = 1;
+};
+
+/// The observations in the order of a Hilbert curve through their points, so that tiles are of points that are close
+/// together; where() still names them as the caller numbered them.
+[[nodiscard]] Observations in_hilbert_order(const Observations& observations, Metric metric);
+
+/// What the product of a factor differs from the covariance matrix, ‖Σ − L·Lᵀ‖₂, by power iterations; elements of Σ are
+/// computed as they are needed, n² of them in each. An estimate from below, good to a few percent.
+struct FactoredCovariance {
+    const Covariance& covariance;
+    const PointSet& points;
+    MatrixView<double> factor;  ///< L, of which the lower triangle is looked at
+};
+[[nodiscard]] double factor_residual(Stream& s, const FactoredCovariance& of, int iterations);
+
+/// What compression came to, after a good evaluation.
+struct CompressionReport {
+    double asked = 0;    ///< of a tile, relative to sigma2
+    double reached = 0;  ///< ‖Σ − L·Lᵀ‖₂ / sigma2
+    RankSummary ranks{};
+};
+[[nodiscard]] CompressionReport report_compression(Likelihood& likelihood, int iterations = 3);
+
+/// The accuracy that keeps a matrix of so many tile rows positive definite, if anything does: errors of all tiles
+/// together are below the nugget. A power of ten.
+[[nodiscard]] double helpful_accuracy(const CovarianceParameters& theta, Index tile_rows, double asked);
+
+}  // namespace tesela::geo
