@@ -56,6 +56,31 @@ assert len(a) == len(b) == 300 and all(abs(x - y) < 1e-12 for r, s in zip(a, b) 
 expect 0 "sample at points" "$tesela" sample --points a.csv --coords x,y --theta $theta -o -
 holds "sample at points" out "x,y,z"
 
+# Compressed matrices.
+at=(--theta sigma2=0.6,range=180,smoothness=0.9,nugget=0.05 --center mean --tile 16)
+expect 0 "compressed loglik" "$tesela" loglik "${meuse[@]}" "${at[@]}" --method tlr --json
+json "compressed loglik" "abs(d['loglik'] + 110.3180188026) < 1e-6 * 110 and d['method'] == 'tlr'"
+json "compressed loglik" "d['compression']['accuracy'] == 1e-9 and d['compression']['reached'] < 1e-7 and d['compression']['bytes'] < d['compression']['dense_bytes']"
+expect 0 "compressed loglik on three nodes" "${mpirun[@]}" -n 3 "$tesela" loglik "${meuse[@]}" "${at[@]}" --method tlr --json
+json "compressed loglik on three nodes" "abs(d['loglik'] + 110.3180188026) < 1e-6 * 110"
+expect 0 "few observations are not compressed" "$tesela" loglik "${meuse[@]}" "${at[@]}" --method auto --json
+json "few observations are not compressed" "d['method'] == 'exact' and d['compression'] is None"
+expect 0 "compressed fit" "$tesela" fit "${meuse[@]}" --fix smoothness=0.5 --tile 16 --method tlr -o tlr.json --json
+json "compressed fit" "abs(d['loglik'] + 99.12877762) < 1e-5 and abs(d['theta']['range'] / 2144.92 - 1) < 0.01"
+holds "compressed fit" err "compressed matrices have no slopes yet"
+check "compressed fit says what it reached" python3 -c "
+import json
+assert 0 < json.load(open('tlr.json'))['configuration']['compression']['reached'] < 1e-7"
+expect 0 "compressed predictions" "$tesela" predict model.json "$data/meuse_grid.csv" -o tlr.csv --tile 30 --method tlr
+check "compressed predictions" python3 -c "
+a, b = ([list(map(float, line.split(','))) for line in open(f).readlines()[1:]] for f in ('predictions.csv', 'tlr.csv'))
+assert len(a) == len(b) and all(abs(x - y) < 1e-6 * (1 + abs(x)) for r, s in zip(a, b) for x, y in zip(r, s))"
+expect 2 "accuracy of exact matrices" "$tesela" loglik "${meuse[@]}" "${at[@]}" --accuracy 1e-3
+holds "accuracy of exact matrices" err "give --method tlr"
+expect 2 "a negative accuracy" "$tesela" loglik "${meuse[@]}" "${at[@]}" --method tlr --accuracy -1
+expect 2 "a plan of a compressed matrix" "$tesela" fit "${meuse[@]}" --method tlr --plan auto -o bad.json
+holds "a plan of a compressed matrix" err "--plan is for exact matrices"
+
 # Four nodes.
 expect 0 "fit on four nodes" "${mpirun[@]}" -n 4 "$tesela" fit "${meuse[@]}" --fix smoothness=1.5 --tile 16 -o four.json --json
 json "fit on four nodes" "abs(d['loglik'] + 97.37727068) < 1e-5 and abs(d['theta']['sigma2'] / 1.413927 - 1) < 0.01"
