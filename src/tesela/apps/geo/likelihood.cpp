@@ -277,7 +277,7 @@ double Likelihood::log_likelihood_at_scale(const LikelihoodValue& value, double 
 }
 
 std::string Likelihood::explain(const Status& status, const CovarianceParameters& theta) const {
-    const std::string text = explain_not_positive_definite(status, {observations_, points_}, model_.family, theta);
+    std::string text = explain_not_positive_definite(status, {observations_, points_}, model_.family, theta);
     if (!options_.compression) return text;
     const double asked = options_.compression->accuracy;
     return fmt::format("{}. Its tiles are accurate to {:.0e} times sigma2, which may be why: try --accuracy {:.0e}",

@@ -41,8 +41,8 @@ struct TileInterface {
     [[nodiscard]] net::Columns columns() const {
         if (compressible) {
             const auto all = static_cast<Index>(bytes());
-            return {reinterpret_cast<const void*>(pointer), all, 1,
-                    all};  // NOLINT(performance-no-int-to-ptr): StarPU's
+            // NOLINTNEXTLINE(performance-no-int-to-ptr): StarPU's
+            return {reinterpret_cast<const void*>(pointer), all, 1, all};
         }
         if (bytes() == 0)
             return {reinterpret_cast<const void*>(pointer), 1, 1, 1};  // NOLINT(performance-no-int-to-ptr): StarPU's
