@@ -3,6 +3,7 @@
 #include "tesela/kernels/internal/blas.hpp"
 #include "tesela/kernels/internal/blas_library.hpp"
 #include "tesela/kernels/internal/low_rank_tiles.hpp"
+#include "tesela/kernels/low_rank_cost.hpp"
 
 #include <algorithm>
 #include <array>
@@ -262,11 +263,10 @@ double largest_side(Shapes s) {
 bool any_low_rank(Shapes s) {
     return std::ranges::any_of(s, [](const TileShape& shape) { return shape.rank != dense_rank; });
 }
-/// A product into a tile of low rank 36·nb·k², into one with all its elements 2·nb²·k + 4·nb·k².
 double low_rank_product(Shapes s) {
     const double k = largest_rank(s);
     const double nb = largest_side(s);
-    return s.back().rank != dense_rank ? 36 * nb * k * k : 2 * nb * nb * k + 4 * nb * k * k;
+    return s.back().rank != dense_rank ? low_rank_product_flops(nb, k) : low_rank_update_flops(nb, k);
 }
 
 template <class T>
@@ -281,7 +281,7 @@ template <class T>
 KernelCost cost_triangular(Shapes s, const void* arguments) noexcept {
     const auto& args = *static_cast<const TriangularArguments*>(arguments);
     const auto order = static_cast<double>(args.side == Side::left ? s[1].rows : s[1].cols);
-    if (s[1].rank != dense_rank) return {order * order * static_cast<double>(s[1].rank), bytes_of<T>(s)};
+    if (s[1].rank != dense_rank) return {low_rank_solve_flops(order, static_cast<double>(s[1].rank)), bytes_of<T>(s)};
     return {order * elements(s[1]), bytes_of<T>(s)};
 }
 template <class T>

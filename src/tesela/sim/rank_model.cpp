@@ -1,5 +1,7 @@
 #include "tesela/sim/rank_model.hpp"
 
+#include "tesela/kernels/low_rank_cost.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -80,9 +82,9 @@ double low_rank_work_ratio(std::span<const UsedTile> tiles) {
     if (k < 0) return 1;
     if (only_read == 0) return bytes_ratio(tiles);
     const double cube = nb * nb * nb;
-    if (written_low_rank && only_read == 1) return std::min(1.0, nb * nb * k / cube);
-    if (written_low_rank) return std::min(1.0, 36 * nb * k * k / (2 * cube));
-    return std::min(1.0, (2 * nb * nb * k + 4 * nb * k * k) / (only_read == 1 ? cube : 2 * cube));
+    if (written_low_rank && only_read == 1) return std::min(1.0, low_rank_solve_flops(nb, k) / cube);
+    if (written_low_rank) return std::min(1.0, low_rank_product_flops(nb, k) / (2 * cube));
+    return std::min(1.0, low_rank_update_flops(nb, k) / (only_read == 1 ? cube : 2 * cube));
 }
 
 }  // namespace tesela

@@ -33,12 +33,9 @@ struct UsedTile {
 };
 
 /// How the work of a task changes with the ranks of its tiles: operations with these ranks over those of dense tiles,
-/// at most 1. With nb rows and the largest rank k among its low-rank tiles (paper 004, section III, after HiCMA):
-///     product into a low-rank tile    36·nb·k²           over 2·nb³
-///     product into a dense tile       2·nb²·k + 4·nb·k²   over nb³ (two tiles: LR_SYRK) or 2·nb³ (three)
-///     one tile read, low-rank written nb²·k              over nb³ (the triangular solve acts on V only)
-///     nothing read                    bytes with the ranks over bytes of dense tiles (generation, zeroing)
-/// It stands in for the cost functions of low-rank kernels until there are some.
+/// at most 1. Operations with ranks are those of kernels/low_rank_cost.hpp, with nb rows and the largest rank k; of
+/// dense tiles 2·nb³ for a product of three, nb³ of two. Where nothing is read (generation, zeroing) it is bytes with
+/// the ranks over bytes without. A recording has no arguments of kernels, so their own costs cannot be asked.
 [[nodiscard]] double low_rank_work_ratio(std::span<const UsedTile> tiles);
 
 }  // namespace tesela
