@@ -469,8 +469,9 @@ int run_loglik(const GeoOptions& options) {
     const geo::LikelihoodValue value = likelihood.evaluate(theta);
     if (!value.status.ok()) throw geo::NotPositiveDefinite(likelihood.explain(value.status, theta));
     const double seconds = seconds_since(start);
-    if (options.run.trace.empty()) warn_if_ill_conditioned(likelihood, *engine);  // a trace is of the evaluation alone
-    const Json compression = compression_json(likelihood);
+    const bool more = options.run.trace.empty();  // a trace is of the evaluation alone
+    if (more) warn_if_ill_conditioned(likelihood, *engine);
+    const Json compression = more ? compression_json(likelihood) : Json();
     const Json results{{"loglik", value.log_likelihood},
                        {"method", likelihood.options().compression ? "tlr" : "exact"},
                        {"compression", compression},

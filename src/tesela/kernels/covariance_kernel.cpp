@@ -15,6 +15,26 @@ using Shapes = std::span<const TileShape>;
 
 double elements(const TileShape& shape) { return static_cast<double>(shape.rows) * static_cast<double>(shape.cols); }
 
+/// Fills a part of a tile: so many rows and columns of it from `from` on, without gaps between columns.
+void fill_part(const CovarianceArguments& args, ElementIndex from, const TileShape& size, double* out) {
+    args.covariance->fill_tile({.rows = args.rows,
+                                .row_begin = args.first.i + from.i,
+                                .row_count = size.rows,
+                                .cols = args.cols,
+                                .col_begin = args.first.j + from.j,
+                                .col_count = size.cols,
+                                .out = out,
+                                .ld = size.rows,
+                                .sets = args.sets});
+}
+
+/// The transposed tile.
+CovarianceArguments transposed(CovarianceArguments args) {
+    std::swap(args.rows, args.cols);
+    std::swap(args.first.i, args.first.j);
+    return args;
+}
+
 /// The box around some points, in the coordinates that distances are computed from.
 class Box {
 public:
@@ -54,28 +74,8 @@ public:
           col_box_(*args.cols, args.first.j, shape.cols) {}
     [[nodiscard]] Index rows() const override { return shape_.rows; }
     [[nodiscard]] Index cols() const override { return shape_.cols; }
-    void row(Index i, double* out) const override {
-        args_.covariance->fill_tile({.rows = args_.cols,
-                                     .row_begin = args_.first.j,
-                                     .row_count = shape_.cols,
-                                     .cols = args_.rows,
-                                     .col_begin = args_.first.i + i,
-                                     .col_count = 1,
-                                     .out = out,
-                                     .ld = shape_.cols,
-                                     .sets = args_.sets});
-    }
-    void column(Index j, double* out) const override {
-        args_.covariance->fill_tile({.rows = args_.rows,
-                                     .row_begin = args_.first.i,
-                                     .row_count = shape_.rows,
-                                     .cols = args_.cols,
-                                     .col_begin = args_.first.j + j,
-                                     .col_count = 1,
-                                     .out = out,
-                                     .ld = shape_.rows,
-                                     .sets = args_.sets});
-    }
+    void row(Index i, double* out) const override { fill_part(transposed(args_), {0, i}, {shape_.cols, 1}, out); }
+    void column(Index j, double* out) const override { fill_part(args_, {0, j}, {shape_.rows, 1}, out); }
     [[nodiscard]] double row_bound(Index i) const override {
         return (*args_.covariance)(col_box_.distance(*args_.rows, args_.first.i + i));
     }
@@ -124,15 +124,7 @@ KernelResult run_covariance_product(const KernelCall& call) noexcept {
         std::vector<double> some(static_cast<std::size_t>(y.rows * columns));
         for (Index first = 0; first < x.rows; first += columns) {
             const Index count = std::min(columns, x.rows - first);
-            args.covariance->fill_tile({.rows = args.rows,
-                                        .row_begin = args.first.i,
-                                        .row_count = y.rows,
-                                        .cols = args.cols,
-                                        .col_begin = args.first.j + first,
-                                        .col_count = count,
-                                        .out = some.data(),
-                                        .ld = y.rows,
-                                        .sets = args.sets});
+            fill_part(args, {0, first}, {y.rows, count}, some.data());
             const blas::Block<double> k(some.data(), y.rows, count, y.rows);
             blas::gemm({.alpha = 1, .beta = 1}, k, x.part({first, 0}, {count, x.cols}), y);
         }

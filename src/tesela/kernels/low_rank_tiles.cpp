@@ -133,6 +133,23 @@ KernelResult add_product(const GemmArguments& args, blas::Block<T> x, blas::Bloc
     return store(c, sum);
 }
 
+/// A solve or a product with a triangular A, from one side: of all of B, or of its factor on that side, since
+/// U·Vᵀ·op(A)⁻¹ = U·(op(A)⁻ᵀ·V)ᵀ.
+template <class T, class Work>
+KernelResult act_on_factor(TriangularArguments args, const Tile& a, const Tile& b, Work work) {
+    if (!a.is_dense()) return fail("a triangular tile must have all its elements");
+    if (b.is_dense()) {
+        work(args, blas::Block<T>(a), blas::Block<T>(b));
+        return {};
+    }
+    if (b.shape.rank == 0) return {};
+    const bool left = args.side == Side::left;
+    args.side = Side::left;
+    if (!left) args.op = flip(args.op);
+    work(args, blas::Block<T>(a), left ? u_of<T>(b) : v_of<T>(b));
+    return {};
+}
+
 /// The elements of a tile, of one's own.
 template <class T>
 Elements<T> elements_of(const Tile& tile) {
@@ -185,36 +202,12 @@ KernelResult store(const Tile& tile, const Sampler<T>& value) {
 
 template <class T>
 KernelResult trsm(const TriangularArguments& args, const Tile& a, const Tile& b) {
-    if (!a.is_dense()) return fail("a triangular tile must have all its elements");
-    if (b.is_dense()) {
-        blas::trsm(args, blas::Block<T>(a), blas::Block<T>(b));
-        return {};
-    }
-    if (b.shape.rank == 0) return {};
-    if (args.side == Side::left) {
-        blas::trsm(args, blas::Block<T>(a), u_of<T>(b));
-        return {};
-    }
-    TriangularArguments from_left = args;  // U·Vᵀ·op(A)⁻¹ = U·(op(A)⁻ᵀ·V)ᵀ
-    from_left.side = Side::left;
-    from_left.op = flip(args.op);
-    blas::trsm(from_left, blas::Block<T>(a), v_of<T>(b));
-    return {};
+    return act_on_factor<T>(args, a, b, [](const auto&... work) { blas::trsm(work...); });
 }
 
 template <class T>
 KernelResult trmm(const TriangularArguments& args, const Tile& a, const Tile& b) {
-    if (!a.is_dense()) return fail("a triangular tile must have all its elements");
-    if (b.is_dense()) {
-        blas::trmm(args, blas::Block<T>(a), blas::Block<T>(b));
-        return {};
-    }
-    if (b.shape.rank == 0) return {};
-    TriangularArguments from_left = args;
-    from_left.side = Side::left;
-    if (args.side == Side::right) from_left.op = flip(args.op);
-    blas::trmm(from_left, blas::Block<T>(a), args.side == Side::left ? u_of<T>(b) : v_of<T>(b));
-    return {};
+    return act_on_factor<T>(args, a, b, [](const auto&... work) { blas::trmm(work...); });
 }
 
 template <class T>

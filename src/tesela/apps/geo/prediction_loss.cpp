@@ -2,6 +2,7 @@
 
 #include "tesela/algs/elementwise.hpp"
 #include "tesela/algs/gemm.hpp"
+#include "tesela/algs/multiply.hpp"
 #include "tesela/algs/solve.hpp"
 #include "tesela/algs/tasks.hpp"
 #include "tesela/apps/geo/internal/cross_covariance.hpp"
@@ -27,18 +28,6 @@ KernelResult add_column_products(const NoArguments&, TileSpan<const double> A, T
     return {};
 }
 const auto column_products_kernel = make_kernel<add_column_products>("dcoldot");
-
-/// B := Lᵀ·B, row after row of tiles: those below a row are still as they were.
-void multiply_by_transposed(Stream& s, const MatrixView<double>& L, const MatrixView<double>& B) {
-    const auto phase = s.phase("multiply");
-    const MatrixView<double> Lt = L.transposed();
-    const TriangularArguments lower{.side = Side::left, .triangle = Triangle::lower};
-    for (Index k = 0; k < B.tile_rows(); ++k)
-        for (Index c = 0; c < B.tile_cols(); ++c) {
-            s.submit(tasks::trmm(lower, Lt(k, k), B(k, c)));
-            for (Index i = k + 1; i < B.tile_rows(); ++i) s.submit(tasks::gemm(1, Lt(k, i), B(i, c), 1, B(k, c)));
-        }
-}
 
 /// The error of a's predictor λᵀz under t, for z with mean m and covariance Σ:
 ///     E = C(0) − 2·λᵀk + λᵀΣλ + (m₀ − c − λᵀ(m − c))²,
@@ -127,10 +116,10 @@ void ErrorUnderTruth::add_sums(const Sums& sums, const Matrix<double>& lambda, c
             Task(column_products_kernel, {}, read(lambda(i, c)), read(k(i, c)), reduce(sums.cross(c, 0))).on(here));
         stream_.submit(tasks::gemm(GemmArguments{}, transposed(c, i), shift_(i, 0), reduce(sums.drift(c, 0))).on(here));
     });
-    multiply_by_transposed(stream_, truth_.likelihood.factor(), lambda.view());
+    // In place of k, which has been used.
+    multiply_triangular(stream_, truth_.likelihood.factor().transposed(), lambda.view(), k.view());
     each_tile([&](Index i, Index c) {
-        stream_.submit(
-            Task(column_squares_kernel, read(lambda(i, c)), reduce(sums.squares(c, 0))).on(lambda(i, c).owner()));
+        stream_.submit(Task(column_squares_kernel, read(k(i, c)), reduce(sums.squares(c, 0))).on(k(i, c).owner()));
     });
 }
 
