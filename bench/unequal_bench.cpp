@@ -16,6 +16,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 
@@ -164,6 +166,20 @@ void write_rows(const StarpuEngine& engine, const UnequalOptions& options, const
     if (!options.table.empty() && engine.this_node() == NodeId{0}) PartTable(options.table, "case", rows).write();
 }
 
+/// Throws Error on all nodes if the first cannot write the table: before the work, which takes minutes.
+void require_table(StarpuEngine& engine, const std::string& table) {
+    std::string problem;
+    if (!table.empty() && engine.this_node() == NodeId{0}) try {
+            if (std::filesystem::exists(table) && !std::filesystem::is_regular_file(table))
+                throw Error("cannot write {}: it is not a file", table);
+            const OutputFile probe(table);
+        } catch (const std::exception& error) {
+            problem = error.what();
+        }
+    problem = engine.gather(problem).front();
+    if (!problem.empty()) throw Error("{}", problem);
+}
+
 Json compare(StarpuEngine& engine, const UnequalOptions& options) {
     Contest contest(engine, options);
     contest.warm_up();
@@ -257,8 +273,7 @@ Json follow(StarpuEngine& engine, const UnequalOptions& options) {
 
 Json unequal_benchmark(StarpuEngine& engine, const UnequalOptions& options) {
     if (options.rounds < 1) throw Error("--rounds must be at least 1");
-    // Said before the work, which takes minutes.
-    if (!options.table.empty() && engine.this_node() == NodeId{0}) const OutputFile probe(options.table);
+    require_table(engine, options.table);
     for (const Index node : options.gsl_nodes)
         if (node < 0 || node >= engine.node_count())
             throw Error("--gsl-nodes names node {}, and there are {} nodes", node, engine.node_count());

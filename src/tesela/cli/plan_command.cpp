@@ -96,7 +96,8 @@ plan::Application application_of(const PlanCommand& options, const Platform& pla
 /// Tasks of an application on N x N tiles, about.
 double tasks_of(const PlanCommand& options, Index tiles) {
     const auto side = static_cast<double>(tiles);
-    return options.application == mds_application ? 3 * side * side : side * side * side / 6;
+    if (options.application == mds_application) return 3 * side * side;
+    return side * side * side / (options.application == "lu" ? 3 : 6);
 }
 
 /// Each strategy is simulated task by task: a minute and 15 GB for the most that are taken.
