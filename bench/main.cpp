@@ -622,23 +622,28 @@ void add_unequal(CLI::App& app, int& exit_code) {
     });
 }
 
+/// The covariance matrix that is compressed.
+void add_problem_options(CLI::App& command, bench::CovarianceProblem& problem) {
+    command.add_option("--n", problem.n, "Points, on a grid of which each is moved a little")->capture_default_str();
+    cli::add_choice(command, "--family", problem.family, covariance_family_names, "Covariance");
+    command.add_option("--range", problem.theta.range, "Of the covariance")->capture_default_str();
+    command.add_option("--smoothness", problem.theta.smoothness, "Of the covariance")->capture_default_str();
+    command.add_option("--nugget", problem.theta.nugget, "Of the covariance")->capture_default_str();
+    command.add_option("--dimensions", problem.dimensions, "Of the points")
+        ->check(CLI::Range(1, 3))
+        ->capture_default_str();
+    command.add_option("--accuracy", problem.accuracy, "Of a tile, in the Frobenius norm")->capture_default_str();
+    command.add_option("--band", problem.band, "Tiles nearer to the diagonal than this are dense")
+        ->capture_default_str();
+}
+
 void add_tlr(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<bench::TlrOptions>();
     auto* command = app.add_subcommand(
         "tlr",
         "The Cholesky factor of a compressed covariance matrix beside the dense one; exit code 1 if it takes more "
         "than a fifth of the time or memory of that, or is less accurate than it should be");
-    command->add_option("--n", options->n, "Points, on a grid of which each is moved a little")->capture_default_str();
-    cli::add_choice(*command, "--family", options->family, covariance_family_names, "Covariance");
-    command->add_option("--range", options->theta.range, "Of the covariance")->capture_default_str();
-    command->add_option("--smoothness", options->theta.smoothness, "Of the covariance")->capture_default_str();
-    command->add_option("--nugget", options->theta.nugget, "Of the covariance")->capture_default_str();
-    command->add_option("--dimensions", options->dimensions, "Of the points")
-        ->check(CLI::Range(1, 3))
-        ->capture_default_str();
-    command->add_option("--accuracy", options->accuracy, "Of a tile, in the Frobenius norm")->capture_default_str();
-    command->add_option("--band", options->band, "Tiles nearer to the diagonal than this are dense")
-        ->capture_default_str();
+    add_problem_options(*command, options->problem);
     command->add_option("--dense-n", options->dense_n, "Points of the dense matrix that its rate is measured with")
         ->capture_default_str();
     command->add_option("--iterations", options->iterations, "Power iterations for the residual; 0: none")

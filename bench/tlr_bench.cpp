@@ -1,18 +1,14 @@
 #include "tlr_bench.hpp"
 
 #include "checks.hpp"
+#include "covariance_problem.hpp"
 #include "resident_memory.hpp"
 #include "timing.hpp"
 
 #include "tesela/algs/cholesky.hpp"
 #include "tesela/algs/ranks.hpp"
 #include "tesela/algs/tile_size.hpp"
-#include "tesela/apps/geo/point_order.hpp"
 #include "tesela/apps/geo/tile_accuracy.hpp"
-#include "tesela/base/error.hpp"
-#include "tesela/base/random.hpp"
-#include "tesela/distribution/families.hpp"
-#include "tesela/kernels/covariance_kernel.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -44,71 +40,16 @@ private:
     std::jthread thread_;
 };
 
-/// A grid of points that are each moved by up to half a spacing, in the order of a Hilbert curve.
-PointSet jittered_grid(Index n, Index dimensions) {
-    const auto side =
-        static_cast<Index>(std::ceil(std::pow(static_cast<double>(n), 1.0 / static_cast<double>(dimensions)) - 1e-9));
-    std::vector<std::vector<double>> columns(static_cast<std::size_t>(dimensions));
-    const Random random(1);
-    for (Index i = 0; i < n; ++i) {
-        Index cell = i;
-        for (Index d = 0; d < dimensions; ++d) {
-            const double moved = random.uniform({static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(d)});
-            columns[static_cast<std::size_t>(d)].push_back((static_cast<double>(cell % side) + moved) /
-                                                           static_cast<double>(side));
-            cell /= side;
-        }
-    }
-    const std::vector<Index> order = geo::hilbert_order(PointSet(Metric::euclidean, columns));
-    for (auto& column : columns) column = geo::in_order(column, order);
-    return {Metric::euclidean, std::move(columns)};
-}
-
-/// The covariances of a set of points, as tasks.
-class CovarianceMatrix {
-public:
-    CovarianceMatrix(const TlrOptions& options, Index n)
-        : points_(jittered_grid(n, options.dimensions)),
-          covariance_(options.family, options.theta, Metric::euclidean, points_.diameter_bound()) {}
-
-    void generate(Stream& s, const Matrix<double>& A) const {
-        for (Index i = 0; i < A.tile_rows(); ++i)
-            for (Index j = 0; j <= i; ++j) s.submit({covariance_kernel, arguments(A.tiling(), {i, j}), write(A(i, j))});
-    }
-    [[nodiscard]] geo::FactoredCovariance factored(const Matrix<double>& L) const {
-        return {covariance_, points_, L.lower()};
-    }
-
-private:
-    [[nodiscard]] CovarianceArguments arguments(const Tiling& tiling, TileIndex tile) const {
-        return {.covariance = &covariance_,
-                .rows = &points_,
-                .cols = &points_,
-                .first = {tiling.row_begin(tile.i), tiling.col_begin(tile.j)},
-                .sets = ObservationSets::same};
-    }
-    PointSet points_;
-    Covariance covariance_;
-};
-
-void require(const Status& status) {
-    if (!status.ok()) throw Error("{}", status.describe());
-}
-
-Matrix<double> matrix_of(Stream& s, Index n, Index tile, std::optional<Compression> compression) {
-    const Tiling tiling = Tiling::square(n, tile);
-    return {s, tiling, squarest_block_cyclic(tiling.grid(), s.engine().node_count()),
-            MatrixOptions{.stored = Stored::lower, .compression = compression}};
-}
-
 /// Operations a second of the dense factorisation, the best of three, and elements a second of its generation.
 struct DenseRate {
     double flops = 0;
     double elements = 0;
 };
 DenseRate dense_rate(StarpuEngine& engine, const TlrOptions& options) {
-    const Index n = std::min(options.n, options.dense_n);
-    const CovarianceMatrix covariances(options, n);
+    CovarianceProblem smaller = options.problem;
+    smaller.n = std::min(smaller.n, options.dense_n);
+    const Index n = smaller.n;
+    const CovarianceMatrix covariances(smaller);
     Stream s(engine);
     const Matrix<double> A = matrix_of(s, n, automatic_tile_size(n, engine.total_workers()), {});
     Best factored, generated;
@@ -130,14 +71,13 @@ DenseRate dense_rate(StarpuEngine& engine, const TlrOptions& options) {
 }  // namespace
 
 Json tlr_benchmark(StarpuEngine& engine, const TlrOptions& options) {
+    const CovarianceProblem& problem = options.problem;
     const DenseRate rate = dense_rate(engine, options);
-    const CovarianceMatrix covariances(options, options.n);
-    const Index tile = cli::tile_size(options.run, options.n, engine);
+    const CovarianceMatrix covariances(problem);
+    const Index tile = cli::tile_size(options.run, problem.n, engine);
     Stream s(engine);
     const MemoryWatch memory;
-    const Matrix<double> A =
-        matrix_of(s, options.n, tile,
-                  Compression{.accuracy = options.accuracy * options.theta.sigma2, .dense_band = options.band});
+    const Matrix<double> A = matrix_of(s, problem.n, tile, problem.compression());
     const double compress_seconds = engine.max(seconds_of([&] {
         covariances.generate(s, A);
         require(s.wait());
@@ -147,12 +87,12 @@ Json tlr_benchmark(StarpuEngine& engine, const TlrOptions& options) {
         require(s.wait());
     }));
     const double bytes = memory.growth();
-    const auto order = static_cast<double>(options.n);
+    const auto order = static_cast<double>(problem.n);
     const double seconds = compress_seconds + factor_seconds;
     const double dense_seconds = order * order * order / 3 / rate.flops + order * order / 2 / rate.elements;
     const double dense_bytes = 4 * order * order;
-    Json result{{"n", options.n},
-                {"accuracy", options.accuracy},
+    Json result{{"n", problem.n},
+                {"accuracy", problem.accuracy},
                 {"tile", tile},
                 {"seconds", seconds},
                 {"compress_seconds", compress_seconds},
@@ -172,7 +112,7 @@ Json tlr_benchmark(StarpuEngine& engine, const TlrOptions& options) {
     if (options.iterations > 0)
         result["checks"].push_back(
             at_most("residual", result.at("residual").get<double>(),
-                    10 * options.accuracy * options.theta.sigma2 * std::sqrt(static_cast<double>(A.tile_rows()))));
+                    10 * problem.accuracy * problem.theta.sigma2 * std::sqrt(static_cast<double>(A.tile_rows()))));
     return result;
 }
 
