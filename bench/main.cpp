@@ -22,6 +22,7 @@
 #include "soak_bench.hpp"
 #include "tables_bench.hpp"
 #include "tlr_bench.hpp"
+#include "tlr_tile_bench.hpp"
 #include "trace_bench.hpp"
 #include "unequal_bench.hpp"
 
@@ -633,7 +634,9 @@ void add_problem_options(CLI::App& command, bench::CovarianceProblem& problem) {
         ->check(CLI::Range(1, 3))
         ->capture_default_str();
     command.add_option("--accuracy", problem.accuracy, "Of a tile, in the Frobenius norm")->capture_default_str();
-    command.add_option("--band", problem.band, "Tiles nearer to the diagonal than this are dense")
+    command
+        .add_option("--band", problem.band,
+                    "Tiles nearer to the diagonal than this are stored whole; 0: by sampled ranks")
         ->capture_default_str();
 }
 
@@ -655,6 +658,24 @@ void add_tlr(CLI::App& app, int& exit_code) {
         exit_code = cli::run_guarded("tesela bench tlr", [&] {
             const auto engine = cli::start_engine(options->run);
             return print_checked(*engine, bench::tlr_benchmark(*engine, *options), options->run.json);
+        });
+    });
+}
+
+void add_tlr_tile(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<bench::TlrTileOptions>();
+    auto* command = app.add_subcommand(
+        "tlr-tile",
+        "Figure 5 of paper 004: the tile size that sampled ranks choose beside eight others; exit code 1 if it takes "
+        "more than 1.15 times the best of them");
+    add_problem_options(*command, options->problem);
+    command->add_option("--rounds", options->rounds, "Runs of each size; the best counts")->capture_default_str();
+    cli::add_engine_options(*command, options->run);
+    cli::add_json_option(*command, options->run);
+    command->callback([=, &exit_code] {
+        exit_code = cli::run_guarded("tesela bench tlr-tile", [&] {
+            const auto engine = cli::start_engine(options->run);
+            return print_checked(*engine, bench::tlr_tile_benchmark(*engine, *options), options->run.json);
         });
     });
 }
@@ -846,6 +867,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): options
     add_figure12(app, exit_code);
     add_unequal(app, exit_code);
     add_tlr(app, exit_code);
+    add_tlr_tile(app, exit_code);
     add_paper001(app, exit_code);
     add_prediction(app, exit_code);
     add_simulate(app, exit_code);

@@ -8,6 +8,7 @@
 #include "tesela/algs/cholesky.hpp"
 #include "tesela/algs/ranks.hpp"
 #include "tesela/algs/tile_size.hpp"
+#include "tesela/apps/geo/rank_sample.hpp"
 #include "tesela/apps/geo/tile_accuracy.hpp"
 
 #include <algorithm>
@@ -68,13 +69,25 @@ DenseRate dense_rate(StarpuEngine& engine, const TlrOptions& options) {
             .elements = order * order / 2 / generated.seconds()};
 }
 
+/// As options say it, and otherwise by sampled ranks.
+CompressedCut chosen_cut(const TlrOptions& options, const CovarianceMatrix& covariances, Index workers) {
+    const CovarianceProblem& problem = options.problem;
+    const bool automatic = cli::is_automatic_tile(options.run.tile);
+    const CompressedCut given{.tile = automatic ? 0 : cli::parse_tile(options.run.tile), .band = problem.band};
+    if (given.tile > 0 && given.band > 0) return given;
+    const geo::RankSample ranks(covariances.covariance(), covariances.points(), problem.compression().accuracy);
+    return ranks.cheapest_cut(workers, given);
+}
+
 }  // namespace
 
 Json tlr_benchmark(StarpuEngine& engine, const TlrOptions& options) {
-    const CovarianceProblem& problem = options.problem;
+    CovarianceProblem problem = options.problem;
     const DenseRate rate = dense_rate(engine, options);
     const CovarianceMatrix covariances(problem);
-    const Index tile = cli::tile_size(options.run, problem.n, engine);
+    const CompressedCut cut = chosen_cut(options, covariances, engine.total_workers());
+    problem.band = cut.band;
+    const Index tile = cut.tile;
     Stream s(engine);
     const MemoryWatch memory;
     const Matrix<double> A = matrix_of(s, problem.n, tile, problem.compression());
@@ -94,6 +107,7 @@ Json tlr_benchmark(StarpuEngine& engine, const TlrOptions& options) {
     Json result{{"n", problem.n},
                 {"accuracy", problem.accuracy},
                 {"tile", tile},
+                {"band", cut.band},
                 {"seconds", seconds},
                 {"compress_seconds", compress_seconds},
                 {"gbytes", bytes / 1e9},

@@ -1,9 +1,14 @@
 #include "tesela/algs/tile_size.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/kernels/dense.hpp"
+#include "tesela/kernels/low_rank_cost.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
+#include <vector>
 
 namespace tesela {
 
@@ -18,19 +23,138 @@ Index automatic_tile_size(Index n, Index cores) {
 }
 
 /// nb ≈ √(3·N·k·(3 + √(9 + 32·P)) / (4·P))
-Index low_rank_tile_size(Index n, double rank, Index nodes) {
-    if (n < 1 || !(rank > 0) || nodes < 1)
-        throw Error("a tile size needs rows, a rank and nodes above 0; they are {}, {} and {}", n, rank, nodes);
+Index low_rank_tile_size(Index n, Index nodes, const MeanRank& rank) {
+    if (n < 1 || nodes < 1) throw Error("a tile size needs rows and nodes above 0; they are {} and {}", n, nodes);
     const auto rows = static_cast<double>(n);
     const auto count = static_cast<double>(nodes);
-    const double square = 3 * rows * rank * (3 + std::sqrt(9 + 32 * count)) / (4 * count);
-    return std::clamp<Index>(std::llround(std::sqrt(square)), 1, n);
+    const double per_rank = 3 * rows * (3 + std::sqrt(9 + 32 * count)) / (4 * count);
+    Index tile = std::max<Index>(1, std::llround(std::sqrt(rows)));
+    for (int k = 0; k < 100; ++k) {
+        const double average = rank(tile);
+        if (!(average > 0)) throw Error("a tile size needs a rank above 0; it is {}", average);
+        const Index next = std::clamp<Index>(std::llround(std::sqrt(per_rank * average)), 1, n);
+        if (next == tile) break;
+        tile = next;
+    }
+    return tile;
 }
 
-Index automatic_compressed_tile_size(Index n) {
+namespace {
+
+/// Operations of a product that take as long as one of a kernel that recompresses a sum of this rank: QR of narrow
+/// blocks and singular values of small ones are slow, less so with larger ranks. Measured with OpenBLAS on one core
+/// with AVX-512: 6 Gflop/s with a rank of 10, 10 with 100 and 20 with 400, where a product has 65.
+double slowness_of_recompression(double rank) { return 1 / (0.085 + 0.0006 * std::min(rank, 500.0)); }
+/// What a task costs besides, in operations of a product: some 20 microseconds.
+constexpr double per_task = 1.2e6;
+
+class CutCost {
+public:
+    CutCost(Index n, const CompressedCut& cut, const RankAt& rank)
+        : rows_(ceil_div(n, cut.tile)),
+          tile_(cut.tile),
+          whole_rows_(static_cast<double>(n) / static_cast<double>(cut.tile)) {
+        for (Index distance = 0; distance < rows_; ++distance) shapes_.push_back(shape(cut, distance, rank));
+    }
+    [[nodiscard]] double work() const {
+        double sum = count(0) * potrf();
+        for (Index distance = 1; distance < rows_; ++distance)
+            sum += count(distance) * (compression(distance) + trsm(distance) + syrk(distance));
+        // Tile (i, j) is updated with (i, k) and (j, k): at distances i - j, i - k and j - k.
+        for (Index near = 1; near < rows_; ++near)
+            for (Index updated = 1; near + updated < rows_; ++updated)
+                sum += count(near + updated) * gemm(near, updated);
+        return sum;
+    }
+    [[nodiscard]] double critical_path() const {
+        double sum = count(0) * potrf();
+        if (rows_ > 1) sum += count(1) * (trsm(1) + syrk(1));
+        return sum;
+    }
+
+private:
+    [[nodiscard]] TileShape shape(const CompressedCut& cut, Index distance, const RankAt& rank) const {
+        TileShape result{tile_, tile_};
+        if (distance < cut.band) return result;
+        const Index its = std::llround(rank(tile_, distance));
+        if (its < useless_rank(result)) result.rank = its;
+        return result;
+    }
+    [[nodiscard]] const TileShape& at(Index distance) const { return shapes_[static_cast<std::size_t>(distance)]; }
+    /// The last tiles are smaller, and count as parts of whole ones.
+    [[nodiscard]] double count(Index distance) const { return whole_rows_ - static_cast<double>(distance); }
+    [[nodiscard]] double potrf() const {
+        const PivotArguments arguments{};
+        return per_task + Dense<double>::potrf.cost({shapes_.data(), 1}, &arguments).flops;
+    }
+    [[nodiscard]] double trsm(Index distance) const {
+        const TriangularArguments arguments{.side = Side::right};
+        const std::array shapes{at(0), at(distance)};
+        return per_task + Dense<double>::trsm.cost(shapes, &arguments).flops;
+    }
+    [[nodiscard]] double syrk(Index distance) const {
+        const SyrkArguments arguments{};
+        const std::array shapes{at(distance), at(0)};
+        return per_task + Dense<double>::syrk.cost(shapes, &arguments).flops;
+    }
+    [[nodiscard]] double gemm(Index near, Index updated) const {
+        const GemmArguments arguments{.op_b = Op::transpose};
+        const std::array shapes{at(near + updated), at(near), at(updated)};
+        const double flops = Dense<double>::gemm.cost(shapes, &arguments).flops;
+        return per_task + (at(updated).rank == dense_rank ? flops : flops * slowness(near, updated));
+    }
+    /// The rank of what is recompressed is that of the tile and of a product.
+    [[nodiscard]] double slowness(Index near, Index updated) const {
+        Index product = tile_;
+        for (const Index operand : {near, near + updated})
+            if (at(operand).rank != dense_rank) product = std::min(product, at(operand).rank);
+        return slowness_of_recompression(static_cast<double>(product + at(updated).rank));
+    }
+    /// Crosses and their recompression, or all elements.
+    [[nodiscard]] double compression(Index distance) const {
+        const auto nb = static_cast<double>(tile_);
+        const auto rank = static_cast<double>(at(distance).rank);
+        constexpr double per_element = 25;
+        if (at(distance).rank == dense_rank) return per_task + per_element * nb * nb;
+        return per_task + low_rank_product_flops(nb, rank) * slowness_of_recompression(2 * rank) +
+               4 * per_element * nb * rank;
+    }
+
+    Index rows_, tile_;
+    double whole_rows_;
+    std::vector<TileShape> shapes_;
+};
+
+}  // namespace
+
+double compressed_cholesky_cost(Index n, const CompressedCut& cut, Index workers, const RankAt& rank) {
+    const CutCost cost(n, cut, rank);
+    const auto share = 1.0 / static_cast<double>(std::max<Index>(1, workers));
+    return cost.work() * share + cost.critical_path() * (1 - share);
+}
+
+CompressedCut cheapest_compressed_cut(Index n, Index workers, const RankAt& rank, const CompressedCut& given) {
     constexpr Index smallest = 64;
-    return std::clamp<Index>(std::llround(6 * std::sqrt(static_cast<double>(n))), std::min(n, smallest),
-                             std::max<Index>(1, n));
+    constexpr Index most_rows = 200;
+    constexpr Index widest_band = 4;
+    std::vector<Index> sizes{given.tile};
+    if (given.tile == 0) {
+        sizes.clear();
+        for (Index size = std::max(smallest, n / most_rows); size < n; size += size / 4) sizes.push_back(size);
+        sizes.push_back(std::max<Index>(1, n));
+    }
+    CompressedCut best{};
+    double least = std::numeric_limits<double>::infinity();
+    for (const Index tile : sizes)
+        for (Index band = given.band > 0 ? given.band : 1; band <= (given.band > 0 ? given.band : widest_band);
+             ++band) {
+            const CompressedCut cut{.tile = tile, .band = band};
+            const double cost = compressed_cholesky_cost(n, cut, workers, rank);
+            if (!(cost < least)) continue;
+            best = cut;
+            least = cost;
+        }
+    return best;
 }
 
 }  // namespace tesela

@@ -2,19 +2,39 @@
 
 #include "tesela/base/index.hpp"
 
+#include <functional>
+
 namespace tesela {
 
 /// A tile size for dense factorisations of order n on this many cores in all: small enough that every core has work
 /// to the end, large enough that kernels run near the speed of a large product. Measured, see docs/architecture.md.
 [[nodiscard]] Index automatic_tile_size(Index n, Index cores);
 
-/// A tile size for a Cholesky factorisation of order n on compressed tiles of this average rank off the diagonal, on so
-/// many nodes: where the critical path takes as long as all other work divided among them (paper 004, equation (2)).
-/// Throws Error unless all are above 0.
-[[nodiscard]] Index low_rank_tile_size(Index n, double rank, Index nodes);
+/// The average rank of compressed tiles of so many rows, and that of tiles so many tiles below the diagonal.
+using MeanRank = std::function<double(Index tile)>;
+using RankAt = std::function<double(Index tile, Index distance)>;
 
-/// For Cholesky of a compressed covariance matrix on the cores of one node, where nothing is known of its ranks: 6·√n,
-/// the best of three sizes for 40,000 points with an exponential covariance in the plane, on two cores.
-[[nodiscard]] Index automatic_compressed_tile_size(Index n);
+/// A tile size for a Cholesky factorisation of order n on compressed tiles, on so many nodes: where the critical path
+/// takes as long as all other work divided among them (paper 004, equation (2)). The average rank depends on the size:
+/// the equation is iterated until it settles. Throws Error unless all are above 0.
+[[nodiscard]] Index low_rank_tile_size(Index n, Index nodes, const MeanRank& rank);
+
+/// How a compressed matrix is cut, and how many diagonals of tiles from the main one on are stored whole.
+struct CompressedCut {
+    Index tile = 1;
+    Index band = 1;
+    friend bool operator==(const CompressedCut&, const CompressedCut&) = default;
+};
+
+/// What a Cholesky factorisation of order n cut like that costs on so many workers: operations of kernels with the
+/// ranks that tiles have before it, where those that recompress count more since they run more slowly, divided among
+/// the workers, and what of the critical path the others wait for.
+[[nodiscard]] double compressed_cholesky_cost(Index n, const CompressedCut& cut, Index workers, const RankAt& rank);
+
+/// The cheapest by compressed_cholesky_cost of sizes that are a quarter apart and bands of 1 to 4; of `given` as far as
+/// it is not 0. Equation (2) takes it that workers are many and wait for the critical path; with few it is the work
+/// itself that is to be small.
+[[nodiscard]] CompressedCut cheapest_compressed_cut(Index n, Index workers, const RankAt& rank,
+                                                    const CompressedCut& given = {0, 0});
 
 }  // namespace tesela

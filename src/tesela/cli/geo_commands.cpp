@@ -354,8 +354,9 @@ void report_fit(const FitCommand& options, const geo::FittedModel& fitted) {
 }
 
 /// What a compressed matrix has no derivatives for is searched for by values alone, and has no standard errors.
-FitCommand with_method(FitCommand options, Index n, Notes& notes) {
-    if (!compression_of(options.geo, n)) return options;
+FitCommand with_method(FitCommand options, const geo::FittedModel& fitted, Notes& notes) {
+    resolve_method(options.geo, fitted.observations, fitted.model, {}, notes);
+    if (options.geo.method == Method::exact) return options;
     if (options.search.optimizer == geo::Optimizer::bobyqa && options.errors == ErrorsFrom::none) return options;
     options.search.optimizer = geo::Optimizer::bobyqa;
     options.errors = ErrorsFrom::none;
@@ -370,8 +371,8 @@ int run_fit(const FitCommand& given) {
     geo::FittedModel fitted;
     fitted.program = std::string("tesela ") + version;
     fitted.observations = read_observations(given.geo.data, notes, given.geo.model);
-    const FitCommand options = with_method(given, fitted.observations.size(), notes);
-    fitted.model = model_of(options.geo.model, fitted.observations);
+    fitted.model = model_of(given.geo.model, fitted.observations);
+    const FitCommand options = with_method(given, fitted, notes);
     if (std::string twins = geo::check_duplicates(fitted.observations, fitted.model); !twins.empty())
         notes.push_back(std::move(twins));
     (void)profiled_parameters(options, fitted.model);
@@ -456,11 +457,12 @@ void add_fit(CLI::App& app, int& exit_code) {
 
 // --- loglik ----------------------------------------------------------------------------------------------------------
 
-int run_loglik(const GeoOptions& options) {
+int run_loglik(GeoOptions options) {
     Notes notes;
     const geo::Observations observations = read_observations(options.data, notes, options.model);
     const geo::Model model = model_of(options.model, observations);
     const CovarianceParameters theta = theta_of(options.model);
+    resolve_method(options, observations, model, theta, notes);
     const auto engine = start_geo_engine(options);
     print_notes(*engine, notes);
     Stream stream(*engine, {.sums = Sums::in_order});
@@ -614,6 +616,7 @@ int run_predict(PredictCommand options) {
         require_other_than(output, {options.model, options.geo.data.file});
     require_writable(options.geo.output);
     if (!options.map.file.empty()) require_writable(options.map.file);
+    resolve_method(options.geo, fitted.observations, fitted.model, fitted.result.theta, notes);
     const auto engine = start_geo_engine(options.geo);
     print_notes(*engine, notes);
     const auto start = Clock::now();
@@ -632,12 +635,16 @@ int run_predict(PredictCommand options) {
                           {.of = options.variance, .block = options.block, .progress = progress});
     warn_if_ill_conditioned(likelihood, *engine, options.geo.model.theta.empty() ? when_fitting : "");
     note_other_coefficients(fitted, predictions.trend, options.model, *engine);
+    const Json compression = options.geo.run.trace.empty() ? compression_json(likelihood) : Json();
+    if (!compression.is_null() && is_first(*engine) && !options.geo.run.quiet)
+        fmt::print(stderr, "{}\n", describe_compression(compression));
     if (!is_first(*engine)) return success;
     report_predictions(options, fitted, places, predictions);
     if (options.geo.output == "-") return success;
     Json results{
         {"points", predictions.mean.size()}, {"seconds", seconds_since(start)}, {"output", options.geo.output}};
     if (!options.map.file.empty()) results["map"] = options.map.file;
+    if (!compression.is_null() && options.geo.run.json) results["compression"] = compression;
     print_results(*engine, results, options.geo.run.json);
     return success;
 }

@@ -237,25 +237,73 @@ void add_method_options(CLI::App& command, GeoOptions& options) {
         {{Method::exact, "exact"}, {Method::tlr, "tlr"}, {Method::automatic, "auto"}}};
     add_choice(command, "--method", options.method, names,
                "exact: all elements of the covariance matrix are stored; tlr: tiles of low rank, to --accuracy; auto: "
-               "tlr from 10000 observations on");
+               "what takes less work, judged by some of its tiles");
     at_least(command.add_option("--accuracy", options.accuracy,
                                 "With tlr: what a tile may differ from the true one, in the Frobenius norm, relative "
                                 "to sigma2 (default: 1e-9)"),
              0.0);
+    at_least(
+        command.add_option("--band", options.band,
+                           "With tlr: so many diagonals of tiles, from the main one on, are stored whole (default: "
+                           "as some tiles make it look best)"),
+        Index{1});
 }
 
-std::optional<geo::TileAccuracy> compression_of(const GeoOptions& options, Index n) {
-    // From here on compressed evaluations to 1e-8 are faster: see docs/tlr.md.
-    constexpr Index worth_while = 10000;
-    const bool compressed = options.method == Method::tlr || (options.method == Method::automatic && n >= worth_while);
-    if (options.accuracy && options.method == Method::exact)
-        throw Error("--accuracy is of compressed matrices: give --method tlr, or auto, with it");
-    if (!compressed) return {};
+namespace {
+
+double accuracy_of(const GeoOptions& options) { return options.accuracy.value_or(geo::TileAccuracy{}.accuracy); }
+
+/// Whether a compressed matrix pays, with the reason.
+bool compression_pays(const geo::RankSample& ranks, Index n, std::string& reason) {
+    constexpr double clearly_less = 0.8;
+    const CompressedCut cut = ranks.cheapest_cut(1);
+    const double cost = ranks.cost_over_dense(cut, 1);
+    const bool pays = cost < clearly_less;
+    reason = fmt::format(
+        "--method auto: {}, since with ranks of {:.0f} on average in tiles of {} rows the factor of {} observations "
+        "takes about {:.2g} of the work of an exact one",
+        pays ? "tlr" : "exact", ranks.mean_rank(cut.tile), cut.tile, n, cost);
+    return pays;
+}
+
+/// Nodes whose arithmetic differs in the last digit may sample ranks that do: all take the largest.
+void compress(geo::LikelihoodOptions& result, const GeoOptions& options, StarpuEngine& engine) {
+    const CompressedCut given{.tile = is_automatic_tile(options.run.tile) ? 0 : result.tile,
+                              .band = options.band.value_or(0)};
+    const CompressedCut cut = options.ranks->cheapest_cut(engine.total_workers(), given);
+    result.tile = static_cast<Index>(engine.max(static_cast<double>(cut.tile)));
+    result.compression = geo::TileAccuracy{.accuracy = accuracy_of(options),
+                                           .band = static_cast<Index>(engine.max(static_cast<double>(cut.band)))};
+}
+
+}  // namespace
+
+void resolve_method(GeoOptions& options, const geo::Observations& observations, const geo::Model& model,
+                    const std::optional<CovarianceParameters>& theta, std::vector<std::string>& notes) {
+    constexpr Index worth_a_look = 4000;  // an exact evaluation takes less than a second below
+    const Index n = observations.size();
+    if (options.method == Method::exact) {
+        for (const auto& [given, name] :
+             {std::pair(options.accuracy.has_value(), "--accuracy"), std::pair(options.band.has_value(), "--band")})
+            if (given) throw Error("{} is of compressed matrices: give --method tlr, or auto, with it", name);
+        return;
+    }
+    if (options.method == Method::automatic && n < worth_a_look) {
+        options.method = Method::exact;
+        notes.push_back(fmt::format("--method auto: exact, since there are fewer than {} observations", worth_a_look));
+        return;
+    }
+    const auto ranks =
+        std::make_shared<geo::RankSample>(geo::sample_ranks(observations, model, accuracy_of(options), theta));
+    if (options.method == Method::automatic) {
+        std::string reason;
+        options.method = compression_pays(*ranks, n, reason) ? Method::tlr : Method::exact;
+        notes.push_back(std::move(reason));
+    }
+    if (options.method == Method::exact) return;
     if (!options.plan.empty())
         throw Error("--plan is for exact matrices: what compressed tiles take is not planned for");
-    geo::TileAccuracy how;
-    if (options.accuracy) how.accuracy = *options.accuracy;
-    return how;
+    options.ranks = ranks;
 }
 
 Json compression_json(geo::Likelihood& likelihood) {
@@ -310,12 +358,11 @@ geo::Overlap overlap_of(geo::OverlapChoice choice, const StarpuEngine& engine) {
 
 geo::LikelihoodOptions likelihood_options(const GeoOptions& options, Index n, StarpuEngine& engine,
                                           const steering::RunningPlan* plan) {
-    const std::optional<geo::TileAccuracy> compression = compression_of(options, n);
     if (plan == nullptr && !options.plan.empty()) return planned_options(options, n, engine);
     geo::LikelihoodOptions result{.tile = tile_size(options.run, n, engine),
-                                  .overlap = overlap_of(options.overlap, engine),
-                                  .compression = compression};
-    if (compression && is_automatic_tile(options.run.tile)) result.tile = automatic_compressed_tile_size(n);
+                                  .overlap = overlap_of(options.overlap, engine)};
+    engine.require_alike("how the covariance matrix is stored, by --method", options.ranks ? 1 : 0);
+    if (options.ranks) compress(result, options, engine);
     if (plan != nullptr) {
         set_owners(result, plan->owners());
         return result;

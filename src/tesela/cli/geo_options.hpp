@@ -1,11 +1,13 @@
 #pragma once
 
 #include "tesela/apps/geo/fit.hpp"
+#include "tesela/apps/geo/rank_sample.hpp"
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/run_options.hpp"
 #include "tesela/io/csv.hpp"
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -60,6 +62,9 @@ struct GeoOptions {
     double plan_budget = 10;
     Method method = Method::exact;
     std::optional<double> accuracy{};  ///< of compressed tiles, relative to sigma2
+    std::optional<Index> band{};       ///< of tiles that are stored whole
+    /// Where the matrix is compressed: what its ranks are like. See resolve_method.
+    std::shared_ptr<const geo::RankSample> ranks{};
     std::string output;
 };
 
@@ -96,10 +101,12 @@ void add_run_options(CLI::App& command, GeoOptions& options);
 enum class Plans : std::uint8_t { of_a_file, of_its_own_too };
 /// Adds --plan, which takes the place of --tile and --dist, and --plan-budget where `auto` is one.
 void add_plan_option(CLI::App& command, GeoOptions& options, Plans plans);
-/// Adds --method and --accuracy.
+/// Adds --method, --accuracy and --band.
 void add_method_options(CLI::App& command, GeoOptions& options);
-/// Whether the matrix of n observations is compressed, and how. Throws Error where options contradict each other.
-[[nodiscard]] std::optional<geo::TileAccuracy> compression_of(const GeoOptions& options, Index n);
+/// Makes `auto` one of the others, and says why; and samples ranks where the matrix is compressed. `theta`: none before
+/// a fit. Throws Error where options contradict each other.
+void resolve_method(GeoOptions& options, const geo::Observations& observations, const geo::Model& model,
+                    const std::optional<CovarianceParameters>& theta, std::vector<std::string>& notes);
 /// What compression came to after a good evaluation, as results; empty where there is none.
 [[nodiscard]] Json compression_json(geo::Likelihood& likelihood);
 /// The same in a line.

@@ -254,19 +254,26 @@ KernelResult run_logdet(const KernelCall& call) noexcept {
 // Costs: the usual counts of LAPACK Working Note 41, leading terms; where a tile is of low rank k, those of paper 004,
 // section III-B, with nb the larger side.
 
-double largest_rank(Shapes s) { return static_cast<double>(std::ranges::max(s, {}, &TileShape::rank).rank); }
+bool is_low_rank(const TileShape& shape) { return shape.rank != dense_rank; }
 double largest_side(Shapes s) {
     Index side = 0;
     for (const TileShape& shape : s) side = std::max({side, shape.rows, shape.cols});
     return static_cast<double>(side);
 }
-bool any_low_rank(Shapes s) {
-    return std::ranges::any_of(s, [](const TileShape& shape) { return shape.rank != dense_rank; });
-}
+bool any_low_rank(Shapes s) { return std::ranges::any_of(s, is_low_rank); }
+/// A product of the tiles but the last, added to that. Its rank is the least of theirs; a factor is first multiplied by
+/// one with all its elements; and two such are a product of nb³ before anything is of low rank.
 double low_rank_product(Shapes s) {
-    const double k = largest_rank(s);
+    const Shapes operands = s.first(s.size() - 1);
     const double nb = largest_side(s);
-    return s.back().rank != dense_rank ? low_rank_product_flops(nb, k) : low_rank_update_flops(nb, k);
+    double rank = nb;
+    for (const TileShape& shape : operands)
+        if (is_low_rank(shape)) rank = std::min(rank, static_cast<double>(shape.rank));
+    const double with_whole = std::ranges::all_of(operands, is_low_rank) ? 0 : 2 * nb * nb * rank;
+    if (!is_low_rank(s.back())) return with_whole + low_rank_update_flops(nb, rank);
+    // 004 counts a sum of two tiles of rank k: what is recompressed has rank 2·k.
+    if (!any_low_rank(operands)) rank = 0;
+    return with_whole + low_rank_product_flops(nb, (rank + static_cast<double>(s.back().rank)) / 2);
 }
 
 template <class T>

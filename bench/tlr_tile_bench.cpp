@@ -1,0 +1,90 @@
+#include "tlr_tile_bench.hpp"
+
+#include "checks.hpp"
+#include "timing.hpp"
+
+#include "tesela/algs/cholesky.hpp"
+#include "tesela/algs/tile_size.hpp"
+#include "tesela/apps/geo/rank_sample.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tesela::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Candidate {
+    std::string chosen_by;
+    CompressedCut cut;
+    double cost = 0;
+    Best seconds{};
+};
+
+double factored_in(StarpuEngine& engine, const CovarianceMatrix& covariances, CovarianceProblem problem,
+                   const CompressedCut& cut) {
+    problem.band = cut.band;
+    Stream s(engine);
+    const Matrix<double> A = matrix_of(s, problem.n, cut.tile, problem.compression());
+    return engine.max(seconds_of([&] {
+        covariances.generate(s, A);
+        cholesky(s, A);
+        require(s.wait());
+    }));
+}
+
+}  // namespace
+
+Json tlr_tile_benchmark(StarpuEngine& engine, const TlrTileOptions& options) {
+    const CovarianceProblem& problem = options.problem;
+    const CovarianceMatrix covariances(problem);
+    std::optional<geo::RankSample> ranks;
+    const double sampling = seconds_of([&] {
+        ranks.emplace(covariances.covariance(), covariances.points(), problem.accuracy * problem.theta.sigma2);
+    });
+    const RankAt rank = [&](Index tile, Index distance) { return ranks->rank(tile, distance); };
+    const Index workers = engine.total_workers();
+    const CompressedCut model = cheapest_compressed_cut(problem.n, workers, rank);
+    const Index equation = low_rank_tile_size(problem.n, workers, [&](Index tile) { return ranks->mean_rank(tile); });
+
+    std::vector<Candidate> candidates{{"sampled ranks", model}};
+    candidates.push_back(
+        {"equation (2)", {equation, cheapest_compressed_cut(problem.n, workers, rank, {equation, 0}).band}});
+    // Around the size that 6·√n is, from a third of it to four times as much.
+    for (int k = -3; k < 5; ++k) {
+        const auto tile = std::clamp<Index>(
+            std::llround(6 * std::sqrt(static_cast<double>(problem.n)) * std::pow(4.0 / 3.0, k)), 1, problem.n);
+        candidates.push_back({"search", cheapest_compressed_cut(problem.n, workers, rank, {tile, 0})});
+    }
+    for (Candidate& candidate : candidates)
+        candidate.cost = compressed_cholesky_cost(problem.n, candidate.cut, workers, rank);
+    for (int round = 0; round < options.rounds; ++round)
+        for (Candidate& candidate : candidates)
+            candidate.seconds.add(factored_in(engine, covariances, problem, candidate.cut));
+
+    Json result{{"n", problem.n}, {"accuracy", problem.accuracy}, {"sampling_seconds", sampling}};
+    double best = std::numeric_limits<double>::infinity();
+    for (const Candidate& candidate : candidates) {
+        if (candidate.chosen_by == "search") best = std::min(best, candidate.seconds.seconds());
+        result["sizes"].push_back({{"chosen_by", candidate.chosen_by},
+                                   {"tile", candidate.cut.tile},
+                                   {"band", candidate.cut.band},
+                                   {"rank", ranks->mean_rank(candidate.cut.tile)},
+                                   {"cost", candidate.cost / 1e9},
+                                   {"seconds", candidate.seconds.seconds()}});
+    }
+    result["tile"] = model.tile;
+    result["band"] = model.band;
+    result["seconds"] = candidates[0].seconds.seconds();
+    result["best_of_eight"] = best;
+    result["equation_2_over_best"] = candidates[1].seconds.seconds() / best;
+    result["checks"] = Json::array({at_most("time with the chosen tile over the best of eight sizes",
+                                            candidates[0].seconds.seconds() / best, 1.15)});
+    return result;
+}
+
+}  // namespace tesela::bench

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "tesela/algs/tile_size.hpp"
+#include "tesela/apps/geo/model.hpp"
+#include "tesela/kernels/covariance.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace tesela::geo {
+
+/// What the ranks of a compressed covariance matrix will be, from a few of its tiles: of three sizes, at distances from
+/// the diagonal of 1, 2, 4 … tiles, some of each. Ranks of other sizes and distances lie between these, or on where
+/// they lead to, on logarithmic scales. A function of the covariance and the points alone: the same on every node.
+class RankSample {
+public:
+    /// `accuracy` is that of a tile, in the Frobenius norm; the points are in the order of a curve.
+    RankSample(const Covariance& covariance, const PointSet& points, double accuracy);
+
+    /// Of tiles of so many rows, this many tiles below the diagonal (at least 1): the square root of the mean square,
+    /// which is what work depends on.
+    [[nodiscard]] double rank(Index tile, Index distance) const;
+    /// Of all tiles below the diagonal.
+    [[nodiscard]] double mean_rank(Index tile) const;
+    /// The cheapest way to cut the matrix and to store its tiles, for so many workers: see cheapest_compressed_cut.
+    [[nodiscard]] CompressedCut cheapest_cut(Index workers, const CompressedCut& given = {0, 0}) const;
+    /// What a factorisation costs when it is cut like that, over what the dense one does.
+    [[nodiscard]] double cost_over_dense(const CompressedCut& cut, Index workers) const;
+
+private:
+    struct OfSize {
+        Index tile = 0;
+        std::vector<double> ranks;  ///< at distances 1, 2, 4 …
+        [[nodiscard]] double at(double distance) const;
+    };
+    Index points_;
+    std::vector<OfSize> sizes_;  ///< from small to large
+};
+
+/// Of observations, in whatever order. Where parameters are not known yet, as before a fit, those of a field that
+/// varies over a tenth of the region, as rough as an exponential one, are taken. `accuracy` is relative to sigma2.
+[[nodiscard]] RankSample sample_ranks(const Observations& observations, const Model& model, double accuracy,
+                                      const std::optional<CovarianceParameters>& theta);
+
+}  // namespace tesela::geo
