@@ -651,6 +651,8 @@ void add_tlr(CLI::App& app, int& exit_code) {
         ->capture_default_str();
     command->add_option("--iterations", options->iterations, "Power iterations for the residual; 0: none")
         ->capture_default_str();
+    command->add_option("--refine", options->refine,
+                        "Solve with the factor to this residual, by conjugate gradients with the true matrix");
     cli::add_engine_options(*command, options->run);
     cli::add_tiling_options(*command, options->run);
     cli::add_json_option(*command, options->run);

@@ -6,10 +6,14 @@
 #include "timing.hpp"
 
 #include "tesela/algs/cholesky.hpp"
+#include "tesela/algs/conjugate_gradients.hpp"
+#include "tesela/algs/elementwise.hpp"
 #include "tesela/algs/ranks.hpp"
 #include "tesela/algs/tile_size.hpp"
 #include "tesela/apps/geo/rank_sample.hpp"
 #include "tesela/apps/geo/tile_accuracy.hpp"
+#include "tesela/base/random.hpp"
+#include "tesela/distribution/families.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -79,6 +83,22 @@ CompressedCut chosen_cut(const TlrOptions& options, const CovarianceMatrix& cova
     return ranks.cheapest_cut(workers, given);
 }
 
+/// A solve with the factor, by conjugate gradients with the true matrix.
+Convergence refined_solve(Stream& s, const CovarianceMatrix& covariances, const Matrix<double>& L, double tolerance) {
+    const auto column = [&](const char* name) {
+        return Matrix<double>(s, L.tiling().with_columns(1, 1), along_diagonal(L.distribution(), 1), {.name = name});
+    };
+    const Matrix<double> b = column("b");
+    const Matrix<double> x = column("x");
+    generate(s, b.view(), [](Index i, Index) { return Random(3).normal({static_cast<std::uint64_t>(i)}); });
+    fill(s, x.view(), {});
+    const geo::FactoredCovariance of = covariances.factored(L);
+    const SymmetricProduct product = [&](const MatrixView<double>& from, const MatrixView<double>& to) {
+        multiply_covariances(s, of, from, to);
+    };
+    return conjugate_gradients(s, product, L.lower(), b.view(), x.view(), {.tolerance = tolerance});
+}
+
 }  // namespace
 
 Json tlr_benchmark(StarpuEngine& engine, const TlrOptions& options) {
@@ -127,6 +147,13 @@ Json tlr_benchmark(StarpuEngine& engine, const TlrOptions& options) {
         result["checks"].push_back(
             at_most("residual", result.at("residual").get<double>(),
                     10 * problem.accuracy * problem.theta.sigma2 * std::sqrt(static_cast<double>(A.tile_rows()))));
+    if (options.refine > 0) {
+        const Convergence refined = refined_solve(s, covariances, A, options.refine);
+        result["refine_iterations"] = refined.iterations;
+        result["refine_residual"] = refined.residual;
+        result["checks"].push_back(at_most("iterations to that residual", static_cast<double>(refined.iterations), 30));
+        result["checks"].push_back(at_most("residual of the refined solution", refined.residual, 10 * options.refine));
+    }
     return result;
 }
 

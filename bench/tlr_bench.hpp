@@ -18,6 +18,8 @@ struct TlrOptions {
     Index dense_n = 8000;
     /// Power iterations for the residual; 0: it is not measured.
     int iterations = 6;
+    /// Residual of a solution that the factor is refined to; 0: none is.
+    double refine = 0;
 };
 
 /// The Cholesky factor of a compressed covariance matrix: time, memory, ranks and ‖A − L·Lᵀ‖₂ against the matrix

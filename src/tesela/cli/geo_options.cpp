@@ -273,7 +273,8 @@ void compress(geo::LikelihoodOptions& result, const GeoOptions& options, StarpuE
     const CompressedCut cut = options.ranks->cheapest_cut(engine.total_workers(), given);
     result.tile = static_cast<Index>(engine.max(static_cast<double>(cut.tile)));
     result.compression = geo::TileAccuracy{.accuracy = accuracy_of(options),
-                                           .band = static_cast<Index>(engine.max(static_cast<double>(cut.band)))};
+                                           .band = static_cast<Index>(engine.max(static_cast<double>(cut.band))),
+                                           .refine = options.refine.value_or(0)};
 }
 
 }  // namespace
@@ -309,19 +310,29 @@ void resolve_method(GeoOptions& options, const geo::Observations& observations, 
 Json compression_json(geo::Likelihood& likelihood) {
     if (!likelihood.options().compression) return {};
     const geo::CompressionReport report = geo::report_compression(likelihood);
-    return {{"accuracy", report.asked},       {"reached", report.reached},
-            {"bytes", report.ranks.bytes},    {"dense_bytes", report.ranks.dense_bytes},
-            {"rank_mean", report.ranks.mean}, {"rank_max", report.ranks.largest}};
+    Json result{{"accuracy", report.asked},       {"reached", report.reached},
+                {"bytes", report.ranks.bytes},    {"dense_bytes", report.ranks.dense_bytes},
+                {"rank_mean", report.ranks.mean}, {"rank_max", report.ranks.largest}};
+    if (report.refined)
+        result["refinement"] = {{"iterations", report.refined->iterations},
+                                {"residual", report.refined->residual},
+                                {"converged", report.refined->converged}};
+    return result;
 }
 
 std::string describe_compression(const Json& compression) {
     const auto number = [&](const char* key) { return compression.at(key).get<double>(); };
-    return fmt::format(
+    std::string text = fmt::format(
         "compressed: tiles to {:.0e} of sigma2, ||S - L*L'|| = {:.1e} of it; {} instead of {}; ranks {:.1f} on "
         "average, {} "
         "at most",
         number("accuracy"), number("reached"), format_bytes(number("bytes")), format_bytes(number("dense_bytes")),
         number("rank_mean"), compression.at("rank_max").get<Index>());
+    if (!compression.contains("refinement")) return text;
+    const Json& refined = compression.at("refinement");
+    return fmt::format("{}\nrefined: residuals of solutions {} {:.1e} after {} iterations", text,
+                       refined.at("converged").get<bool>() ? "are" : "did not become small enough and are",
+                       refined.at("residual").get<double>(), refined.at("iterations").get<Index>());
 }
 
 bool plans_by_itself(const GeoOptions& options) { return options.plan == "auto"; }

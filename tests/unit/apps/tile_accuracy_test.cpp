@@ -1,14 +1,19 @@
 #include "tesela/apps/geo/tile_accuracy.hpp"
 
+#include "tesela/algs/cholesky.hpp"
 #include "tesela/apps/geo/likelihood.hpp"
+#include "tesela/apps/geo/point_order.hpp"
 #include "tesela/apps/geo/predict.hpp"
 #include "tesela/apps/geo/sample.hpp"
+#include "tesela/distribution/families.hpp"
 #include "tesela/flow/inline_engine.hpp"
+#include "tesela/kernels/covariance_kernel.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 
 namespace tesela::geo {
 namespace {
@@ -64,6 +69,100 @@ TEST(CompressedLikelihood, ReportsTheAccuracyThatItReachedAndTheMemory) {
     EXPECT_GE(report.ranks.compressed, 50);  // of 66 off the diagonal; the others are stored with all elements
     EXPECT_GT(report.ranks.mean, 1);
     EXPECT_LT(report.ranks.bytes, 0.8 * report.ranks.dense_bytes);
+}
+
+/// Points of the unit square or cube on the curve.
+PointSet ordered_points(Index n, Index dimensions) {
+    std::vector<std::vector<double>> columns = random_points(n, 5);
+    if (dimensions == 3) columns.push_back(random_points(n, 6).front());
+    const std::vector<Index> order = hilbert_order(PointSet(Metric::euclidean, columns));
+    for (auto& column : columns) column = in_order(column, order);
+    return {Metric::euclidean, std::move(columns)};
+}
+
+struct FactorCase {
+    CovarianceFamily family;
+    Index dimensions;
+    double accuracy;
+    Index nodes;
+};
+
+/// ‖A − L·Lᵀ‖₂ over what it may be, 10·ε·sigma2·√NT.
+double residual_over_bound(const FactorCase& of) {
+    constexpr Index n = 810;
+    constexpr double sigma2 = 3;
+    const PointSet points = ordered_points(n, of.dimensions);
+    const CovarianceParameters parameters{
+        .sigma2 = sigma2, .range = 0.2, .smoothness = 1.5, .nugget = sigma2 * std::max(10 * of.accuracy, 1e-10)};
+    const Covariance covariance(of.family, parameters, Metric::euclidean, points.diameter_bound());
+    InlineEngine engine(of.nodes);
+    Stream s(engine);
+    const Tiling tiling = Tiling::square(n, 97);  // the last tile is smaller
+    const Matrix<double> A(s, tiling, squarest_block_cyclic(tiling.grid(), of.nodes),
+                           {.stored = Stored::lower, .compression = Compression{.accuracy = of.accuracy * sigma2}});
+    for (Index i = 0; i < A.tile_rows(); ++i)
+        for (Index j = 0; j <= i; ++j) {
+            const CovarianceArguments arguments{.covariance = &covariance,
+                                                .rows = &points,
+                                                .cols = &points,
+                                                .first = {tiling.row_begin(i), tiling.col_begin(j)},
+                                                .sets = ObservationSets::same};
+            s.submit({covariance_kernel, arguments, write(A(i, j))});
+        }
+    cholesky(s, A.lower());
+    const Status status = s.wait();
+    EXPECT_TRUE(status.ok()) << status.describe();
+    const double bound = 10 * of.accuracy * sigma2 * std::sqrt(static_cast<double>(A.tile_rows()));
+    return factor_residual(s, {covariance, points, A.lower()}, 12) / bound;
+}
+
+TEST(CompressedFactor, IsThatOfTheMatrixToTheAccuracyOfItsTiles) {
+    double largest = 0;
+    for (const auto family :
+         {CovarianceFamily::exponential, CovarianceFamily::matern, CovarianceFamily::squared_exponential})
+        for (const Index dimensions : {2, 3})
+            for (const double accuracy : {1e-4, 1e-6, 1e-8, 1e-10, 1e-12})
+                for (const Index nodes : {1, 2, 4}) {
+                    const double ratio = residual_over_bound({family, dimensions, accuracy, nodes});
+                    EXPECT_LE(ratio, 1) << name(family) << " " << dimensions << " " << accuracy << " " << nodes;
+                    largest = std::max(largest, ratio);
+                }
+    EXPECT_GT(largest, 1e-3);  // something was left out at all
+}
+
+TEST(CompressedLikelihood, OfLowAccuracyIsRefinedToAnExactSolution) {
+    constexpr CovarianceParameters rough{.sigma2 = 2.5, .range = 0.15, .nugget = 0.03};
+    const Model model{.family = CovarianceFamily::exponential, .trend = Trend::linear};
+    const Sites places(random_points(20, 9));
+    for (const Index nodes : {1, 3}) {
+        InlineEngine engine(nodes);
+        Stream s(engine);
+        const auto make = [&](std::optional<TileAccuracy> compression) {
+            return std::make_unique<Likelihood>(s, some_points(1500), model,
+                                                LikelihoodOptions{.tile = 100, .compression = compression});
+        };
+        const auto exact = make({});
+        const auto coarse = make(TileAccuracy{.accuracy = 1e-3});
+        const auto refined = make(TileAccuracy{.accuracy = 1e-3, .refine = 1e-10});
+        const LikelihoodValue truth = exact->evaluate(rough);
+        const LikelihoodValue before = coarse->evaluate(rough);
+        const LikelihoodValue after = refined->evaluate(rough);
+        ASSERT_TRUE(after.status.ok());
+        EXPECT_TRUE(refined->refinement()->converged);
+        EXPECT_LE(refined->refinement()->iterations, 30);
+        EXPECT_GT(refined->refinement()->iterations, 2);
+        EXPECT_LE(refined->refinement()->residual, 1e-9);
+        EXPECT_NEAR(after.fit.quadratic, truth.fit.quadratic, 1e-8 * truth.fit.quadratic);
+        EXPECT_GT(std::abs(before.fit.quadratic - truth.fit.quadratic), 1e-7 * truth.fit.quadratic);
+        for (std::size_t k = 0; k < truth.trend.coefficients.size(); ++k)
+            EXPECT_NEAR(after.trend.coefficients[k], truth.trend.coefficients[k], 1e-7);
+        const Predictions wanted = predict(*exact, rough, places);
+        const Predictions found = predict(*refined, rough, places);
+        for (std::size_t i = 0; i < wanted.mean.size(); ++i) {
+            EXPECT_NEAR(found.mean[i], wanted.mean[i], 1e-7);
+            EXPECT_NEAR(found.variance[i], wanted.variance[i], 0.05 * wanted.variance[i]);
+        }
+    }
 }
 
 TEST(CompressedLikelihood, PredictsAsTheExactOne) {

@@ -1,6 +1,7 @@
 #include "tesela/apps/geo/derivatives.hpp"
 
 #include "tesela/algs/cholesky.hpp"
+#include "tesela/algs/conjugate_gradients.hpp"
 #include "tesela/algs/elementwise.hpp"
 #include "tesela/algs/gemm.hpp"
 #include "tesela/algs/solve.hpp"
@@ -82,9 +83,7 @@ std::shared_ptr<Fetched> transposed_product(Stream& s, const MatrixView<double>&
     const ElementIndex size{A.cols(0), B.cols(0)};
     const Matrix<double> sum(s, Tiling::uniform(size, size), Distribution({1, 1}, s.engine().node_count(), {0}),
                              {.name = "AB"});
-    s.submit(tasks::laset({}, sum(0, 0)));
-    for (Index k = 0; k < A.tile_rows(); ++k)
-        s.submit(tasks::gemm(GemmArguments{}, A.transposed()(0, k), B(k, 0), reduce(sum(0, 0))).on(B(k, 0).owner()));
+    multiply_columns(s, A, B, sum.view());
     return s.fetch(sum(0, 0));
 }
 

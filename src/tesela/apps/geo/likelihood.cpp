@@ -1,7 +1,9 @@
 #include "tesela/apps/geo/likelihood.hpp"
 
 #include "tesela/algs/cholesky.hpp"
+#include "tesela/algs/conjugate_gradients.hpp"
 #include "tesela/algs/elementwise.hpp"
+#include "tesela/algs/multiply.hpp"
 #include "tesela/algs/solve.hpp"
 #include "tesela/algs/tasks.hpp"
 #include "tesela/apps/geo/geometry.hpp"
@@ -188,6 +190,9 @@ LikelihoodValue Likelihood::evaluate(const CovarianceParameters& theta) {
         if (options_.overlap > Overlap::sync) continue;
         if (const Status status = stream_.wait(); !status.ok()) return {.status = status};
     }
+    refinement_.reset();
+    if (options_.compression && options_.compression->refine > 0)
+        if (const Status status = refine(); !status.ok()) return {.status = status};
     LikelihoodValue value = collect();
     seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return value;
@@ -250,6 +255,29 @@ void Likelihood::gram() {
                            .on(Y.owner())
                            .at(static_cast<std::int32_t>(k), PriorityRule::leaf()));
     }
+}
+
+/// W := Σ⁻¹·[z X] from the compressed factor, by conjugate gradients with the true matrix. Then Y := Lᵀ·W, with which
+/// all that is computed from L⁻¹·[z X] is as if the factor were exact, as (L⁻¹·k)ᵀ·Y = kᵀ·W; and G := [z X]ᵀ·W.
+Status Likelihood::refine() {
+    if (const Status status = stream_.wait(); !status.ok()) return status;
+    const MatrixView<double> L = matrices_->sigma.lower();
+    const Matrix<double>& Y = matrices_->right;
+    const Matrix<double> B(stream_, Y.tiling(), Y.distribution(), {.name = "zX"});
+    const Matrix<double> W(stream_, Y.tiling(), Y.distribution(), {.name = "w"});
+    tesela::generate(stream_, B.view(), Elements{right_hand_side, this});
+    copy(stream_, Y.view(), W.view());
+    solve_triangular(stream_, L.transposed(), W.view());
+    const FactoredCovariance of{*covariance_, points_, L};
+    const SymmetricProduct product = [&](const MatrixView<double>& X, const MatrixView<double>& result) {
+        multiply_covariances(stream_, of, X, result);
+    };
+    refinement_ =
+        conjugate_gradients(stream_, product, L, B.view(), W.view(), {.tolerance = options_.compression->refine});
+    if (!refinement_->status.ok()) return refinement_->status;
+    multiply_triangular(stream_, L.transposed(), W.view(), Y.view());
+    multiply_columns(stream_, B.view(), W.view(), matrices_->gram.view());
+    return stream_.wait();
 }
 
 LikelihoodValue Likelihood::collect() {

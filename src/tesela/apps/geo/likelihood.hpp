@@ -71,6 +71,8 @@ public:
     void redistribute(Distribution distribution, std::optional<Distribution> generation = {});
     /// How often its owners have changed: what was made for those before is of no use after.
     [[nodiscard]] Index arrangement() const { return arrangement_; }
+    /// How the solution of the last evaluation was refined, if it was.
+    [[nodiscard]] const std::optional<Convergence>& refinement() const { return refinement_; }
     /// How long the last evaluation took on this node, from its first task to the end of its last.
     [[nodiscard]] double seconds() const { return seconds_; }
 
@@ -98,6 +100,7 @@ public:
     /// After a good evaluation, until the next: L of Σ = L·Lᵀ, and L⁻¹·[z X].
     [[nodiscard]] MatrixView<double> factor() const { return matrices_->sigma.lower(); }
     [[nodiscard]] const Matrix<double>& sigma() const { return matrices_->sigma; }
+    /// Where solutions are refined, Y with L⁻ᵀ·Y = Σ⁻¹·[z X] stands for the latter.
     [[nodiscard]] MatrixView<double> whitened() const { return matrices_->right.view(); }
 
 private:
@@ -119,6 +122,7 @@ private:
     void determinant();
     void solve();
     void gram();
+    [[nodiscard]] Status refine();
     [[nodiscard]] LikelihoodValue collect();
 
     Stream& stream_;
@@ -131,6 +135,7 @@ private:
     double max_distance_ = 0;
     std::optional<Covariance> covariance_;
     std::optional<Matrices> matrices_;
+    std::optional<Convergence> refinement_;
     Index arrangement_ = 0;
     double seconds_ = 0;
 };

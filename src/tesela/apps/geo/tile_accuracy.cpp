@@ -16,22 +16,6 @@
 namespace tesela::geo {
 namespace {
 
-/// Y := Σ·X, without storing any of Σ.
-void multiply_covariances(Stream& s, const FactoredCovariance& of, const MatrixView<double>& X,
-                          const MatrixView<double>& Y) {
-    const Tiling& tiling = of.factor.matrix().tiling();
-    fill(s, Y, {});
-    for (Index i = 0; i < Y.tile_rows(); ++i)
-        for (Index j = 0; j < X.tile_rows(); ++j)
-            s.submit(Task(covariance_product_kernel,
-                          CovarianceArguments{.covariance = &of.covariance,
-                                              .rows = &of.points,
-                                              .cols = &of.points,
-                                              .first = {tiling.row_begin(i), tiling.row_begin(j)},
-                                              .sets = ObservationSets::same},
-                          read(X(j, 0)), read_write(Y(i, 0))));
-}
-
 double length_of(Stream& s, const MatrixView<double>& x, const Scalar<double>& sum) {
     dot(s, x, x, sum.view());
     return std::sqrt(gather(s, sum.view()).front());
@@ -52,6 +36,21 @@ Observations in_hilbert_order(const Observations& observations, Metric metric) {
     for (Covariate& covariate : sorted.covariates)
         std::visit([&](auto& values) { values = in_order(values, order); }, covariate.values);
     return sorted;
+}
+
+void multiply_covariances(Stream& s, const FactoredCovariance& of, const MatrixView<double>& X,
+                          const MatrixView<double>& Y) {
+    const Tiling& tiling = of.factor.matrix().tiling();
+    fill(s, Y, {});
+    for (Index i = 0; i < Y.tile_rows(); ++i)
+        for (Index j = 0; j < X.tile_rows(); ++j)
+            s.submit(Task(covariance_product_kernel,
+                          CovarianceArguments{.covariance = &of.covariance,
+                                              .rows = &of.points,
+                                              .cols = &of.points,
+                                              .first = {tiling.row_begin(i), tiling.row_begin(j)},
+                                              .sets = ObservationSets::same},
+                          read(X(j, 0)), read_write(Y(i, 0))));
 }
 
 double factor_residual(Stream& s, const FactoredCovariance& of, int iterations) {
@@ -95,6 +94,7 @@ CompressionReport report_compression(Likelihood& likelihood, int iterations) {
     const Attachment& sigma = likelihood.factor().matrix();
     return {.asked = likelihood.options().compression ? likelihood.options().compression->accuracy : 0,
             .reached = residual / covariance.parameters().sigma2,
+            .refined = likelihood.refinement(),
             .ranks = summarise_ranks(tile_ranks(s, likelihood.sigma()), sigma.tiling(), Stored::lower)};
 }
 

@@ -1,9 +1,11 @@
 #pragma once
 
+#include "tesela/algs/conjugate_gradients.hpp"
 #include "tesela/algs/ranks.hpp"
 #include "tesela/apps/geo/model.hpp"
 #include "tesela/kernels/covariance.hpp"
 
+#include <optional>
 #include <string>
 
 namespace tesela::geo {
@@ -16,25 +18,35 @@ struct TileAccuracy {
     double accuracy = 1e-9;
     /// Tiles nearer to the diagonal than this are stored with all their elements.
     Index band = 1;
+    /// Above 0: solutions with the factor are refined against the true matrix until residuals are this small, relative
+    /// to the right-hand side, by conjugate gradients.
+    double refine = 0;
 };
 
 /// The observations in the order of a Hilbert curve through their points, so that tiles are of points that are close
 /// together; where() still names them as the caller numbered them.
 [[nodiscard]] Observations in_hilbert_order(const Observations& observations, Metric metric);
 
-/// What the product of a factor differs from the covariance matrix, ‖Σ − L·Lᵀ‖₂, by power iterations; elements of Σ are
-/// computed as they are needed, n² of them in each. An estimate from below, good to a few percent.
+/// The covariance matrix of points, and a factor of something like it.
 struct FactoredCovariance {
     const Covariance& covariance;
     const PointSet& points;
     MatrixView<double> factor;  ///< L, of which the lower triangle is looked at
 };
+
+/// Y := Σ·X; elements of Σ are computed as they are needed, and none are stored.
+void multiply_covariances(Stream& s, const FactoredCovariance& of, const MatrixView<double>& X,
+                          const MatrixView<double>& Y);
+
+/// What the product of a factor differs from the covariance matrix, ‖Σ − L·Lᵀ‖₂, by power iterations; elements of Σ are
+/// computed as they are needed, n² of them in each. An estimate from below, good to a few percent.
 [[nodiscard]] double factor_residual(Stream& s, const FactoredCovariance& of, int iterations);
 
 /// What compression came to, after a good evaluation.
 struct CompressionReport {
     double asked = 0;    ///< of a tile, relative to sigma2
     double reached = 0;  ///< ‖Σ − L·Lᵀ‖₂ / sigma2
+    std::optional<Convergence> refined{};
     RankSummary ranks{};
 };
 [[nodiscard]] CompressionReport report_compression(Likelihood& likelihood, int iterations = 3);
