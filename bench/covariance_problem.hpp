@@ -18,9 +18,10 @@ struct CovarianceProblem {
     /// Of a tile, relative to sigma2.
     double accuracy = 1e-8;
     Index band = 0;  ///< 0: as sampled ranks make it look best, where ranks are sampled; otherwise 1
+    FactorPrecision precision = FactorPrecision::full;
 
     [[nodiscard]] Compression compression() const {
-        return {.accuracy = accuracy * theta.sigma2, .dense_band = std::max<Index>(1, band)};
+        return {.accuracy = accuracy * theta.sigma2, .dense_band = std::max<Index>(1, band), .precision = precision};
     }
 };
 

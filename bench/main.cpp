@@ -638,6 +638,9 @@ void add_problem_options(CLI::App& command, bench::CovarianceProblem& problem) {
         .add_option("--band", problem.band,
                     "Tiles nearer to the diagonal than this are stored whole; 0: by sampled ranks")
         ->capture_default_str();
+    command.add_flag_callback(
+        "--single", [&problem] { problem.precision = FactorPrecision::as_needed; },
+        "Store what the accuracy allows of U and V in single precision");
 }
 
 void add_tlr(CLI::App& app, int& exit_code) {

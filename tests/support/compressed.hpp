@@ -32,11 +32,12 @@ struct CompressedCase {
     Decay decay = Decay::exponential;
     double accuracy = 1e-6;
     Index dense_band = 1;
+    FactorPrecision precision = FactorPrecision::full;
     std::uint64_t seed = 1;
 
     [[nodiscard]] std::string name() const {
-        return fmt::format("n={} tile={} {}D decay {} accuracy={} band={} seed={}", n, tile, dimensions,
-                           static_cast<int>(decay), accuracy, dense_band, seed);
+        return fmt::format("n={} tile={} {}D decay {} accuracy={} band={} precision={} seed={}", n, tile, dimensions,
+                           static_cast<int>(decay), accuracy, dense_band, static_cast<int>(precision), seed);
     }
     /// As the matrix stays positive definite with.
     [[nodiscard]] double nugget() const { return std::max(10 * accuracy, 1e-10); }
@@ -118,7 +119,7 @@ struct CompressedErrors {
 inline MatrixOptions compressed_options(const CompressedCase& c, std::string name, Stored stored) {
     return {.name = std::move(name),
             .stored = stored,
-            .compression = Compression{.accuracy = c.accuracy, .dense_band = c.dense_band}};
+            .compression = Compression{.accuracy = c.accuracy, .dense_band = c.dense_band, .precision = c.precision}};
 }
 
 inline double rounding_of(const CompressedCase& c) {

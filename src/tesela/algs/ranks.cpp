@@ -8,10 +8,13 @@ namespace tesela {
 namespace {
 
 KernelResult run_rank(const KernelCall& call) noexcept {
-    *call.tiles[1].as<double>() = static_cast<double>(call.tiles[0].shape.rank);
+    const TileShape& shape = call.tiles[0].shape;
+    auto* const ranks = call.tiles[1].as<double>();
+    ranks[0] = static_cast<double>(shape.rank);
+    ranks[1] = static_cast<double>(shape.singles);
     return {};
 }
-KernelCost cost_rank(std::span<const TileShape>, const void*) noexcept { return {0, sizeof(double)}; }
+KernelCost cost_rank(std::span<const TileShape>, const void*) noexcept { return {0, 2 * sizeof(double)}; }
 const KernelOf<NoArguments, const double, double> rank_kernel{"rank", cost_rank, run_rank, TileForms::any};
 
 }  // namespace
@@ -20,19 +23,23 @@ RankMap tile_ranks(Stream& s, const Matrix<double>& A) {
     const auto phase = s.phase("ranks");
     const GridSize tiles = A.tiling().grid();
     const Attachment& matrix = A.view().matrix();
-    const Tiling single = Tiling::uniform({tiles.rows, tiles.cols}, {1, 1});
-    const Matrix<double> R(s, single, A.distribution(), {.name = "ranks", .stored = matrix.stored()});
+    // Of each tile its rank and the columns in single precision, one below the other.
+    const Tiling pairs = Tiling::uniform({2 * tiles.rows, tiles.cols}, {2, 1});
+    const Matrix<double> R(s, pairs, A.distribution(), {.name = "ranks", .stored = matrix.stored()});
     const auto is_there = [&](Index i, Index j) { return matrix.has({i, j}) && matrix.written({i, j}); };
     for (Index i = 0; i < tiles.rows; ++i)
         for (Index j = 0; j < tiles.cols; ++j)
             if (is_there(i, j)) s.submit(Task(rank_kernel, read(A(i, j)), write(R(i, j))));
-    RankMap map{.grid = tiles, .ranks = std::vector<Index>(static_cast<std::size_t>(tiles.count()), 0)};
+    const std::vector<Index> none(static_cast<std::size_t>(tiles.count()), 0);
+    RankMap map{.grid = tiles, .ranks = none, .singles = none};
     const std::vector<double> values = gather(s, R.view());
     for (Index i = 0; i < tiles.rows; ++i)
         for (Index j = 0; j < tiles.cols; ++j)
-            if (is_there(i, j))
-                map.ranks[static_cast<std::size_t>(i * tiles.cols + j)] =
-                    static_cast<Index>(values[static_cast<std::size_t>(i + j * tiles.rows)]);
+            if (is_there(i, j)) {
+                const double* const pair = &values[static_cast<std::size_t>(2 * (i + j * tiles.rows))];
+                map.ranks[static_cast<std::size_t>(i * tiles.cols + j)] = static_cast<Index>(pair[0]);
+                map.singles[static_cast<std::size_t>(i * tiles.cols + j)] = static_cast<Index>(pair[1]);
+            }
     return map;
 }
 
@@ -42,10 +49,11 @@ RankSummary summarise_ranks(const RankMap& ranks, const Tiling& tiling, Stored s
     for (Index i = 0; i < ranks.grid.rows; ++i)
         for (Index j = 0; j < ranks.grid.cols; ++j) {
             if (!is_stored({i, j}, stored)) continue;
-            const Index rank = ranks.ranks[static_cast<std::size_t>(i * ranks.grid.cols + j)];
-            const TileShape shape{tiling.rows(i), tiling.cols(j), rank};
+            const auto at = static_cast<std::size_t>(i * ranks.grid.cols + j);
+            const Index rank = ranks.ranks[at];
+            const TileShape shape{tiling.rows(i), tiling.cols(j), rank, ranks.singles.empty() ? 0 : ranks.singles[at]};
             ++summary.tiles;
-            summary.bytes += sizeof(double) * static_cast<double>(stored_elements(shape));
+            summary.bytes += static_cast<double>(stored_bytes(shape, sizeof(double)));
             summary.dense_bytes += sizeof(double) * static_cast<double>(shape.rows * shape.cols);
             if (rank == dense_rank) continue;
             ++summary.compressed;

@@ -272,9 +272,11 @@ void compress(geo::LikelihoodOptions& result, const GeoOptions& options, StarpuE
                               .band = options.band.value_or(0)};
     const CompressedCut cut = options.ranks->cheapest_cut(engine.total_workers(), given);
     result.tile = static_cast<Index>(engine.max(static_cast<double>(cut.tile)));
-    result.compression = geo::TileAccuracy{.accuracy = accuracy_of(options),
-                                           .band = static_cast<Index>(engine.max(static_cast<double>(cut.band))),
-                                           .refine = options.refine.value_or(0)};
+    result.compression =
+        geo::TileAccuracy{.accuracy = accuracy_of(options),
+                          .band = static_cast<Index>(engine.max(static_cast<double>(cut.band))),
+                          .refine = options.refine.value_or(0),
+                          .precision = options.single ? FactorPrecision::as_needed : FactorPrecision::full};
 }
 
 }  // namespace

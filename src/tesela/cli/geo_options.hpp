@@ -64,6 +64,7 @@ struct GeoOptions {
     std::optional<double> accuracy{};  ///< of compressed tiles, relative to sigma2
     std::optional<Index> band{};       ///< of tiles that are stored whole
     std::optional<double> refine{};    ///< residuals of solutions, against the true matrix
+    bool single = false;               ///< columns of U and V, where the accuracy allows it
     /// Where the matrix is compressed: what its ranks are like. See resolve_method.
     std::shared_ptr<const geo::RankSample> ranks{};
     std::string output;
@@ -102,7 +103,7 @@ void add_run_options(CLI::App& command, GeoOptions& options);
 enum class Plans : std::uint8_t { of_a_file, of_its_own_too };
 /// Adds --plan, which takes the place of --tile and --dist, and --plan-budget where `auto` is one.
 void add_plan_option(CLI::App& command, GeoOptions& options, Plans plans);
-/// Adds --method, --accuracy, --band and --refine.
+/// Adds --method, --accuracy, --band, --refine and --single.
 void add_method_options(CLI::App& command, GeoOptions& options);
 /// Makes `auto` one of the others, and says why; and samples ranks where the matrix is compressed. `theta`: none before
 /// a fit. Throws Error where options contradict each other.

@@ -74,6 +74,8 @@ struct Workload {
 struct RankMap {
     GridSize grid;
     std::vector<Index> ranks;
+    /// How many of the columns are in single precision; empty: none of any tile.
+    std::vector<Index> singles{};
 };
 
 /// rank / min(rows, columns) of each tile, at most 1, and 1 for tiles stored whole.

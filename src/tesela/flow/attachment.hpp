@@ -31,6 +31,8 @@ struct Compression {
     double accuracy = 0;
     /// Tiles (i, j) with |i - j| below this are stored with all their elements; those of the diagonal always are.
     Index dense_band = 1;
+    /// With `as_needed`, columns of U and V whose rounding to single precision keeps within the accuracy are stored so.
+    FactorPrecision precision = FactorPrecision::full;
 };
 
 /// All an engine must know to hold a matrix.

@@ -26,6 +26,7 @@ public:
         Stored& stored = tiles_[position(index)];
         if (compressible(index)) {
             size.rank = stored.rank;
+            size.singles = stored.singles;
         } else if (stored.elements.empty()) {
             stored.elements.resize(bytes(index) / sizeof(double) + 1);
         }
@@ -37,15 +38,15 @@ public:
     public:
         Room() : TileRoom(0) {}
         Room(InlineAttachment& matrix, TileIndex tile)
-            : TileRoom(matrix.compression()->accuracy),
+            : TileRoom(matrix.compression()->accuracy, matrix.compression()->precision),
               matrix_(&matrix),
               tile_(tile) {}
-        void* replace(Index rank) noexcept override try {
+        void* replace(Index rank, Index singles) noexcept override try {
             TileShape size = matrix_->shape(tile_);
             size.rank = rank;
-            const auto bytes = static_cast<std::size_t>(stored_elements(size)) * element_bytes(matrix_->type());
-            std::vector<double> elements(bytes / sizeof(double) + 1);
-            matrix_->tiles_[matrix_->position(tile_)] = {std::move(elements), rank};
+            size.singles = singles;
+            std::vector<double> elements(stored_bytes(size, element_bytes(matrix_->type())) / sizeof(double) + 1);
+            matrix_->tiles_[matrix_->position(tile_)] = {std::move(elements), rank, singles};
             return matrix_->tiles_[matrix_->position(tile_)].elements.data();
         } catch (const std::bad_alloc&) {
             return nullptr;
@@ -59,7 +60,8 @@ public:
 private:
     struct Stored {
         std::vector<double> elements;
-        Index rank = 0;  ///< of a compressible tile
+        Index rank = 0;  ///< of a compressible tile, and of its columns those in single precision
+        Index singles = 0;
     };
     std::vector<Stored> tiles_;
 };

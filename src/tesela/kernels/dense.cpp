@@ -23,8 +23,8 @@ double cube(Index n) { return std::pow(static_cast<double>(n), 3); }
 template <class T>
 double bytes_of(Shapes shapes) {
     double total = 0;
-    for (const auto& shape : shapes) total += static_cast<double>(stored_elements(shape));
-    return total * sizeof(T);
+    for (const auto& shape : shapes) total += static_cast<double>(stored_bytes(shape, sizeof(T)));
+    return total;
 }
 
 /// The first index whose diagonal element is not finite and non-zero (LU) or not positive (Cholesky). OpenBLAS lets a

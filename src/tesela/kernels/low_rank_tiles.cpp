@@ -3,7 +3,14 @@
 #include "tesela/kernels/tile_values.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace tesela::low_rank {
 namespace {
@@ -28,13 +35,14 @@ struct Operand {
     blas::Block<T> v;
     Op op;
     bool dense;
+    std::optional<TileFactors<T>> factors{};
 
-    Operand(const Tile& tile, Op how)
-        : u(tile.is_dense() ? blas::Block<T>(tile) : u_of<T>(tile)),
-          v(tile.is_dense() ? u : v_of<T>(tile)),
-          op(how),
-          dense(tile.is_dense()) {
-        if (!dense && how == Op::transpose) std::swap(u, v);  // (U·Vᵀ)ᵀ = V·Uᵀ
+    Operand(const Tile& tile, Op how) : u(tile), v(tile), op(how), dense(tile.is_dense()) {
+        if (dense) return;
+        factors.emplace(tile);
+        u = factors->u;
+        v = factors->v;
+        if (how == Op::transpose) std::swap(u, v);  // (U·Vᵀ)ᵀ = V·Uᵀ
     }
     [[nodiscard]] Index rank() const { return u.cols; }
 };
@@ -108,6 +116,71 @@ Elements<T> side_by_side(double first_factor, blas::Block<T> first, double secon
     return all;
 }
 
+/// Whether columns of a tile are rounded when it is written.
+template <class T>
+bool may_round(const Tile& tile) {
+    return std::is_same_v<T, double> && tile.room != nullptr && tile.room->precision() == FactorPrecision::as_needed;
+}
+/// How much of the accuracy is for rounding, where columns may be rounded; the rest is for what is left out.
+constexpr double share_of_rounding = 0.1;
+double truncation(const TileRoom& room) {
+    return room.accuracy() * (room.precision() == FactorPrecision::as_needed ? 1 - share_of_rounding : 1);
+}
+
+/// The factors of a tile, of one's own.
+template <class T>
+Factors<T> copy_of(const Tile& tile) {
+    const TileFactors<T> from(tile);
+    Factors<T> result{.rows = tile.rows(), .cols = tile.cols(), .rank = tile.shape.rank};
+    result.u.assign(from.u.data, from.u.data + from.u.rows * from.u.cols);
+    result.v.assign(from.v.data, from.v.data + from.v.rows * from.v.cols);
+    return result;
+}
+
+/// Columns in the order in which they are stored: those that are rounded last.
+struct ColumnOrder {
+    std::vector<Index> columns;
+    Index singles = 0;
+};
+
+/// Rounding u and v to single precision changes u·vᵀ by at most 2·2⁻²⁴·‖u‖·‖v‖ (and less than 2⁻⁴⁸). Where one of the
+/// factors has orthogonal columns, these errors are orthogonal to each other as well, so that their squares add up.
+template <class T>
+ColumnOrder order_columns(const Tile& tile, const Factors<T>& value, double weight) {
+    ColumnOrder order{.columns = std::vector<Index>(static_cast<std::size_t>(value.rank))};
+    std::iota(order.columns.begin(), order.columns.end(), Index{0});
+    if (!may_round<T>(tile)) return order;
+    constexpr double rounding = 1.0 / (1 << 23);
+    const double allowed = share_of_rounding * tile.room->accuracy();
+    std::vector<double> errors(order.columns.size());
+    const auto squares = [](const Elements<T>& of, Index rows, Index column) {
+        const auto first = of.begin() + column * rows;
+        return static_cast<double>(std::inner_product(first, first + rows, first, T{0}));
+    };
+    for (const Index c : order.columns)
+        errors[static_cast<std::size_t>(c)] =
+            rounding * weight * std::sqrt(squares(value.u, value.rows, c) * squares(value.v, value.cols, c));
+    std::ranges::stable_sort(order.columns, std::greater{},
+                             [&](Index c) { return errors[static_cast<std::size_t>(c)]; });
+    double sum = 0;
+    for (auto c = order.columns.rbegin(); c != order.columns.rend(); ++c) {
+        const double error = errors[static_cast<std::size_t>(*c)];
+        sum += error * error;
+        if (!(std::sqrt(sum) <= allowed)) break;
+        ++order.singles;
+    }
+    return order;
+}
+
+/// Some columns of a factor, one after the other; also to single precision.
+template <class T, class To>
+To* write_columns(const Elements<T>& from, Index rows, std::span<const Index> columns, To* to) {
+    for (const Index c : columns)
+        to = std::transform(from.begin() + c * rows, from.begin() + (c + 1) * rows, to,
+                            [](T value) { return static_cast<To>(value); });
+    return to;
+}
+
 /// C := alpha·x·yᵀ + beta·C.
 template <class T>
 KernelResult add_product(const GemmArguments& args, blas::Block<T> x, blas::Block<T> y, const Tile& c) {
@@ -125,18 +198,19 @@ KernelResult add_product(const GemmArguments& args, blas::Block<T> x, blas::Bloc
         sum.u = side_by_side(0, none, args.alpha, x);
         sum.v = side_by_side(0, nothing, 1, y);
     } else {
+        const TileFactors<T> before(c);
         sum.rank += c.shape.rank;
-        sum.u = side_by_side(args.beta, u_of<T>(c), args.alpha, x);
-        sum.v = side_by_side(1, v_of<T>(c), 1, y);
+        sum.u = side_by_side(args.beta, before.u, args.alpha, x);
+        sum.v = side_by_side(1, before.v, 1, y);
     }
-    recompress(sum, c.room->accuracy());
+    recompress(sum, truncation(*c.room));
     return store(c, sum);
 }
 
 /// A solve or a product with a triangular A, from one side: of all of B, or of its factor on that side, since
 /// U·Vᵀ·op(A)⁻¹ = U·(op(A)⁻ᵀ·V)ᵀ.
 template <class T, class Work>
-KernelResult act_on_factor(TriangularArguments args, const Tile& a, const Tile& b, Work work) {
+KernelResult act_on_factor(TriangularArguments args, const Tile& a, const Tile& b, double weight, Work work) {
     if (!a.is_dense()) return fail("a triangular tile must have all its elements");
     if (b.is_dense()) {
         work(args, blas::Block<T>(a), blas::Block<T>(b));
@@ -146,8 +220,31 @@ KernelResult act_on_factor(TriangularArguments args, const Tile& a, const Tile& 
     const bool left = args.side == Side::left;
     args.side = Side::left;
     if (!left) args.op = flip(args.op);
-    work(args, blas::Block<T>(a), left ? u_of<T>(b) : v_of<T>(b));
-    return {};
+    if (!may_round<T>(b)) {
+        const TileFactors<T> factors(b);
+        work(args, blas::Block<T>(a), left ? factors.u : factors.v);
+        return {};
+    }
+    Factors<T> factors = copy_of<T>(b);
+    work(args, blas::Block<T>(a),
+         left ? block(factors.u, b.rows(), factors.rank) : block(factors.v, b.cols(), factors.rank));
+    return store(b, factors, weight);
+}
+
+/// Of the triangle that a solve uses.
+template <class T>
+double frobenius_norm(const TriangularArguments& args, const Tile& a) {
+    const blas::Block<T> all(a);
+    double squares = 0;
+    for (Index j = 0; j < all.cols; ++j) {
+        const Index begin = args.triangle == Triangle::lower ? j : 0;
+        const Index end = args.triangle == Triangle::lower ? all.rows : std::min(j + 1, all.rows);
+        for (Index i = begin; i < end; ++i) {
+            const double value = i == j && args.diagonal == Diagonal::unit ? 1 : static_cast<double>(all(i, j));
+            squares += value * value;
+        }
+    }
+    return std::sqrt(squares);
 }
 
 /// The elements of a tile, of one's own.
@@ -165,7 +262,7 @@ bool concerns(std::span<const Tile> tiles) {
 }
 
 template <class T>
-KernelResult store(const Tile& tile, const Factors<T>& value) {
+KernelResult store(const Tile& tile, const Factors<T>& value, double weight) {
     if (value.rank >= useless_rank(tile.shape)) {
         auto* const all = static_cast<T*>(tile.room->replace(dense_rank));
         if (all == nullptr) return {Failure::out_of_memory};
@@ -174,15 +271,21 @@ KernelResult store(const Tile& tile, const Factors<T>& value) {
                    block(copy.v, value.cols, value.rank), blas::Block<T>(all, value.rows, value.cols, value.rows));
         return {};
     }
-    auto* const factors = static_cast<T*>(tile.room->replace(value.rank));
+    const ColumnOrder order = order_columns(tile, value, weight);
+    auto* const factors = static_cast<T*>(tile.room->replace(value.rank, order.singles));
     if (factors == nullptr) return {Failure::out_of_memory};
-    std::copy(value.v.begin(), value.v.end(), std::copy(value.u.begin(), value.u.end(), factors));
+    const std::span<const Index> all(order.columns);
+    const auto whole = all.first(all.size() - static_cast<std::size_t>(order.singles));
+    const auto singles = all.last(static_cast<std::size_t>(order.singles));
+    T* const behind = write_columns(value.v, value.cols, whole, write_columns(value.u, value.rows, whole, factors));
+    auto* const narrow = reinterpret_cast<float*>(behind);
+    write_columns(value.v, value.cols, singles, write_columns(value.u, value.rows, singles, narrow));
     return {};
 }
 
 template <class T>
 KernelResult store(const Tile& tile, blas::Block<T> value) {
-    const Factors<T> factors = compress<T>({value.data, value.rows, value.cols, value.ld}, tile.room->accuracy());
+    const Factors<T> factors = compress<T>({value.data, value.rows, value.cols, value.ld}, truncation(*tile.room));
     if (factors.rank < useless_rank(tile.shape)) return store(tile, factors);
     auto* const all = static_cast<T*>(tile.room->replace(dense_rank));
     if (all == nullptr) return {Failure::out_of_memory};
@@ -194,7 +297,7 @@ template <class T>
 KernelResult store(const Tile& tile, const Sampler<T>& value) {
     // Crosses are up to twice the rank that is left of them: with more than this the whole tile is as soon looked at.
     const Index most = std::min(tile.rows(), tile.cols()) / 3;
-    if (const auto factors = cross_approximate(value, tile.room->accuracy(), most)) return store(tile, *factors);
+    if (const auto factors = cross_approximate(value, truncation(*tile.room), most)) return store(tile, *factors);
     Elements<T> all = room_for<T>(tile.rows(), tile.cols());
     for (Index j = 0; j < tile.cols(); ++j) value.column(j, all.data() + j * tile.rows());
     return store(tile, block(all, tile.rows(), tile.cols()));
@@ -202,12 +305,14 @@ KernelResult store(const Tile& tile, const Sampler<T>& value) {
 
 template <class T>
 KernelResult trsm(const TriangularArguments& args, const Tile& a, const Tile& b) {
-    return act_on_factor<T>(args, a, b, [](const auto&... work) { blas::trsm(work...); });
+    // What rounding does to the solution it does ‖A‖ times to what the solution stands for.
+    const double weight = may_round<T>(b) && a.is_dense() ? frobenius_norm<T>(args, a) : 1;
+    return act_on_factor<T>(args, a, b, weight, [](const auto&... work) { blas::trsm(work...); });
 }
 
 template <class T>
 KernelResult trmm(const TriangularArguments& args, const Tile& a, const Tile& b) {
-    return act_on_factor<T>(args, a, b, [](const auto&... work) { blas::trmm(work...); });
+    return act_on_factor<T>(args, a, b, 1, [](const auto&... work) { blas::trmm(work...); });
 }
 
 template <class T>
@@ -299,12 +404,21 @@ KernelResult laset(const LasetArguments& args, const Tile& a) {
 
 template <class T>
 KernelResult scale(double factor, const Tile& a) {
-    scale_block(factor, a.is_dense() ? blas::Block<T>(a) : u_of<T>(a));
-    return {};
+    if (a.is_dense()) {
+        scale_block(factor, blas::Block<T>(a));
+        return {};
+    }
+    if (a.shape.singles == 0) {
+        scale_block(factor, TileFactors<T>(a).u);
+        return {};
+    }
+    Factors<T> factors = copy_of<T>(a);
+    scale_block(factor, block(factors.u, a.rows(), factors.rank));
+    return store(a, factors);
 }
 
 #define TESELA_LOW_RANK_TILES(T)                                                         \
-    template KernelResult store(const Tile&, const Factors<T>&);                         \
+    template KernelResult store(const Tile&, const Factors<T>&, double);                 \
     template KernelResult store(const Tile&, blas::Block<T>);                            \
     template KernelResult store(const Tile&, const Sampler<T>&);                         \
     template KernelResult trsm<T>(const TriangularArguments&, const Tile&, const Tile&); \

@@ -28,23 +28,39 @@ enum class Op : std::uint8_t { none, transpose };
 /// The rank of a tile that is stored as it is, with all its elements.
 inline constexpr Index dense_rank = -1;
 
-/// Size of a tile and, where it is stored as U·Vᵀ, its rank: all that costs depend on.
+/// Size of a tile and, where it is stored as U·Vᵀ, its rank, and how many of the columns of U and V, the last ones, are
+/// in single precision: all that costs depend on.
 struct TileShape {
     Index rows = 0;
     Index cols = 0;
     Index rank = dense_rank;
+    Index singles = 0;
 };
+
+/// Bytes that a tile of such elements is stored as; those of U and V in whole words.
+[[nodiscard]] constexpr std::size_t stored_bytes(const TileShape& shape, std::size_t element_bytes) {
+    if (shape.rank == dense_rank) return static_cast<std::size_t>(shape.rows * shape.cols) * element_bytes;
+    const auto columns = static_cast<std::size_t>(shape.rank - shape.singles) * element_bytes +
+                         static_cast<std::size_t>(shape.singles) * sizeof(float);
+    const std::size_t bytes = static_cast<std::size_t>(shape.rows + shape.cols) * columns;
+    return (bytes + sizeof(double) - 1) / sizeof(double) * sizeof(double);
+}
 
 /// Bytes of a tile of doubles: U and V of a low-rank tile and its rank, or all elements.
 [[nodiscard]] constexpr double tile_bytes(const TileShape& shape, double dense_bytes) {
     if (shape.rank == dense_rank) return dense_bytes;
-    return 8.0 * static_cast<double>((shape.rows + shape.cols) * shape.rank) + 8;
+    return static_cast<double>(stored_bytes(shape, sizeof(double)) + sizeof(double));
 }
+
+/// Whether columns of U and V may be in single precision where the accuracy allows it.
+enum class FactorPrecision : std::uint8_t { full, as_needed };
 
 /// Where a tile whose rank may change gets memory for another one, and how much it may differ from what it stands for.
 class TileRoom {
 public:
-    explicit TileRoom(double accuracy) : accuracy_(accuracy) {}
+    explicit TileRoom(double accuracy, FactorPrecision precision = FactorPrecision::full)
+        : accuracy_(accuracy),
+          precision_(precision) {}
     virtual ~TileRoom() = default;
     TileRoom(const TileRoom&) = default;
     TileRoom& operator=(const TileRoom&) = default;
@@ -53,16 +69,21 @@ public:
 
     /// In the Frobenius norm.
     [[nodiscard]] double accuracy() const { return accuracy_; }
+    [[nodiscard]] FactorPrecision precision() const { return precision_; }
     /// Memory for U and V of another rank, or for all elements (dense_rank), in place of what the tile has, which is
     /// gone then; null if there is none, and the tile keeps what it has.
-    [[nodiscard]] virtual void* replace(Index rank) noexcept = 0;
+    [[nodiscard]] void* replace(Index rank) noexcept { return replace(rank, 0); }
+    /// Likewise, with so many of the columns in single precision.
+    [[nodiscard]] virtual void* replace(Index rank, Index singles) noexcept = 0;
 
 private:
     double accuracy_;
+    FactorPrecision precision_;
 };
 
 /// What a kernel sees of a tile: column-major elements with a leading dimension; or, where it has a rank, U (rows x
-/// rank) and after it V (cols x rank) of U·Vᵀ, without gaps.
+/// rank) and after it V (cols x rank) of U·Vᵀ, without gaps. Columns in single precision stand behind all others, as
+/// floats: again those of U, then those of V.
 struct Tile {
     void* data = nullptr;
     TileShape shape{};
@@ -78,10 +99,6 @@ struct Tile {
     [[nodiscard]] bool is_dense() const { return shape.rank == dense_rank; }
 };
 
-/// Numbers that a tile is stored as.
-[[nodiscard]] constexpr Index stored_elements(const TileShape& shape) {
-    return shape.rank == dense_rank ? shape.rows * shape.cols : (shape.rows + shape.cols) * shape.rank;
-}
 /// From this rank on a tile takes no less memory as U·Vᵀ than with all its elements.
 [[nodiscard]] constexpr Index useless_rank(const TileShape& shape) {
     return ceil_div(shape.rows * shape.cols, shape.rows + shape.cols);

@@ -1,6 +1,6 @@
 #include "tesela/kernels/tile_values.hpp"
 
-#include "tesela/kernels/internal/blas.hpp"
+#include "tesela/kernels/internal/low_rank_tiles.hpp"
 
 #include <cstring>
 
@@ -10,11 +10,9 @@ namespace {
 /// U·Vᵀ.
 template <class T>
 void expand(const Tile& tile, T* out) {
-    const Index rank = tile.shape.rank;
-    const blas::Block<T> u(tile.as<T>(), tile.rows(), rank, tile.rows());
-    const blas::Block<T> v(tile.as<T>() + tile.rows() * rank, tile.cols(), rank, tile.cols());
+    const low_rank::TileFactors<T> factors(tile);
     const blas::Block<T> all(out, tile.rows(), tile.cols(), tile.rows());
-    blas::gemm({.op_b = Op::transpose, .alpha = 1, .beta = 0}, u, v, all);
+    blas::gemm({.op_b = Op::transpose, .alpha = 1, .beta = 0}, factors.u, factors.v, all);
 }
 
 }  // namespace

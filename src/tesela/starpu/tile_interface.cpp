@@ -38,7 +38,7 @@ void register_data_handle(starpu_data_handle_t handle, Home home_node, void* int
         if (node == static_cast<unsigned>(home_node)) continue;
         local.pointer = 0;
         local.ld = local.rows;
-        if (local.compressible) local.rank = 0;
+        if (local.compressible) local.ranks = {0, 0};
     }
 }
 
@@ -48,7 +48,7 @@ starpu_ssize_t allocate_data_on_node(void* interface, unsigned node) {
     const auto bytes = static_cast<starpu_ssize_t>(tile.allocated_bytes());
     tile.ld = tile.rows;
     tile.pointer = 0;
-    if (tile.compressible) tile.rank = 0;
+    if (tile.compressible) tile.ranks = {0, 0};
     if (is_main_memory(node)) return bytes;
     tile.pointer = starpu_malloc_on_node(node, tile.allocated_bytes());
     if (tile.pointer == 0) return -ENOMEM;
@@ -144,18 +144,19 @@ TileInterface describe_tile(const Attachment& matrix, TileIndex tile) {
             .claim = Claim::needed,
             .lost = false,
             .compressible = matrix.compressible(tile),
-            .rank = matrix.compressible(tile) ? 0 : dense_rank,
-            .accuracy = matrix.compression() ? matrix.compression()->accuracy : 0};
+            .ranks = {matrix.compressible(tile) ? 0 : static_cast<std::int32_t>(dense_rank), 0},
+            .accuracy = matrix.compression() ? matrix.compression()->accuracy : 0,
+            .precision = matrix.compression() ? matrix.compression()->precision : FactorPrecision::full};
 }
 
-/// The rank behind the elements of a compressible tile: a message needs no more to be understood.
-void write_rank(void* memory, const TileInterface& tile) {
-    std::memcpy(static_cast<char*>(memory) + tile.bytes() - sizeof tile.rank, &tile.rank, sizeof tile.rank);
+/// The ranks behind the elements of a compressible tile: a message needs no more to be understood.
+void write_ranks(void* memory, const TileInterface& tile) {
+    std::memcpy(static_cast<char*>(memory) + tile.bytes() - sizeof tile.ranks, &tile.ranks, sizeof tile.ranks);
 }
-std::int64_t read_rank(const ArrivedValue& value) {
-    std::int64_t rank = 0;
-    std::memcpy(&rank, static_cast<const char*>(value.memory) + value.bytes - sizeof rank, sizeof rank);
-    return rank;
+Ranks read_ranks(const ArrivedValue& value) {
+    Ranks ranks;
+    std::memcpy(&ranks, static_cast<const char*>(value.memory) + value.bytes - sizeof ranks, sizeof ranks);
+    return ranks;
 }
 
 void copy_columns(const void* from, const TileInterface& to) {
@@ -218,7 +219,7 @@ void free_memory(TileInterface& tile) {
         tile_pool().release_held_back(bytes);
     }
     tile.pointer = 0;
-    if (tile.compressible) tile.rank = 0;
+    if (tile.compressible) tile.ranks = {0, 0};
     tile.claim = Claim::needed;
     tile.lost = false;
 }
@@ -227,10 +228,11 @@ void give_back(const TileInterface& tile, void* memory, std::size_t bytes) {
     tile_pool().give(memory, bytes, tile.compressible ? Reuse::unlikely : Reuse::likely);
 }
 
-void* InterfaceRoom::replace(Index rank) noexcept {
+void* InterfaceRoom::replace(Index rank, Index singles) noexcept {
     TileInterface& tile = *tile_;
+    const Ranks ranks{static_cast<std::int32_t>(rank), static_cast<std::int32_t>(singles)};
     const std::size_t before = tile.bytes();
-    const std::size_t bytes = tile.bytes_of_rank(rank);
+    const std::size_t bytes = tile.bytes_with(ranks);
     if (bytes != before) {
         void* memory = tile_pool().take(bytes, Claim::needed);
         if (memory == nullptr) return nullptr;
@@ -238,8 +240,8 @@ void* InterfaceRoom::replace(Index rank) noexcept {
         tile.pointer = reinterpret_cast<uintptr_t>(memory);
         note_memory(STARPU_MAIN_RAM, static_cast<std::int64_t>(bytes) - static_cast<std::int64_t>(before));
     }
-    tile.rank = rank;
-    write_rank(to_memory(tile.pointer), tile);
+    tile.ranks = ranks;
+    write_ranks(to_memory(tile.pointer), tile);
     return to_memory(tile.pointer);
 }
 
@@ -257,7 +259,7 @@ void install(TileInterface& tile, const ArrivedValue& value, Home home) {
     tile.claim = Claim::needed;
     tile.lost = false;
     tile.pointer = reinterpret_cast<uintptr_t>(value.memory);
-    if (tile.compressible) tile.rank = read_rank(value);
+    if (tile.compressible) tile.ranks = read_ranks(value);
 }
 
 }  // namespace tesela::starpu

@@ -1,5 +1,6 @@
 #include "support/compressed.hpp"
 #include "support/cases.hpp"
+#include "tesela/algs/ranks.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/flow/inline_engine.hpp"
 
@@ -21,6 +22,7 @@ CompressedCase any_case() {
             .decay = *rc::gen::element(Decay::exponential, Decay::matern_three_halves, Decay::squared_exponential),
             .accuracy = *rc::gen::element(1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12, 0.0),
             .dense_band = *rc::gen::inRange<Index>(1, 4),
+            .precision = *rc::gen::element(FactorPrecision::full, FactorPrecision::as_needed),
             .seed = *rc::gen::inRange<std::uint64_t>(1, 1000)};
 }
 
@@ -55,6 +57,32 @@ TEST(CompressedCholesky, SolvesAndGivesTheLogDeterminant) {
     const auto compressed = solve(testing::compressed_options(c, "A", Stored::lower));
     for (std::size_t i = 0; i < dense.size(); ++i)
         EXPECT_NEAR(compressed[i], dense[i], 1e-4 * std::max(1.0, std::abs(dense[i])));
+}
+
+/// Bytes of the factor, and what it differs from the matrix over what it may.
+std::pair<double, double> bytes_and_error(CompressedCase c, FactorPrecision precision) {
+    c.precision = precision;
+    const CovarianceOfPoints covariance(c);
+    InlineEngine engine;
+    Stream s(engine);
+    const Tiling tiling = Tiling::square(c.n, c.tile);
+    Matrix<double> A(s, tiling, squarest_block_cyclic(tiling.grid(), 1),
+                     testing::compressed_options(c, "A", Stored::lower));
+    generate(s, A.view(), covariance);
+    cholesky(s, A);
+    EXPECT_TRUE(s.wait().ok());
+    const double bytes = summarise_ranks(tile_ranks(s, A), tiling, Stored::lower).bytes;
+    return {bytes, testing::factor_error(c, covariance.dense(), gather(s, A.lower()))};
+}
+
+TEST(CompressedCholesky, TakesLessMemoryWhereSinglePrecisionDoes) {
+    for (const double accuracy : {1e-3, 1e-6}) {
+        const CompressedCase c{.n = 600, .tile = 100, .accuracy = accuracy};
+        const auto [full, exact_error] = bytes_and_error(c, FactorPrecision::full);
+        const auto [mixed, error] = bytes_and_error(c, FactorPrecision::as_needed);
+        EXPECT_LT(mixed, 0.97 * full) << accuracy;  // the dense diagonal counts too
+        EXPECT_LE(error, 1);
+    }
 }
 
 /// Diagonally dominant, and smooth away from the diagonal.

@@ -165,7 +165,8 @@ Likelihood::Matrices Likelihood::make_matrices() const {
     if (options_.compression)
         sigma.compression = Compression{
             .accuracy = options_.compression->accuracy * (covariance_ ? covariance_->parameters().sigma2 : 1),
-            .dense_band = options_.compression->band};
+            .dense_band = options_.compression->band,
+            .precision = options_.compression->precision};
     return {.sigma = {stream_, tiles, distribution, std::move(sigma)},
             .right = {stream_, tiles.with_columns(columns, columns), along_diagonal(distribution, 1), named("zX")},
             .gram = {stream_, Tiling::square(columns, columns), single, named("G")},

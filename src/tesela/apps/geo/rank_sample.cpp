@@ -16,10 +16,11 @@ namespace {
 class PassingRoom final : public TileRoom {
 public:
     using TileRoom::TileRoom;
-    void* replace(Index rank) noexcept override try {
+    void* replace(Index rank, Index singles) noexcept override try {
         TileShape size = shape;
         size.rank = rank;
-        elements.resize(static_cast<std::size_t>(stored_elements(size)) + 1);  // never null, also with rank 0
+        size.singles = singles;
+        elements.resize(stored_bytes(size, sizeof(double)) / sizeof(double) + 1);  // never null, also with rank 0
         shape.rank = rank;
         return elements.data();
     } catch (const std::bad_alloc&) {

@@ -21,6 +21,8 @@ struct TileAccuracy {
     /// Above 0: solutions with the factor are refined against the true matrix until residuals are this small, relative
     /// to the right-hand side, by conjugate gradients.
     double refine = 0;
+    /// Whether what the accuracy allows of U and V is stored in single precision.
+    FactorPrecision precision = FactorPrecision::full;
 };
 
 /// The observations in the order of a Hilbert curve through their points, so that tiles are of points that are close

@@ -6,27 +6,53 @@
 #include "tesela/kernels/internal/low_rank.hpp"
 #include "tesela/kernels/kernel.hpp"
 
+#include <algorithm>
 #include <new>
 #include <span>
+#include <vector>
 
 namespace tesela::low_rank {
 
 /// Whether a call is for what is declared here.
 [[nodiscard]] bool concerns(std::span<const Tile> tiles);
 
-/// U and V of a tile that has a rank.
+/// U and V of a tile that has a rank: where they stand, or copies if some columns are in single precision.
 template <class T>
-[[nodiscard]] blas::Block<T> u_of(const Tile& tile) {
-    return {tile.as<T>(), tile.rows(), tile.shape.rank, tile.rows()};
-}
-template <class T>
-[[nodiscard]] blas::Block<T> v_of(const Tile& tile) {
-    return {tile.as<T>() + tile.rows() * tile.shape.rank, tile.cols(), tile.shape.rank, tile.cols()};
-}
+struct TileFactors {
+    blas::Block<T> u, v;
+    std::vector<T> copies{};
 
-/// Puts a value into a tile that has room: as U·Vᵀ, or with all elements where that takes no more memory.
+    explicit TileFactors(const Tile& tile)
+        : u(tile.as<T>(), tile.rows(), tile.shape.rank, tile.rows()),
+          v(tile.as<T>() + tile.rows() * tile.shape.rank, tile.cols(), tile.shape.rank, tile.cols()) {
+        if (tile.shape.singles > 0) widen(tile);
+    }
+    TileFactors(const TileFactors&) = delete;
+    TileFactors& operator=(const TileFactors&) = delete;
+    TileFactors(TileFactors&&) = default;
+    TileFactors& operator=(TileFactors&&) = default;
+    ~TileFactors() = default;
+
+private:
+    void widen(const Tile& tile) {
+        const Index rows = tile.rows();
+        const Index cols = tile.cols();
+        const Index singles = tile.shape.singles;
+        const Index whole = tile.shape.rank - singles;
+        copies.resize(static_cast<std::size_t>((rows + cols) * tile.shape.rank));
+        u.data = copies.data();
+        v.data = copies.data() + rows * tile.shape.rank;
+        const T* const wide = tile.as<T>();
+        const auto* const narrow = reinterpret_cast<const float*>(wide + (rows + cols) * whole);
+        std::copy_n(narrow, rows * singles, std::copy_n(wide, rows * whole, u.data));
+        std::copy_n(narrow + rows * singles, cols * singles, std::copy_n(wide + rows * whole, cols * whole, v.data));
+    }
+};
+
+/// Puts a value into a tile that has room: as U·Vᵀ, or with all elements where that takes no more memory. What rounding
+/// of columns to single precision costs, where the room allows it, counts `weight` times.
 template <class T>
-[[nodiscard]] KernelResult store(const Tile& tile, const Factors<T>& value);
+[[nodiscard]] KernelResult store(const Tile& tile, const Factors<T>& value, double weight = 1);
 /// Likewise, of all its elements.
 template <class T>
 [[nodiscard]] KernelResult store(const Tile& tile, blas::Block<T> value);

@@ -17,6 +17,12 @@ struct Promise {
     std::uint64_t position = 0;
 };
 
+/// The rank of a tile and how many of its columns are in single precision: what stands behind its elements.
+struct Ranks {
+    std::int32_t rank = dense_rank;
+    std::int32_t singles = 0;
+};
+
 /// StarPU's view of a tile on one memory node: one kind of handle for every tile and token. In main memory it gets its
 /// bytes when it is first written or when its message arrives, not when StarPU allocates it.
 struct TileInterface {
@@ -26,15 +32,16 @@ struct TileInterface {
     std::uint32_t element_bytes;
     Claim claim;        ///< by what right it takes memory
     bool lost;          ///< its value came when there was no memory for it
-    bool compressible;  ///< it may be stored as U·Vᵀ; then its rank stands behind its elements, also in messages
-    std::int64_t rank;
+    bool compressible;  ///< it may be stored as U·Vᵀ; then its ranks stand behind its elements, also in messages
+    Ranks ranks;
     double accuracy;  ///< of a compressible tile
+    FactorPrecision precision;
 
-    [[nodiscard]] TileShape shape() const { return {rows, cols, rank}; }
-    [[nodiscard]] std::size_t bytes() const { return bytes_of_rank(rank); }
-    [[nodiscard]] std::size_t bytes_of_rank(std::int64_t its_rank) const {
-        const TileShape stored{rows, cols, its_rank};
-        return static_cast<std::size_t>(stored_elements(stored)) * element_bytes + (compressible ? sizeof rank : 0);
+    [[nodiscard]] TileShape shape() const { return {rows, cols, ranks.rank, ranks.singles}; }
+    [[nodiscard]] std::size_t bytes() const { return bytes_with(ranks); }
+    [[nodiscard]] std::size_t bytes_with(const Ranks& its) const {
+        const TileShape stored{rows, cols, its.rank, its.singles};
+        return stored_bytes(stored, element_bytes) + (compressible ? sizeof its : 0);
     }
     /// Tokens have no bytes but occupy one, so that they have an address and a message.
     [[nodiscard]] std::size_t allocated_bytes() const { return std::max<std::size_t>(1, bytes()); }
@@ -87,8 +94,9 @@ void give_back(const TileInterface& tile, void* memory, std::size_t bytes);
 class InterfaceRoom final : public TileRoom {
 public:
     InterfaceRoom() : TileRoom(0) {}
-    explicit InterfaceRoom(TileInterface& tile) : TileRoom(tile.accuracy), tile_(&tile) {}
-    void* replace(Index rank) noexcept override;
+    explicit InterfaceRoom(TileInterface& tile) : TileRoom(tile.accuracy, tile.precision), tile_(&tile) {}
+    using TileRoom::replace;
+    void* replace(Index rank, Index singles) noexcept override;
 
 private:
     TileInterface* tile_ = nullptr;
