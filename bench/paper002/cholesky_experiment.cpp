@@ -188,7 +188,7 @@ std::vector<Row> run_compressed(Laboratory& lab) {
         cases.push_back({name, problem.n, from, to, &covariances, problem.compression()});
     };
     if (lab.nodes() > 1) add("distribution", {square, tile}, {"band:2", tile});
-    for (const Index source : lab.sized<std::vector<Index>>({200, 300, 600, 1000}, {60}))
+    for (const Index source : lab.sized<std::vector<Index>>({100, 200, 1000, 2000}, {60}))
         add("tile size", {square, source}, {square, tile});
     std::vector<Row> rows;
     for (FactorCase& c : cases) {

@@ -1,5 +1,7 @@
 #include "tesela/algs/internal/compressed_redistribution.hpp"
 
+#include <limits>
+
 namespace tesela {
 namespace {
 
@@ -18,12 +20,16 @@ template <class T>
 CompressedRedistribution<T>::CompressedRedistribution(Stream& stream, const Exchange& exchange, Options options)
     : stream_(stream),
       exchange_(exchange),
-      options_(options) {}
+      batch_(options.batch),
+      priority_(options.priority) {}
 
 template <class T>
 void CompressedRedistribution<T>::submit() {
     decide_what_travels();
-    for_each_target(*exchange_.overlay, [&](TileIndex target) { fill(target); });
+    for_each_target(*exchange_.overlay, [&](TileIndex target) {
+        fill(target);
+        if (priority_ > std::numeric_limits<std::int32_t>::min()) --priority_;
+    });
 }
 
 /// A segment of a tile that has all its elements, on its way into one that need not, is compressed before it travels.
@@ -64,20 +70,19 @@ void CompressedRedistribution<T>::fill(TileIndex target) {
     const auto count = static_cast<Index>(segments.size());
     for (Index k = 0; k < count; ++k) {
         const Segment& segment = segments[static_cast<std::size_t>(k)];
-        PlaceArguments args = arguments(segment, count);
+        PlaceArguments args = arguments(segment);
         args.before = keeps ? BeforeSegment::values : k == 0 ? BeforeSegment::nothing : BeforeSegment::zeros;
         args.after = k + 1 < count ? AfterSegment::more : after_last(segment, count);
         if (travels_in_pieces(segment))
-            place_piece(segment, args);
+            place_piece(segment, args, count);
         else
             place(segment, args);
     }
 }
 
 template <class T>
-PlaceArguments CompressedRedistribution<T>::arguments(const Segment& segment, Index segments) const {
-    return {.segment = segment_arguments(segment, exchange_.overlay->problem().orientation, sizeof(T)),
-            .segments = static_cast<std::int32_t>(segments)};
+PlaceArguments CompressedRedistribution<T>::arguments(const Segment& segment) const {
+    return {.segment = segment_arguments(segment, exchange_.overlay->problem().orientation, sizeof(T))};
 }
 
 /// Whether a segment is all of its source and all of its target.
@@ -115,38 +120,34 @@ void CompressedRedistribution<T>::used(const Segment& segment) {
 }
 
 template <class T>
-Attached CompressedRedistribution<T>::attach_piece(const Segment& segment, const PlaceArguments& args) {
+Attached CompressedRedistribution<T>::attach_piece(const Segment& segment, double accuracy) {
     const ElementIndex size{segment.shape.rows, segment.shape.cols};
     MatrixSpec spec{.name = exchange_.from->name() + " piece",
                     .tiling = Tiling::uniform(size, size),
                     .distribution = only_on(stream_, exchange_.from->owner(segment.from)),
                     .type = exchange_.from->type()};
-    if (shrinks_at_source(segment)) {
-        const double accuracy = exchange_.to->compression()->accuracy;
-        spec.compression = Compression{
-            .accuracy = args.after == AfterSegment::as_it_is ? accuracy : segment_accuracy(accuracy, args.segments),
-            .dense_band = 0};
-    } else if (exchange_.from->compressible(segment.from)) {
-        spec.compression = Compression{.accuracy = 0, .dense_band = 0};
-    }
+    if (shrinks_at_source(segment) || exchange_.from->compressible(segment.from))
+        spec.compression = Compression{.accuracy = accuracy, .dense_band = 0};
     return stream_.attach(std::move(spec));
 }
 
 /// The piece that has arrived `batch` before the next one between the same two nodes; nothing if there is none.
 template <class T>
 TileRef CompressedRedistribution<T>::place_before(std::vector<Attached>& arrived) const {
-    if (options_.batch == 0 || static_cast<Index>(arrived.size()) < options_.batch) return {};
-    const auto before = arrived.size() - static_cast<std::size_t>(options_.batch);
+    if (batch_ == 0 || static_cast<Index>(arrived.size()) < batch_) return {};
+    const auto before = arrived.size() - static_cast<std::size_t>(batch_);
     if (before > 0) arrived[before - 1].reset();
     return {arrived[before].get(), {0, 0}};
 }
 
 /// Cut where the source is, and placed where the target is.
 template <class T>
-void CompressedRedistribution<T>::place_piece(const Segment& segment, PlaceArguments args) {
+void CompressedRedistribution<T>::place_piece(const Segment& segment, PlaceArguments args, Index segments) {
     const NodeId from = exchange_.from->owner(segment.from);
     const NodeId to = exchange_.to->owner(segment.to);
-    const Attached attached = attach_piece(segment, args);
+    const double accuracy =
+        args.after == AfterSegment::as_it_is ? target_accuracy() : segment_accuracy(target_accuracy(), segments);
+    const Attached attached = attach_piece(segment, accuracy);
     const TileRef piece{attached.get(), {0, 0}};
     std::vector<Attached>& arrived = arrived_[{from.number(), to.number()}];
     const TileRef before = place_before(arrived);
@@ -163,7 +164,7 @@ void CompressedRedistribution<T>::place_piece(const Segment& segment, PlaceArgum
     const AccessMode mode = args.before == BeforeSegment::nothing ? AccessMode::write : AccessMode::read_write;
     Task place = Task::unchecked(CompressedSegments<T>::place,
                                  {{piece, AccessMode::read}, {{exchange_.to, segment.to}, mode}}, args);
-    if (options_.batch > 0) {
+    if (batch_ > 0) {
         arrived.push_back(stream_.attach({.name = "arrived",
                                           .tiling = Tiling::square(1, 1),
                                           .distribution = only_on(stream_, to),

@@ -122,15 +122,10 @@ void add_segment(Factors<T>& sum, const CutFactors<T>& cut, const SegmentArgumen
     append_padded(sum.v, cut.v, args.to_j, sum.cols);
     sum.rank += cut.rank();
 }
-template <class T>
-void add_segment(Factors<T>& sum, Factors<T> piece, const SegmentArguments& args) {
-    append_padded(sum.u, block_of(piece.u, piece.rows, piece.rank), args.to_i, sum.rows);
-    append_padded(sum.v, block_of(piece.v, piece.cols, piece.rank), args.to_j, sum.cols);
-    sum.rank += piece.rank;
-}
 
-/// From this rank on QR of the factors costs more than their product and the compression of that.
-Index crowded_rank(const TileShape& shape) { return std::max<Index>(1, std::min(shape.rows, shape.cols) / 4); }
+/// Above this rank QR of the factors costs more than their product and the compression of that: measured for squares of
+/// 200 to 1200, where both take as long at a third of the order.
+Index crowded_rank(const TileShape& shape) { return std::max<Index>(1, std::min(shape.rows, shape.cols) / 3); }
 
 template <class T>
 void compress(Factors<T>& f, double accuracy) {
@@ -140,13 +135,6 @@ void compress(Factors<T>& f, double accuracy) {
     blas::gemm({.op_b = Op::transpose, .alpha = 1, .beta = 0}, block_of(f.u, f.rows, f.rank),
                block_of(f.v, f.cols, f.rank), product);
     f = low_rank::compress<T>({product.data, product.rows, product.cols, product.ld}, accuracy);
-}
-
-/// To what a tile is compressed now, so that it is what it should be in the end.
-double accuracy_now(const PlaceArguments& args, const Tile& tile) {
-    const double accuracy = tile.room->accuracy();
-    if (args.after == AfterSegment::more) return unfinished_accuracy(accuracy, args.segments);
-    return fills(args.segment, tile.shape) ? accuracy : finished_accuracy(accuracy);
 }
 
 /// A segment that is a whole tile, stored as it is.
@@ -160,39 +148,37 @@ KernelResult store_as_it_is(const Tile& from, const Tile& to, const SegmentArgum
     return {};
 }
 
-/// Into a tile that is stored as U·Vᵀ and is 0 where the segment goes.
+/// To what a tile is compressed after its last segment: nothing was lost before that if it is all of the tile.
+double final_accuracy(const PlaceArguments& args, const Tile& tile) {
+    const double accuracy = tile.room->accuracy();
+    return fills(args.segment, tile.shape) ? accuracy : finished_accuracy(accuracy);
+}
+
+/// U·Vᵀ into a tile that is stored so too and is 0 where the segment goes.
 template <class T>
 KernelResult place_beside(const Tile& from, const Tile& to, const PlaceArguments& args) {
     Factors<T> sum =
         args.before == BeforeSegment::nothing ? Factors<T>{.rows = to.rows(), .cols = to.cols()} : factors_of<T>(to);
-    if (from.is_dense()) {
-        Elements<T> all = elements_of<T>(from, args.segment);
-        const Index rows = args.segment.rows;
-        if (args.after == AfterSegment::compress && fills(args.segment, to.shape))
-            return low_rank::store(to, block_of(all, rows, args.segment.cols));
-        add_segment(sum,
-                    low_rank::compress<T>({all.data(), rows, args.segment.cols, rows},
-                                          segment_accuracy(to.room->accuracy(), args.segments)),
-                    args.segment);
-    } else {
-        add_segment(sum, CutFactors<T>(from, args.segment), args.segment);
-    }
-    if (args.after != AfterSegment::more || sum.rank > crowded_rank(to.shape)) compress(sum, accuracy_now(args, to));
+    add_segment(sum, CutFactors<T>(from, args.segment), args.segment);
+    if (args.after == AfterSegment::compress) compress(sum, final_accuracy(args, to));
     return low_rank::store(to, sum);
 }
 
-/// Into a tile whose elements the segment replaces: by way of all elements.
+/// By way of all elements of the tile.
 template <class T>
-KernelResult place_over(const Tile& from, const Tile& to, const PlaceArguments& args) {
-    if (to.is_dense() && args.after == AfterSegment::more && args.before != BeforeSegment::nothing) {
+KernelResult place_elements(const Tile& from, const Tile& to, const PlaceArguments& args) {
+    const bool has_value = args.before != BeforeSegment::nothing;
+    const bool last = args.after == AfterSegment::compress;
+    if (has_value && to.is_dense() && !last) {
         write_elements<T>(from, to, args.segment);
         return {};
     }
     Elements<T> all = zeros<T>(to.rows(), to.cols());
-    if (args.before != BeforeSegment::nothing) copy_values(to, element_type<T>, all.data());
+    if (has_value) copy_values(to, element_type<T>, all.data());
     write_elements<T>(from, tile_of(all, to.rows(), to.cols()), args.segment);
+    if (!last) return store_elements(to, all);
     const Factors<T> value =
-        low_rank::compress<T>({all.data(), to.rows(), to.cols(), to.rows()}, accuracy_now(args, to));
+        low_rank::compress<T>({all.data(), to.rows(), to.cols(), to.rows()}, final_accuracy(args, to));
     return value.rank < useless_rank(to.shape) ? low_rank::store(to, value) : store_elements(to, all);
 }
 
@@ -205,10 +191,10 @@ KernelResult place(const Tile& from, const Tile& to, const PlaceArguments& args)
         return {};
     }
     if (args.after == AfterSegment::as_it_is) return store_as_it_is<T>(from, to, args.segment);
-    const bool dense = to.is_dense() && args.before != BeforeSegment::nothing;
-    if (dense || args.before == BeforeSegment::values || !args.segment.shape().full())
-        return place_over<T>(from, to, args);
-    return place_beside<T>(from, to, args);
+    const bool is_full = to.is_dense() && args.before != BeforeSegment::nothing;
+    const bool has_zeros = args.before != BeforeSegment::values && args.segment.shape().full();
+    return has_zeros && !is_full && !from.is_dense() ? place_beside<T>(from, to, args)
+                                                     : place_elements<T>(from, to, args);
 }
 
 template <class T>

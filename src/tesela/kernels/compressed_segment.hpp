@@ -24,24 +24,20 @@ enum class AfterSegment : std::uint8_t {
 /// A segment of a redistribution in which tiles may be stored as U·Vᵀ.
 struct PlaceArguments {
     SegmentArguments segment{};
-    std::int32_t segments = 1;  ///< of its target tile, all together
     BeforeSegment before = BeforeSegment::nothing;
     AfterSegment after = AfterSegment::compress;
 };
 
 // A target tile is its segments to the tile's accuracy in the end, so that all that is left out on the way there must
-// be less: a tenth of it by compressing dense segments (which lie beside each other, so that squares of errors add up),
-// a tenth where the tile is compressed between segments, and the rest at the end.
+// be less: a tenth of it by compressing dense segments before they travel (they lie beside each other, so that squares
+// of errors add up), and the rest at the end. Nothing else is lost.
 
 /// To what accuracy one dense segment of so many is compressed on its way into a tile.
 [[nodiscard]] inline double segment_accuracy(double tile, Index segments) {
     return 0.1 * tile / std::sqrt(static_cast<double>(segments));
 }
-/// To what accuracy a tile may be compressed before each of so many segments.
-[[nodiscard]] inline double unfinished_accuracy(double tile, Index segments) {
-    return 0.1 * tile / static_cast<double>(segments);
-}
-[[nodiscard]] inline double finished_accuracy(double tile) { return 0.8 * tile; }
+/// To what accuracy the tile is compressed when it has them all.
+[[nodiscard]] inline double finished_accuracy(double tile) { return 0.9 * tile; }
 
 /// Segments of tiles of which some are stored as U·Vᵀ: rows of U and rows of V, of which nothing is lost (paper 002
 /// §8.7.1). The tile written comes last.
@@ -50,7 +46,8 @@ struct CompressedSegments {
     /// (A, piece): the piece, of the segment's size, is the segment as it goes into its target: U·Vᵀ where A is. A
     /// piece that may be stored as U·Vᵀ of an A that has all elements is compressed to the piece's accuracy.
     static const KernelOf<SegmentArguments, const T, T> cut;
-    /// (A, B): a segment of A becomes one of B. B is compressed as often as it takes to hold it with few numbers.
+    /// (A, B): a segment of A becomes one of B, which is compressed after its last one. Until then U and V of segments
+    /// stand side by side, as long as these are fewer numbers than all elements.
     static const KernelOf<PlaceArguments, const T, T> place;
 };
 

@@ -13,8 +13,7 @@ namespace tesela {
 
 /// A redistribution between matrices of which one or both are compressed, as tasks (paper 002 §8.7.1). A tile that is
 /// cut alike on both sides is sent and stored as it is. Others are put together from segments, which are rows of U and
-/// rows of V, and compressed to the target's accuracy; no tile has all its elements in memory for longer than a task
-/// runs, unless it does not compress.
+/// rows of V, and compressed to the target's accuracy when they have all of them; the dense matrix is never there.
 template <class T>
 class CompressedRedistribution {
 public:
@@ -39,19 +38,25 @@ private:
     [[nodiscard]] bool shrinks_at_source(const Segment& segment) const;
     [[nodiscard]] bool travels_in_pieces(const Segment& segment) const;
     void fill(TileIndex target);
-    [[nodiscard]] PlaceArguments arguments(const Segment& segment, Index segments) const;
+    [[nodiscard]] PlaceArguments arguments(const Segment& segment) const;
     [[nodiscard]] AfterSegment after_last(const Segment& segment, Index segments) const;
     [[nodiscard]] bool is_whole_tile(const Segment& segment) const;
     void place(const Segment& segment, const PlaceArguments& args);
-    void place_piece(const Segment& segment, PlaceArguments args);
-    void put(const Task& task) { stream_.submit(Task(task).at(0, options_.priority)); }
-    [[nodiscard]] Attached attach_piece(const Segment& segment, const PlaceArguments& args);
+    void place_piece(const Segment& segment, PlaceArguments args, Index segments);
+    void put(const Task& task) { stream_.submit(Task(task).at(0, priority_)); }
+    [[nodiscard]] Attached attach_piece(const Segment& segment, double accuracy);
+    [[nodiscard]] double target_accuracy() const {
+        return exchange_.to->compression() ? exchange_.to->compression()->accuracy : 0;
+    }
     [[nodiscard]] TileRef place_before(std::vector<Attached>& arrived) const;
     void used(const Segment& segment);
 
     Stream& stream_;
     const Exchange& exchange_;
-    Options options_;
+    Index batch_;
+    /// Of the tasks of the tile that is being filled: one less from tile to tile, so that those that are begun are
+    /// finished first, and few have segments but are not compressed.
+    std::int32_t priority_;
     std::map<SourceAndNode, Given> given_;
     std::map<TileIndex, Index> uses_left_;
     /// By sender and receiver: what says that a piece has arrived.
