@@ -174,8 +174,10 @@ void add_soak(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<bench::SoakOptions>();
     CLI::App* command = app.add_subcommand(
         "soak",
-        "Long runs. Under mpirun: many messages and streams, in which memory may grow by 5 MB. Without mpirun: runs in "
-        "which a node fails, which must end within 10 s. Exit code 1 otherwise");
+        "Long runs. Under mpirun: many messages and streams, in which memory may grow by 5 MB, and likelihoods of a "
+        "compressed matrix, likewise. Without mpirun: these, and runs in which a node fails, which must end within 10 "
+        "s. "
+        "Exit code 1 otherwise");
     command
         ->add_option("--messages", options->messages,
                      "Messages between nodes in one stream, all nodes together; 0: none. Needs mpirun -n 2 or more")
@@ -184,6 +186,11 @@ void add_soak(CLI::App& app, int& exit_code) {
         ->add_option("--streams", options->streams,
                      "Streams opened and closed one after another; 0: none. Needs mpirun -n 2 or more")
         ->capture_default_str();
+    command
+        ->add_option("--likelihoods", options->likelihoods,
+                     "Log-likelihoods of a compressed covariance matrix one after another; 0: none")
+        ->capture_default_str();
+    command->add_option("--points", options->points, "Observations of each of them")->capture_default_str();
     command
         ->add_option("--faults", options->faults,
                      "Runs on 4 nodes of this machine in which one throws, exits, returns too early or is killed, at a "
@@ -198,9 +205,17 @@ void add_soak(CLI::App& app, int& exit_code) {
                 if (!options->run.json) print_figures(result);
                 return print_checks(result, options->run.json) ? cli::success : cli::failed;
             };
-            if (!started_in_parallel()) return print(bench::fault_benchmark(options->faults));
+            // Before an engine starts, which what fails is started beside.
+            const bool fails = !started_in_parallel() && options->faults > 0;
+            const auto faults = fails ? bench::fault_benchmark(options->faults) : nlohmann::ordered_json{};
+            if (fails && options->likelihoods == 0) return print(faults);
             const auto engine = cli::start_engine(options->run);
-            const auto result = bench::soak_benchmark(*engine, *options);
+            auto result = bench::soak_benchmark(*engine, *options);
+            if (fails) {
+                for (const auto& one : faults.at("checks")) result["checks"].push_back(one);
+                result["with_faults"] = faults;
+                result["with_faults"].erase("checks");
+            }
             if (engine->this_node() == NodeId{0}) return print(result);
             return all_met(result) ? cli::success : cli::failed;
         });

@@ -3,15 +3,18 @@
 #include "resident_memory.hpp"
 #include "soak/fault_job.hpp"
 #include "soak/wandering_tiles.hpp"
+#include "some_observations.hpp"
 #include "timing.hpp"
 
 #include "tesela/algs/elementwise.hpp"
+#include "tesela/apps/geo/likelihood.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/cli/progress_line.hpp"
 #include "tesela/net/nodes.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <string>
 
@@ -110,6 +113,34 @@ void soak_streams(StarpuEngine& engine, const SoakOptions& options, Json& result
     report(result, "streams", endurance);
 }
 
+/// Log-likelihoods as a fit asks for them: the parameters of the next are others, and ranks with them. Every sixth has
+/// the parameters of the first again, and must be the same.
+void soak_likelihoods(StarpuEngine& engine, const SoakOptions& options, Json& result) {
+    constexpr Index different = 6;
+    // A matrix has all its tiles at their largest, and the allocator what that takes, after two rounds of parameters.
+    constexpr Index to_settle = 2 * different;
+    Stream stream(engine, {.name = "likelihoods"});
+    geo::Likelihood likelihood(stream, some_observations(options.points), {.trend = geo::Trend::none},
+                               {.compression = geo::TileAccuracy{.accuracy = 1e-6}});
+    std::map<Index, double> values;
+    Index wrong = 0;
+    cli::ProgressLine progress;
+    const Endurance endurance = endure(engine, {options.likelihoods, to_settle}, [&](Index first, Index last) {
+        for (Index k = first; k < last; ++k) {
+            const auto which = static_cast<double>(k % different);
+            const auto value = likelihood.evaluate({.sigma2 = 1, .range = 0.05 + 0.02 * which, .nugget = 0.1});
+            if (!value.status.ok()) throw Error("{}", value.status.describe());
+            const double before = values.try_emplace(k % different, value.log_likelihood).first->second;
+            if (std::abs(value.log_likelihood - before) > 1e-9 * std::abs(before)) ++wrong;
+            progress.show("likelihoods", k + 1, options.likelihoods);
+        }
+    });
+    result["likelihoods"] = options.likelihoods;
+    result["likelihoods_per_second"] = static_cast<double>(options.likelihoods) / endurance.seconds;
+    report(result, "likelihoods", endurance);
+    result["checks"].push_back(at_most("log-likelihoods that are not as before", static_cast<double>(wrong), 0));
+}
+
 /// What the runs with faults came to, all together.
 class FaultTally {
 public:
@@ -154,21 +185,29 @@ private:
 }  // namespace
 
 void check_options(const SoakOptions& options) {
-    if (options.messages < 0 || options.streams < 0 || options.faults < 0)
-        throw Error("--messages, --streams and --faults must be at least 0");
+    if (options.messages < 0 || options.streams < 0 || options.likelihoods < 0 || options.faults < 0)
+        throw Error("--messages, --streams, --likelihoods and --faults must be at least 0");
+    if (options.points < 1) throw Error("--points must be at least 1; it is {}", options.points);
+    if (options.likelihoods > 0) return;
     if (!started_in_parallel() && options.faults == 0)
-        throw Error("nothing to do: --faults is 0, and --messages and --streams need mpirun with at least 2 nodes");
+        throw Error(
+            "nothing to do: --faults and --likelihoods are 0, and --messages and --streams need mpirun with at least 2 "
+            "nodes");
     if (started_in_parallel() && options.messages == 0 && options.streams == 0)
         throw Error(
-            "nothing to do: --messages and --streams are 0, and --faults starts mpirun itself: run it without mpirun");
+            "nothing to do: --messages, --streams and --likelihoods are 0, and --faults starts mpirun itself: run it "
+            "without mpirun");
 }
 
 Json soak_benchmark(StarpuEngine& engine, const SoakOptions& options) {
-    if (engine.node_count() < 2) throw Error("messages need at least 2 nodes: mpirun -n 2 tesela bench soak");
+    const bool has_others = engine.node_count() > 1;
+    if (!has_others && options.likelihoods == 0)
+        throw Error("messages need at least 2 nodes: mpirun -n 2 tesela bench soak");
     Json result{{"nodes", engine.node_count()}, {"workers", engine.worker_count()}, {"checks", Json::array()}};
     // Streams first: what messages leave in the allocator would hide a leak of small streams.
-    if (options.streams > 0) soak_streams(engine, options, result);
-    if (options.messages > 0) soak_messages(engine, options, result);
+    if (has_others && options.streams > 0) soak_streams(engine, options, result);
+    if (has_others && options.messages > 0) soak_messages(engine, options, result);
+    if (options.likelihoods > 0) soak_likelihoods(engine, options, result);
     return result;
 }
 

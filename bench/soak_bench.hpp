@@ -11,6 +11,10 @@ struct SoakOptions {
     Index messages = 10'000'000;
     /// Streams opened and closed one after another; 0 leaves them out.
     Index streams = 100'000;
+    /// Log-likelihoods of a compressed covariance matrix, with parameters that change from one to the next; 0 leaves
+    /// them out.
+    Index likelihoods = 50;
+    Index points = 2000;  ///< of each
     /// Runs in which a node fails; only in a process that was not started by mpirun.
     Index faults = 200;
 };
@@ -19,8 +23,9 @@ struct SoakOptions {
 /// itself.
 void check_options(const SoakOptions& options);
 
-/// Messages and streams on the nodes of this run, with the memory that each node has after a tenth of them and at the
-/// end. "checks" says whether it grew by less than 5 MB and all values arrived.
+/// Messages, streams and likelihoods on the nodes of this run (on one node likelihoods alone), with the memory that
+/// each node has after the first of them and at the end. "checks" says whether it grew by less than 5 MB and all values
+/// are right.
 [[nodiscard]] cli::Json soak_benchmark(StarpuEngine& engine, const SoakOptions& options);
 
 /// Starts mpirun on this program with its command `fault`, over and over. "checks" says whether each run ended within

@@ -1,10 +1,12 @@
 // Section 8.7.1 of paper 002: a redistribution that pays for a factorisation, and one that overlaps with it.
 
+#include "covariance_problem.hpp"
 #include "paper002/experiment.hpp"
 #include "timing.hpp"
 
 #include "tesela/algs/cholesky.hpp"
 #include "tesela/algs/elementwise.hpp"
+#include "tesela/algs/ranks.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/distribution/catalogue.hpp"
 
@@ -12,6 +14,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <optional>
 #include <span>
 
 namespace tesela::bench {
@@ -30,6 +33,9 @@ struct FactorCase {
     std::string name;
     Index n = 0;
     Place from, to;
+    /// A covariance matrix, compressed or not; none: a dense matrix that takes no time to generate.
+    const CovarianceMatrix* covariances = nullptr;
+    std::optional<Compression> compression{};
 };
 
 /// What is timed, in the order of the columns.
@@ -41,12 +47,19 @@ class FactorContest {
 public:
     FactorContest(StarpuEngine& engine, const FactorCase& c)
         : engine_(engine),
+          covariances_(c.covariances),
           stream_(engine, {.name = "redistribute and factorise"}),
           source_(make(c, c.from)),
           target_(make(c, c.to)) {}
 
+    /// What the matrix takes where it is made.
+    RankSummary ranks_of_source() {
+        fill_source();
+        return summarise_ranks(tile_ranks(stream_, source_), source_.tiling(), Stored::lower);
+    }
+
     double seconds(Way way) {
-        generate(stream_, source_.view(), {element});
+        fill_source();
         if (way == Way::on_target) redistribute(stream_, source_.view(), target_.view());
         wait();
         engine_.barrier();
@@ -62,7 +75,14 @@ private:
         return {stream_,
                 tiling,
                 make_distribution(place.family, tiling.grid(), engine_.node_count()),
-                {.stored = Stored::lower}};
+                {.stored = Stored::lower, .compression = c.compression}};
+    }
+
+    void fill_source() {
+        if (covariances_ != nullptr)
+            covariances_->generate(stream_, source_);
+        else
+            generate(stream_, source_.view(), {element});
     }
 
     void submit(Way way) {
@@ -81,6 +101,7 @@ private:
     }
 
     StarpuEngine& engine_;
+    const CovarianceMatrix* covariances_;
     Stream stream_;
     Matrix<double> source_;
     Matrix<double> target_;
@@ -153,6 +174,48 @@ std::vector<Row> run_overlap(Laboratory& lab) {
     return rows;
 }
 
+/// Figure 16: the same of a compressed matrix, with another distribution (a band of tiles around the diagonal dealt out
+/// by itself) or other tiles; and how long the redistribution takes if nothing is compressed.
+std::vector<Row> run_compressed(Laboratory& lab) {
+    constexpr std::array which{Way::on_source, Way::on_target, Way::redistribution, Way::without_barrier};
+    constexpr std::array redistribution_only{Way::redistribution};
+    const CovarianceProblem problem{.n = lab.sized<Index>(6000, 600), .accuracy = 1e-6};
+    const CovarianceMatrix covariances(problem);
+    const auto tile = lab.sized<Index>(400, 100);
+    const std::string square = square_grid(lab.nodes());
+    std::vector<FactorCase> cases;
+    const auto add = [&](const char* name, const Place& from, const Place& to) {
+        cases.push_back({name, problem.n, from, to, &covariances, problem.compression()});
+    };
+    if (lab.nodes() > 1) add("distribution", {square, tile}, {"band:2", tile});
+    for (const Index source : lab.sized<std::vector<Index>>({100, 200, 1000, 2000}, {60}))
+        add("tile size", {square, source}, {square, tile});
+    std::vector<Row> rows;
+    for (FactorCase& c : cases) {
+        const auto times = best_of(lab, c, which, lab.repetitions);
+        const RankSummary source = FactorContest(lab.engine, c).ranks_of_source();
+        c.compression.reset();
+        const auto dense = best_of(lab, c, redistribution_only, lab.repetitions);
+        rows.push_back({{"nodes", lab.nodes()},
+                        {"case", c.name},
+                        {"n", c.n},
+                        {"accuracy", problem.accuracy},
+                        {"from", c.from.family},
+                        {"tile_from", c.from.tile},
+                        {"to", c.to.family},
+                        {"tile_to", c.to.tile},
+                        {"megabytes", 1e-6 * source.bytes},
+                        {"dense_megabytes", 1e-6 * source.dense_bytes},
+                        {"cholesky_on_source", of(times, Way::on_source)},
+                        {"cholesky_on_target", of(times, Way::on_target)},
+                        {"redistribution", of(times, Way::redistribution)},
+                        {"redistribution_dense", of(dense, Way::redistribution)},
+                        {"redistributed_cholesky", of(times, Way::without_barrier)},
+                        {"speedup", of(times, Way::on_source) / of(times, Way::without_barrier)}});
+    }
+    return rows;
+}
+
 }  // namespace
 
 Experiment cholesky_experiment() {
@@ -190,6 +253,34 @@ Experiment overlap_experiment() {
                      .panel_width = 330},
                     rows);
             }};
+}
+
+Experiment compressed_experiment() {
+    return {.name = "compressed",
+            .run = run_compressed,
+            .plot =
+                [](const std::vector<Row>& rows) {
+                    return plot_rows(
+                        {.title = "Paper 002, figure 16: Cholesky of a compressed matrix",
+                         .x_label = "tiles that it comes on; it goes to tiles of 400",
+                         .y_label = "seconds",
+                         .panel = [](const Row& row) { return fmt::format("{} nodes", row.at("nodes").get<Index>()); },
+                         .place =
+                             [](const Row& row) {
+                                 const bool tiles = row.at("case").get<std::string>() == "tile size";
+                                 return tiles ? row.at("tile_from").dump() : "to a band";
+                             },
+                         .series = {{"cholesky_on_source", "Cholesky where it is"},
+                                    {"cholesky_on_target", "where it should be"},
+                                    {"redistributed_cholesky", "redistributed, then Cholesky"},
+                                    {"redistribution", "redistribution alone"},
+                                    {"redistribution_dense", "the same of the dense matrix"}},
+                         .style = PlotStyle::bars,
+                         .columns = 2,
+                         .panel_width = 460},
+                        rows);
+                },
+            .fewest_nodes = 1};
 }
 
 }  // namespace tesela::bench

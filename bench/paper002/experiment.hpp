@@ -81,6 +81,7 @@ struct PlotRecipe {
 [[nodiscard]] Experiment whole_tiles_experiment();
 [[nodiscard]] Experiment scalapack_experiment();
 [[nodiscard]] Experiment cholesky_experiment();
+[[nodiscard]] Experiment compressed_experiment();
 [[nodiscard]] Experiment overlap_experiment();
 [[nodiscard]] Experiment applications_experiment();
 // The same on simulated clusters.

@@ -25,6 +25,7 @@ std::vector<Experiment> all_experiments() {
             whole_tiles_experiment(),
             scalapack_experiment(),
             cholesky_experiment(),
+            compressed_experiment(),
             overlap_experiment(),
             applications_experiment(),
             simulated_messages_experiment(),

@@ -29,7 +29,7 @@ expect 0 "bench lu" "$tesela" bench lu --n 300 --repetitions 2 --product-seconds
 json "bench lu" "d['correct']"
 expect 0 "bench overhead" "$tesela" bench overhead --tasks 2000 --repetitions 1 --json
 json "bench overhead" "d['microseconds_per_task'] > 0"
-expect 2 "soak with nothing to do" "$tesela" bench soak --faults 0
+expect 2 "soak with nothing to do" "$tesela" bench soak --faults 0 --likelihoods 0
 holds "soak with nothing to do" err "need mpirun with at least 2 nodes"
 expect 0 "one element" "$tesela" bench cholesky --n 1 --check --product-seconds 0.02 --json
 json "one element" "d['correct']"
@@ -54,8 +54,8 @@ json "four nodes" "d['scalapack_gflops'] > 0 and d['scalapack_grid'] in ('2x2', 
 holds "four nodes" err "node 3 of 4"
 expect 0 "four nodes, random" "${mpirun[@]}" -n 4 "$tesela" bench lu --n 300 --tile 40 --dist random:3 --json --repetitions 1
 json "four nodes, random" "d['correct']"
-expect 0 "soak of a few messages" "${mpirun[@]}" -n 3 "$tesela" bench soak --messages 5000 --streams 20 --json
-json "soak of a few messages" "d['messages'] >= 5000 and d['streams'] == 20 and d['messages_per_second'] > 0 and all(c['met'] for c in d['checks'])"
+expect 0 "soak of a few messages" "${mpirun[@]}" -n 3 "$tesela" bench soak --messages 5000 --streams 20 --likelihoods 13 --points 200 --json
+json "soak of a few messages" "d['messages'] >= 5000 and d['streams'] == 20 and d['likelihoods'] == 13 and d['messages_per_second'] > 0 and all(c['met'] for c in d['checks'])"
 expect 0 "info on two nodes" "${mpirun[@]}" -n 2 "$tesela" info
 holds "info on two nodes" out "node 1 of 2"
 

@@ -63,9 +63,9 @@ mkdir tables
 for nodes in 1 2; do
     start=()
     [ $nodes -gt 1 ] && start=("${mpirun[@]}" -n $nodes)
-    expect 0 "tables on $nodes" "${start[@]}" "$tesela" bench paper002 --quick --repetitions 1 --folder tables --only switches,overlap --json --quiet
+    expect 0 "tables on $nodes" "${start[@]}" "$tesela" bench paper002 --quick --repetitions 1 --folder tables --only switches,overlap,compressed --json --quiet
 done
-json "tables" "d['nodes'] == 2 and len(d['files']) == 4"
+json "tables" "d['nodes'] == 2 and len(d['files']) == 6"
 check "tables of both runs" [ "$(grep -v '^#' tables/redistribution_switches.csv | cut -d, -f1 | sort -u | tr '\n' ' ')" = "1 2 nodes " ]
 check "pictures" grep -q "</svg>" tables/redistribution_switches.svg
 check "two nodes overlap, one does not" [ "$(grep -v '^#' tables/redistribution_overlap.csv | cut -d, -f1 | sort -u | tr '\n' ' ')" = "2 nodes " ]

@@ -1,8 +1,12 @@
 #include "support/compressed.hpp"
+#include "support/compressed_redistribution.hpp"
 #include "support/shared_engine.hpp"
+#include "tesela/algs/ranks.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include <set>
 
 namespace tesela {
 namespace {
@@ -39,6 +43,181 @@ TEST(Nodes, MoveCompressedTilesAndGoOn) {
     cholesky(s, A);
     ASSERT_TRUE(s.wait().ok());
     EXPECT_LE(testing::factor_error(c, covariance.dense(), gather(s, A.lower())), 1);
+}
+
+// ------------------------------------------------------------------ bytes
+
+/// Bytes that every node has been sent so far.
+std::vector<double> received_bytes() {
+    const auto nodes = static_cast<std::size_t>(engine().node_count());
+    std::vector<double> received(nodes, 0);
+    const std::vector<StarpuEngine::Sent> sent = engine().sent();
+    for (std::size_t to = 0; to < sent.size(); ++to) received[to] = static_cast<double>(sent[to].bytes);
+    for (double& bytes : received) {
+        double sum = 0;
+        for (const double part : engine().gather(bytes)) sum += part;
+        bytes = sum;
+    }
+    return received;
+}
+
+/// What every node receives while something runs.
+template <class Work>
+std::vector<double> received_by(const Work& work) {
+    engine().barrier();
+    const std::vector<double> before = received_bytes();
+    work();
+    engine().barrier();
+    std::vector<double> received = received_bytes();
+    for (std::size_t node = 0; node < received.size(); ++node) received[node] -= before[node];
+    return received;
+}
+
+/// A tile as it travels: U, V and the rank, or all elements of one that is always stored so.
+double bytes_of(const Attachment& matrix, TileIndex tile, const RankMap& ranks) {
+    TileShape shape = matrix.shape(tile);
+    const double all = 8.0 * static_cast<double>(shape.rows * shape.cols);
+    if (!matrix.compressible(tile)) return all;
+    shape.rank = ranks.ranks[static_cast<std::size_t>(tile.i * ranks.grid.cols + tile.j)];
+    return shape.rank == dense_rank ? all + 8 : 8.0 * static_cast<double>((shape.rows + shape.cols) * shape.rank) + 8;
+}
+
+/// The nodes that use tile (i, k) of a factor: those of the tiles of its column if it is on the diagonal, otherwise
+/// those of the tiles in row i and column i that are updated with it.
+std::set<Index> users_of(const Distribution& owners, TileIndex tile) {
+    const Index nt = owners.grid().rows;
+    std::set<Index> users;
+    if (tile.i == tile.j)
+        for (Index i = tile.i + 1; i < nt; ++i) users.insert(owners.owner({i, tile.j}).number());
+    else
+        for (Index l = tile.j + 1; l < nt; ++l)
+            users.insert(owners.owner({std::max(l, tile.i), std::min(l, tile.i)}).number());
+    return users;
+}
+
+TEST(Nodes, CompressedCholeskySendsTheBytesOfTheRanksAndNoMore) {
+    const Index nodes = engine().node_count();
+    const CompressedCase smooth{
+        .n = 600, .tile = 50, .decay = Decay::squared_exponential, .accuracy = 1e-6, .dense_band = 2};
+    for (const CompressedCase& c : {CompressedCase{.n = 500, .tile = 48, .accuracy = 1e-4}, smooth}) {
+        const testing::CovarianceOfPoints covariance(c);
+        Stream s(engine());
+        const Tiling tiling = Tiling::square(c.n, c.tile);
+        Matrix<double> A(s, tiling, random_distribution(tiling.grid(), nodes, 5),
+                         testing::compressed_options(c, "A", Stored::lower));
+        generate(s, A.view(), covariance);
+        ASSERT_TRUE(s.wait().ok());
+        const std::vector<double> received = received_by([&] {
+            cholesky(s, A);
+            ASSERT_TRUE(s.wait().ok());
+        });
+        const RankMap ranks = tile_ranks(s, A);
+        std::vector<double> expected(static_cast<std::size_t>(nodes), 0);
+        double dense = 0;
+        for (Index i = 0; i < tiling.grid().rows; ++i)
+            for (Index k = 0; k <= i; ++k)
+                for (const Index user : users_of(A.distribution(), {i, k})) {
+                    if (NodeId{user} == A.distribution().owner({i, k})) continue;
+                    expected[static_cast<std::size_t>(user)] += bytes_of(A.matrix(), {i, k}, ranks);
+                    dense += static_cast<double>(A.matrix().bytes({i, k}));
+                }
+        EXPECT_EQ(received, expected) << c.name();
+        double all = 0;
+        for (const double bytes : received) all += bytes;
+        EXPECT_LE(all, 0.9 * dense) << c.name();  // so that ranks are seen at all
+    }
+}
+
+// ------------------------------------------------------------------ redistribution
+
+RC_GTEST_PROP(Nodes, CompressedRedistributionIsTheSourceToTheAccuracyOfTheTarget, ()) {
+    const testing::CompressedMove m = testing::any_compressed_move();
+    RC_LOG() << m.name();
+    RC_ASSERT(testing::run_compressed_move<double>(engine(), m) <= 1);
+    RC_ASSERT(testing::run_compressed_move<float>(engine(), m) <= 1);
+}
+
+TEST(Nodes, CompressedTilesAreRedistributedAsTheyAreWithTheBytesOfTheirRanks) {
+    const CompressedCase c{.n = 430, .tile = 60, .accuracy = 1e-6, .dense_band = 2};
+    const testing::CovarianceOfPoints covariance(c);
+    Stream s(engine());
+    const Tiling tiling = Tiling::square(c.n, c.tile);
+    const Index nodes = engine().node_count();
+    Matrix<double> A(s, tiling, random_distribution(tiling.grid(), nodes, 1),
+                     testing::compressed_options(c, "A", Stored::lower));
+    Matrix<double> B(s, tiling, random_distribution(tiling.grid(), nodes, 2),
+                     testing::compressed_options(c, "B", Stored::lower));
+    generate(s, A.view(), covariance);
+    const RankMap ranks = tile_ranks(s, A);
+    const std::vector<double> before = gather(s, A.lower());
+    ASSERT_TRUE(s.wait().ok());
+
+    std::vector<double> expected(static_cast<std::size_t>(nodes), 0);
+    const auto expect = [&](const Distribution& from, const Distribution& to) {
+        std::ranges::fill(expected, 0);
+        for (Index i = 0; i < tiling.grid().rows; ++i)
+            for (Index j = 0; j <= i; ++j)
+                if (from.owner({i, j}) != to.owner({i, j}))
+                    expected[static_cast<std::size_t>(to.owner({i, j}).number())] +=
+                        bytes_of(A.matrix(), {i, j}, ranks);
+    };
+    expect(A.distribution(), B.distribution());
+    const std::vector<double> copied = received_by([&] {
+        redistribute(s, A.view(), B.view());
+        ASSERT_TRUE(s.wait().ok());
+    });
+    EXPECT_EQ(copied, expected);
+    EXPECT_EQ(tile_ranks(s, B).ranks, ranks.ranks);
+    EXPECT_EQ(gather(s, B.lower()), before);
+
+    // In place: other owners, and the tiles with them.
+    const Distribution other = random_distribution(tiling.grid(), nodes, 3);
+    expect(B.distribution(), other);
+    const std::vector<double> moved = received_by([&] {
+        redistribute(s, B.view(), other);
+        ASSERT_TRUE(s.wait().ok());
+    });
+    EXPECT_EQ(moved, expected);
+    EXPECT_EQ(tile_ranks(s, B).ranks, ranks.ranks);
+    EXPECT_EQ(gather(s, B.lower()), before);
+}
+
+TEST(Nodes, SegmentsOfCompressedTilesTravelWithTheirRowsOfUAndV) {
+    if (engine().node_count() < 2) GTEST_SKIP() << "one node";
+    // A tile of rank 1 and order 200 on node 0; node 1 gets a quarter of it: 100 rows of U, 100 of V, and the rank.
+    Stream s(engine());
+    const Tiling from = Tiling::square(200, 200);
+    const Tiling to = Tiling::square(200, 100);
+    const MatrixOptions options{.compression = Compression{.accuracy = 1e-8, .dense_band = 0}};
+    const Index nodes = engine().node_count();
+    Matrix<double> A(s, from, Distribution(from.grid(), nodes, {0}), options);
+    Matrix<double> B(s, to, Distribution(to.grid(), nodes, {0, 0, 1, 0}), options);
+    generate(s, A.view(), [](Index i, Index j) { return static_cast<double>((i + 1) * (j + 2)); });
+    ASSERT_TRUE(s.wait().ok());
+    const std::vector<double> received = received_by([&] {
+        redistribute(s, A.view(), B.view());
+        ASSERT_TRUE(s.wait().ok());
+    });
+    EXPECT_EQ(received[1], 8 * (100 + 100) * 1 + 8);
+    for (const Index rank : tile_ranks(s, B).ranks) EXPECT_EQ(rank, 1);
+}
+
+TEST(Nodes, CompressedMatrixIsFactoredAfterItWasCutAnew) {
+    const CompressedCase c{.n = 400, .tile = 64, .accuracy = 1e-7};
+    const testing::CovarianceOfPoints covariance(c);
+    Stream s(engine());
+    const Index nodes = engine().node_count();
+    const Tiling from = Tiling::square(c.n, 37);
+    const Tiling to = Tiling::square(c.n, c.tile);
+    Matrix<double> A(s, from, random_distribution(from.grid(), nodes, 1),
+                     testing::compressed_options(c, "A", Stored::lower));
+    Matrix<double> B(s, to, random_distribution(to.grid(), nodes, 2),
+                     testing::compressed_options(c, "B", Stored::lower));
+    generate(s, A.view(), covariance);
+    redistribute(s, A.view(), B.view());
+    cholesky(s, B);
+    ASSERT_TRUE(s.wait().ok());
+    EXPECT_LE(testing::factor_error(c, covariance.dense(), gather(s, B.lower())), 2);
 }
 
 }  // namespace

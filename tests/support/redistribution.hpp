@@ -116,26 +116,41 @@ MatrixView<T> source_view(const Redistribution& r, const Matrix<T>& A) {
     return view.as(r.part);
 }
 
-/// What the target must hold: element by element from the definition, with no tiles in sight.
-template <class T>
-std::vector<T> expected_target(const Redistribution& r) {
+/// What the target must hold: element by element from the definition, with no tiles in sight. `source` and `target` are
+/// elements of the matrices before, as these are stored.
+template <class T, class Source, class Target>
+std::vector<T> expected_target(const Redistribution& r, const Source& source, const Target& target) {
     const ElementIndex size = r.to.size();
     std::vector<T> expected(static_cast<std::size_t>(size.i * size.j));
     for (Index j = 0; j < size.j; ++j)
         for (Index i = 0; i < size.i; ++i) {
-            double value = r.target_has_values ? target_element(nullptr, {i, j}) : 0;
+            double value = r.target_has_values ? target(ElementIndex{i, j}) : 0;
             const ElementIndex sub{i - r.to_offset.i, j - r.to_offset.j};
             const bool inside = sub.i >= 0 && sub.j >= 0 && sub.i < r.size.i && sub.j < r.size.j;
             const ElementIndex view{r.from_offset.i + sub.i, r.from_offset.j + sub.j};
             // A lower triangle is that of the view the source is given as.
             if (inside && (r.part == Part::all || view.i >= view.j))
-                value = source_element(nullptr, r.op == Op::none ? view : ElementIndex{view.j, view.i});
+                value = source(r.op == Op::none ? view : ElementIndex{view.j, view.i});
             expected[static_cast<std::size_t>(i + j * size.i)] = static_cast<T>(value);
         }
     return expected;
 }
+template <class T>
+std::vector<T> expected_target(const Redistribution& r) {
+    return expected_target<T>(
+        r, [](ElementIndex at) { return source_element(nullptr, at); },
+        [](ElementIndex at) { return target_element(nullptr, at); });
+}
 
-/// The target after the redistribution, on every node. Tiles that nothing wrote are taken as zeros.
+/// Tiles that nothing wrote are taken as zeros.
+template <class T>
+void zero_what_was_not_written(Stream& s, const Matrix<T>& B) {
+    for (Index i = 0; i < B.tiling().grid().rows; ++i)
+        for (Index j = 0; j < B.tiling().grid().cols; ++j)
+            if (!B(i, j).matrix->written({i, j})) s.submit(tasks::laset(LasetArguments{}, B(i, j)));
+}
+
+/// The target after the redistribution, on every node.
 template <class T>
 std::vector<T> run_redistribution(Engine& engine, const Redistribution& r) {
     Stream s(engine);
@@ -146,9 +161,7 @@ std::vector<T> run_redistribution(Engine& engine, const Redistribution& r) {
     redistribute(s, source_view(r, A), B.view(), r.options);
     // Its source may be overwritten at once.
     generate(s, A.view(), {target_element});
-    for (Index i = 0; i < B.tiling().grid().rows; ++i)
-        for (Index j = 0; j < B.tiling().grid().cols; ++j)
-            if (!B(i, j).matrix->written({i, j})) s.submit(tasks::laset(LasetArguments{}, B(i, j)));
+    zero_what_was_not_written(s, B);
     std::vector<T> result = gather(s, B.view());
     RC_ASSERT(s.wait().ok());
     return result;

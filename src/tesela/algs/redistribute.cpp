@@ -1,5 +1,6 @@
 #include "tesela/algs/redistribute.hpp"
 
+#include "tesela/algs/internal/compressed_redistribution.hpp"
 #include "tesela/base/error.hpp"
 
 #include <algorithm>
@@ -337,11 +338,13 @@ void redistribute(Stream& stream, const MatrixView<T>& from, const MatrixView<T>
                                         .batch_columns = options.batch_columns,
                                         .sending = options.multiple_send ? Sending::by_workers : Sending::by_one_thread,
                                         .priority = options.priority}};
-    if (options.path == RedistributionPath::exchange) {
+    const bool compressed = exchange.from->compression() || exchange.to->compression();
+    if (options.path == RedistributionPath::exchange && !compressed) {
         stream.exchange(exchange);
         return;
     }
     check_exchange(exchange);
+    if (compressed) return CompressedRedistribution<T>(stream, exchange, {options.batch, options.priority}).submit();
     SegmentTasks<T>(stream, exchange, options).submit();
 }
 

@@ -45,6 +45,10 @@ struct RedistributeOptions {
 /// becomes element (i, j) after `to_offset`. Views may be transposed; of a triangle only the triangle moves. It is part
 /// of the stream: work on a target tile starts when that tile is complete. Throws Error before anything is submitted
 /// if the submatrix is not inside both, the types differ, or both share a tile.
+/// Compressed matrices, on one side or both: tiles that are cut alike go as they are stored, with the bytes of their
+/// ranks (compressed anew only where the target is coarser); others are put together from rows of U and V and differ
+/// from them by the target's accuracy at most. It is made of tasks then, whatever the path, and of the options below
+/// `path` only `batch` and `priority` have an effect.
 template <class T>
 void redistribute(Stream& stream, const MatrixView<T>& from, const MatrixView<T>& to,
                   const RedistributeOptions& options = {});

@@ -53,7 +53,7 @@ std::size_t Attachment::bytes(TileIndex tile) const {
 }
 
 bool Attachment::compressible(TileIndex tile) const {
-    return spec_.compression && std::abs(tile.i - tile.j) >= std::max<Index>(1, spec_.compression->dense_band);
+    return spec_.compression && std::abs(tile.i - tile.j) >= spec_.compression->dense_band;
 }
 
 std::vector<double> Attachment::bytes_per_node(Index nodes) const {

@@ -29,7 +29,8 @@ enum class Allocation : std::uint8_t { when_written, at_once };
 struct Compression {
     /// What a tile may differ from the one that it stands for, in the Frobenius norm.
     double accuracy = 0;
-    /// Tiles (i, j) with |i - j| below this are stored with all their elements; those of the diagonal always are.
+    /// Tiles (i, j) with |i - j| below this are stored with all their elements. A factorisation needs those of the
+    /// diagonal so; 0 leaves none out.
     Index dense_band = 1;
     /// With `as_needed`, columns of U and V whose rounding to single precision keeps within the accuracy are stored so.
     FactorPrecision precision = FactorPrecision::full;

@@ -21,9 +21,6 @@ void check_exchange(const Exchange& exchange) {
     const Attachment& to = *exchange.to;
     if (from.type() != to.type() || element_bytes(from.type()) == 0)
         throw Error("matrices {} and {} have different types of elements", from.name(), to.name());
-    for (const Attachment* matrix : {&from, &to})
-        if (matrix->compression())
-            throw Error("matrix {} is compressed, and its tiles cannot be cut for another tiling", matrix->name());
     exchange.overlay->for_each([&](const Segment& segment) {
         check_exists(from, segment.from);
         check_exists(to, segment.to);

@@ -206,6 +206,9 @@ void Stream::move(TileRef tile, NodeId to) {
 
 void Stream::exchange(Exchange exchange) {
     check_exchange(exchange);
+    for (const Attachment* matrix : {exchange.from, exchange.to})
+        if (matrix->compression())
+            throw Error("matrix {} is compressed, and an exchange moves elements: use redistribute", matrix->name());
     exchange.phase = phase_;
     Task reader;
     reader.phase = phase_;

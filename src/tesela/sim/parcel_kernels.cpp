@@ -1,6 +1,7 @@
 #include "tesela/sim/internal/parcel_kernels.hpp"
 
 #include "tesela/flow/exchange.hpp"
+#include "tesela/kernels/compressed_segment.hpp"
 #include "tesela/kernels/segment.hpp"
 
 #include <algorithm>
@@ -13,9 +14,18 @@ const Kernel ParcelKernels::unpack{.name = ParcelTaskNames::unpack};
 const Kernel ParcelKernels::copy{.name = ParcelTaskNames::copy};
 
 bool only_copies(const Kernel& kernel) {
-    static const std::array<const Kernel*, 8> all{&ParcelKernels::pack,  &ParcelKernels::unpack,  &ParcelKernels::copy,
-                                                  &SegmentKernels::pack, &SegmentKernels::unpack, &SegmentKernels::copy,
-                                                  &SegmentKernels::open, &SegmentKernels::close};
+    static const std::array<const Kernel*, 12> all{&ParcelKernels::pack,
+                                                   &ParcelKernels::unpack,
+                                                   &ParcelKernels::copy,
+                                                   &SegmentKernels::pack,
+                                                   &SegmentKernels::unpack,
+                                                   &SegmentKernels::copy,
+                                                   &SegmentKernels::open,
+                                                   &SegmentKernels::close,
+                                                   &CompressedSegments<float>::cut,
+                                                   &CompressedSegments<float>::place,
+                                                   &CompressedSegments<double>::cut,
+                                                   &CompressedSegments<double>::place};
     return std::ranges::find(all, &kernel) != all.end();
 }
 

@@ -295,5 +295,44 @@ TEST(SimulatedExchange, OfRandomStreamsIsTracedWithTheMessagesOfTheRecording) {
     }
 }
 
+TEST(SimulatedExchange, OfCompressedMatricesSendsTilesWithTheBytesOfTheirRanks) {
+    // Two tiles go to another node as they are; two stay.
+    const RankModel ranks{[](std::string_view, TileIndex) { return Index{3}; }};
+    SimulationOptions options = no_submission;
+    options.ranks = ranks;
+    Simulated simulated{.platform = two_nodes()};
+    simulate(simulated, options, [](Stream& s) {
+        const Tiling tiling = Tiling::square(2 * tile_size, tile_size);
+        const MatrixOptions compressed{.compression = Compression{.accuracy = 1e-3, .dense_band = 0}};
+        const Matrix<double> A(s, tiling, Distribution({2, 2}, 2, {0, 0, 0, 1}), compressed);
+        const Matrix<double> B(s, tiling, Distribution({2, 2}, 2, {0, 1, 1, 1}), compressed);
+        for (const TileIndex t : {TileIndex{0, 0}, TileIndex{0, 1}, TileIndex{1, 0}, TileIndex{1, 1}})
+            s.submit(tasks::laset({}, A(t.i, t.j)));
+        redistribute(s, A.view(), B.view());
+        s.wait();
+    });
+    EXPECT_EQ(simulated.result.transfers, 2);
+    EXPECT_DOUBLE_EQ(simulated.result.bytes, 2 * (8.0 * 2 * tile_size * 3 + 8));
+    EXPECT_EQ(tasks_by_kernel(*simulated.schedule)["place_segment"], 4);
+}
+
+TEST(SimulatedExchange, CutsCompressedTilesForAnotherTiling) {
+    Simulated simulated{.platform = two_nodes()};
+    simulate(simulated, no_submission, [](Stream& s) {
+        const MatrixOptions compressed{.compression = Compression{.accuracy = 1e-3, .dense_band = 0}};
+        const Matrix<double> A(s, Tiling::square(tile_size, tile_size), all_on(2, 0, {1, 1}), compressed);
+        const Matrix<double> B(s, Tiling::square(tile_size, tile_size / 2), Distribution({2, 2}, 2, {0, 0, 1, 0}),
+                               compressed);
+        s.submit(tasks::laset({}, A(0, 0)));
+        redistribute(s, A.view(), B.view());
+        s.wait();
+    });
+    EXPECT_EQ(simulated.result.transfers, 1);
+    EXPECT_DOUBLE_EQ(simulated.result.bytes, tile_of_doubles / 4);
+    std::map<std::string, int> tasks = tasks_by_kernel(*simulated.schedule);
+    EXPECT_EQ(tasks["cut_segment"], 1);
+    EXPECT_EQ(tasks["place_segment"], 4);
+}
+
 }  // namespace
 }  // namespace tesela
