@@ -21,7 +21,8 @@ CompressedCase any_case() {
             .decay = *rc::gen::element(Decay::exponential, Decay::matern_three_halves, Decay::squared_exponential),
             .accuracy = *rc::gen::element(1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12, 0.0),
             .dense_band = *rc::gen::inRange<Index>(1, 4),
-            .seed = *rc::gen::inRange<std::uint64_t>(1, 1000)};
+            .seed = *rc::gen::inRange<std::uint64_t>(1, 1000),
+            .factor = {.lookahead = *rc::gen::inRange<Index>(0, 4), .diagonal_tile = *rc::gen::inRange<Index>(0, 30)}};
 }
 
 RC_GTEST_PROP(CompressedCholesky, IsTheFactorOfTheMatrixToTheAccuracy, ()) {
