@@ -7,6 +7,7 @@
 
 #include "tesela/algs/operation.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/base/units.hpp"
 #include "tesela/cli/platform_option.hpp"
 #include "tesela/cli/progress_line.hpp"
 #include "tesela/distribution/catalogue.hpp"
@@ -304,7 +305,8 @@ Json checks_of_figure3(const std::vector<Row>& rows) {
                 return find(rows, {{"nodes", where.nodes}, {"priorities", priorities}, {"lookahead", ahead}});
             };
             const double without = number(row(0), "wait_near");
-            const std::string what = fmt::format("figure 3, {} nodes, priorities {}: ", where.nodes, priorities);
+            const std::string what =
+                fmt::format("figure 3, {} node{}, priorities {}: ", where.nodes, plural(where.nodes), priorities);
             checks.push_back(
                 above(what + "seconds that solves within 5 of the diagonal wait without lookahead", without, 0));
             if (without > 0)
@@ -380,7 +382,7 @@ PanelPlot plot_figure3(const std::vector<Row>& rows) {
     for (const PanelCase& where : panel_cases)
         for (const auto& [priorities, title] :
              {std::pair<const char*, const char*>{"none", "no priorities"}, {"critical_path", "priorities"}}) {
-            PlotPanel panel{.title = fmt::format("{} nodes, diagonal {}, {}", where.nodes,
+            PlotPanel panel{.title = fmt::format("{} node{}, diagonal {}, {}", where.nodes, plural(where.nodes),
                                                  where.diagonal_tile > 0 ? "in parts" : "whole", title),
                             .places = {},
                             .values = {}};
@@ -553,7 +555,8 @@ Json paper004_benchmark(const Paper004Options& options) {
     check_options(options);
     Report report(options);
     if (wanted(options, "ranks")) report.sample();
-    report.describe_ranks();
+    if (std::ranges::any_of(options.figures, [](const auto& figure) { return figure != "4a" && figure != "I"; }))
+        report.describe_ranks();
     for (const Figure& figure : all_figures())
         if (wanted(options, figure.name)) report.add(figure);
     if (wanted(options, "I")) report.add_table1();
