@@ -14,6 +14,7 @@
 #include "paper000/strategies_bench.hpp"
 #include "paper001/paper001_bench.hpp"
 #include "paper002/paper002_bench.hpp"
+#include "paper004/paper004_bench.hpp"
 #include "prediction_bench.hpp"
 #include "redistribution/redistribute_bench.hpp"
 #include "share_bench.hpp"
@@ -22,6 +23,7 @@
 #include "soak_bench.hpp"
 #include "tables_bench.hpp"
 #include "tlr_bench.hpp"
+#include "tlr_switches_bench.hpp"
 #include "tlr_tile_bench.hpp"
 #include "trace_bench.hpp"
 #include "unequal_bench.hpp"
@@ -31,6 +33,7 @@
 #include "tesela/cli/blas_restart.hpp"
 #include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/command_line.hpp"
+#include "tesela/cli/factor_options.hpp"
 #include "tesela/cli/geo_options.hpp"
 #include "tesela/cli/number_option.hpp"
 #include "tesela/cli/output.hpp"
@@ -700,6 +703,34 @@ void add_tlr_tile(CLI::App& app, int& exit_code) {
     });
 }
 
+void add_tlr_switches(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<bench::TlrSwitchesOptions>();
+    auto* command = app.add_subcommand("tlr-switches",
+                                       "What paper 004's optimisations of a compressed Cholesky gain here: without "
+                                       "any, each alone, all; exit code 1 if messages are longer than they need be");
+    add_problem_options(*command, options->problem);
+    cli::add_factor_options(*command, options->factor);
+    command->add_option("--repetitions", options->repetitions, "Best of so many")->capture_default_str();
+    command->add_option("--table", options->table, "CSV file for the results; rows of other numbers of nodes stay");
+    cli::add_engine_options(*command, options->run);
+    command->add_option("--tile", options->run.tile, "Tile size")->capture_default_str();
+    cli::add_json_option(*command, options->run);
+    command->callback([=, &exit_code] {
+        exit_code = cli::run_guarded("tesela bench tlr-switches", [&] {
+            const auto engine = cli::start_engine(options->run);
+            const auto result = bench::tlr_switches_benchmark(*engine, *options);
+            if (engine->this_node() != NodeId{0}) return all_met(result) ? cli::success : cli::failed;
+            if (!options->run.json)
+                for (const auto& row : result.at("rows"))
+                    fmt::print("{:<20}{:>8.3f} s {:>8.3f} of none   sent {:.3f} GB, {:.3f} with the largest rank\n",
+                               row.at("switch").get<std::string>(), row.at("seconds").get<double>(),
+                               row.at("over_none").get<double>(), row.at("gbytes_sent").get<double>(),
+                               row.at("gbytes_of_largest_rank").get<double>());
+            return print_checks(result, options->run.json) ? cli::success : cli::failed;
+        });
+    });
+}
+
 void add_paper000(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<bench::Paper000Options>();
     auto run = std::make_shared<cli::RunOptions>();
@@ -714,6 +745,33 @@ void add_paper000(CLI::App& app, int& exit_code) {
     command->callback([=, &exit_code] {
         exit_code = cli::run_guarded("tesela bench", [&] {
             return print_checks(bench::paper000_benchmark(*options), run->json) ? cli::success : cli::failed;
+        });
+    });
+}
+
+void add_paper004(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<bench::Paper004Options>();
+    auto run = std::make_shared<cli::RunOptions>();
+    CLI::App* command = app.add_subcommand("paper004",
+                                           "What paper 004's optimisations of a compressed Cholesky gain, its figures "
+                                           "1, 3, 4a, 4b and table I, simulated; exit code 1 if one shows something "
+                                           "else than the paper says");
+    cli::comma_separated(
+        command->add_option("--figures", options->figures, "Some of ranks (sampled anew), switches, 1, I, 3, 4a, 4b"))
+        ->capture_default_str();
+    command->add_option("--folder", options->folder, "Where the files go, and the ranks are")->capture_default_str();
+    cli::fit_blas_before(*command);
+    cli::add_json_option(*command, *run);
+    command->callback([=, &exit_code] {
+        exit_code = cli::run_guarded("tesela bench paper004", [&] {
+            const auto result = bench::paper004_benchmark(*options);
+            if (!run->json)
+                for (const auto& ranks : result.at("ranks"))
+                    fmt::print(
+                        "ranks of {} x {} tiles: {:.1f} on average, {} at most; the sample differs by {:.0f} %\n",
+                        ranks.at("tiles").get<Index>(), ranks.at("tiles").get<Index>(), ranks.at("mean").get<double>(),
+                        ranks.at("largest").get<Index>(), 100 * ranks.at("error").get<double>());
+            return print_checks(result, run->json) ? cli::success : cli::failed;
         });
     });
 }
@@ -888,7 +946,9 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): options
     add_unequal(app, exit_code);
     add_tlr(app, exit_code);
     add_tlr_tile(app, exit_code);
+    add_tlr_switches(app, exit_code);
     add_paper001(app, exit_code);
+    add_paper004(app, exit_code);
     add_prediction(app, exit_code);
     add_simulate(app, exit_code);
     return cli::parse_and_run(app, argc, argv, exit_code);

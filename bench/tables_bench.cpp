@@ -7,6 +7,7 @@
 #include "paper000/strategies_bench.hpp"
 #include "paper001/paper001_bench.hpp"
 #include "paper002/paper002_bench.hpp"
+#include "paper004/paper004_bench.hpp"
 
 #include "tesela/base/error.hpp"
 #include "tesela/cli/progress_line.hpp"
@@ -24,12 +25,13 @@ namespace {
 
 /// Beginnings of the names of tables that hold times, or what depends on the last bit of a sum: an optimiser's path
 /// does.
-constexpr std::array<std::string_view, 4> measured{"redistribution_", "prediction", "geo_recovery", "unequal"};
+constexpr std::array<std::string_view, 6> measured{"redistribution_", "prediction",     "geo_recovery",
+                                                   "unequal",         "paper004_ranks", "tlr_switches"};
 
-std::vector<ComputedTable> computed_tables() {
+std::vector<ComputedTable> computed_tables(const std::string& folder) {
     std::vector<ComputedTable> all;
     for (auto& tables : {distribution_tables(), ranking_tables(), paper000_tables(), strategies_tables(),
-                         paper001_tables(), paper002_computed_tables()})
+                         paper001_tables(), paper002_computed_tables(), paper004_tables(folder)})
         all.insert(all.end(), tables.begin(), tables.end());
     return all;
 }
@@ -64,7 +66,7 @@ nlohmann::ordered_json tables_benchmark(const std::string& folder) {
     Row checks = Row::array();
     checks.push_back(check_files("every table says where it comes from", without_origin));
     cli::ProgressLine progress;
-    for (const ComputedTable& table : computed_tables()) {
+    for (const ComputedTable& table : computed_tables(folder)) {
         progress.show([&] { return table.file; });
         checks.push_back(check_table(table, folder));
         names.erase(table.file);

@@ -67,6 +67,24 @@ check "low ranks" python3 -c "
 import json
 a, b = (json.load(open(f)) for f in ('plain', 'out'))
 assert b['bytes'] < a['bytes'] and b['makespan'] < a['makespan']"
+cp out low
+expect 0 "messages of one size" "$tesela" simulate cholesky --platform p.json --tiles 16 --dist d.json --density synthetic:8 --sent-rank 480 --json
+check "messages of one size" python3 -c "
+import json
+a, b = (json.load(open(f)) for f in ('low', 'out'))
+assert b['bytes'] > 1.02 * a['bytes'] and b['transfers'] == a['transfers']"
+expect 0 "lookahead" "$tesela" simulate cholesky --platform p.json --tiles 16 --dist d.json --lookahead 3 --json
+check "lookahead" python3 -c "
+import json
+a, b = (json.load(open(f)) for f in ('plain', 'out'))
+assert b['tasks'] == a['tasks'] and b['transfers'] > a['transfers'] and b['critical_path'] >= a['critical_path']"
+expect 0 "diagonal tiles in parts" "$tesela" simulate cholesky --platform p.json --tiles 1 --tile 960 --nodes 1slow --json
+cp out whole
+expect 0 "diagonal tiles in parts" "$tesela" simulate cholesky --platform p.json --tiles 1 --tile 960 --nodes 1slow --diagonal-tile 160 --json
+check "diagonal tiles in parts" python3 -c "
+import json
+a, b = (json.load(open(f)) for f in ('whole', 'out'))
+assert a['tasks'] == 1 and b['tasks'] == 56 + 2 * 21 + 2 and b['makespan'] < 0.8 * a['makespan']"
 expect 0 "overlap" "$tesela" simulate geo --platform p.json --tiles 12 --tile 480 --overlap sync --json
 cp out synchronous
 expect 0 "overlap" "$tesela" simulate geo --platform p.json --tiles 12 --tile 480 --overlap order --json
@@ -84,6 +102,15 @@ done
 check "the same table twice" cmp one.csv two.csv
 check "seven steps of four machines" [ "$(wc -l <one.csv)" = 29 ]
 check "pictures" test -s one/paper000_figure7.svg -a -s one/paper000_figure8.svg
+
+# Paper 004's diagonal tiles in parts; the other figures need ranks, whose tables are made again by docs.tables.
+expect 0 "paper 004" "$tesela" bench paper004 --figures 4a --folder one --json
+json "paper 004" "len(d['checks']) == 2 and all(c['met'] for c in d['checks'])"
+check "a table and a picture" test -s one/paper004_figure4a.csv -a -s one/paper004_figure4a.svg
+expect 2 "paper 004 without ranks" "$tesela" bench paper004 --figures 3 --folder one
+holds "paper 004 without ranks" err "one/paper004_ranks.csv"
+expect 2 "a figure that there is not" "$tesela" bench paper004 --figures 9 --folder one
+holds "a figure that there is not" err "there is no figure"
 
 expect 0 "trace" "$tesela" simulate cholesky --platform p.json --tiles 12 --trace t --json
 cp out traced
@@ -122,6 +149,10 @@ for wrong in dgemm dgemm=0 dgemm=x =3 dgemm=2x; do
     bad_simulation "--limit $wrong" "as dgemm=3" lu --platform p.json --tiles 4 --limit "$wrong"
 done
 bad_simulation "a limit given twice" "names dgemm twice" lu --platform p.json --tiles 4 --limit dgemm=2 --limit dgemm=3
+bad_simulation "lookahead of a product" "are for cholesky; the operation is gemm" gemm --platform p.json --tiles 4 --lookahead 2
+bad_simulation "parts of LU's diagonal" "are for cholesky; the operation is lu" lu --platform p.json --tiles 4 --diagonal-tile 100
+bad_simulation "a lookahead that is none" "--lookahead" cholesky --platform p.json --tiles 4 --lookahead -1
+bad_simulation "ranks of messages where tiles have none" "give --density or --ranks" cholesky --platform p.json --tiles 4 --sent-rank 9
 bad_simulation "no platform" "none.json" cholesky --platform none.json --tiles 3
 TESELA_PLATFORMS="$work/ready" bad_simulation "known platforms are listed" "mine" cholesky --platform nowhere --tiles 3
 bad_simulation "unknown nodes" "huge" cholesky --platform p.json --nodes 2huge --tiles 3

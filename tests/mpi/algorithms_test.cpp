@@ -24,7 +24,9 @@ Case any_case(Index largest) {
             .seed = *rc::gen::inRange<std::uint64_t>(0, 1000),
             .form = *rc::gen::element(SolveForm::local, SolveForm::classical),
             .priorities = *rc::gen::element(Priorities::critical_path, Priorities::none),
-            .right_hand_sides = *rc::gen::inRange<Index>(1, 4)};
+            .right_hand_sides = *rc::gen::inRange<Index>(1, 4),
+            .lookahead = *rc::gen::inRange<Index>(0, 4),
+            .diagonal_tile = *rc::gen::inRange<Index>(0, 50)};
 }
 
 RC_GTEST_PROP(Nodes, CholeskyEqualsLapack, ()) {

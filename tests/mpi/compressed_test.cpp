@@ -24,7 +24,8 @@ RC_GTEST_PROP(Nodes, CompressedCholeskyIsTheFactorToTheAccuracy, ()) {
         .accuracy = *rc::gen::element(1e-2, 1e-4, 1e-8, 1e-12, 0.0),
         .dense_band = *rc::gen::inRange<Index>(1, 4),
         .precision = *rc::gen::element(FactorPrecision::full, FactorPrecision::as_needed),
-        .seed = *rc::gen::inRange<std::uint64_t>(1, 1000)};
+        .seed = *rc::gen::inRange<std::uint64_t>(1, 1000),
+        .factor = {.lookahead = *rc::gen::inRange<Index>(0, 4), .diagonal_tile = *rc::gen::inRange<Index>(0, 40)}};
     RC_LOG() << c.name();
     RC_ASSERT(testing::run_compressed_cholesky(engine(), c).worst() <= 1);
 }

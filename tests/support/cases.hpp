@@ -26,11 +26,17 @@ struct Case {
     SolveForm form = SolveForm::local;
     Priorities priorities = Priorities::critical_path;
     Index right_hand_sides = 1;
+    Index lookahead = 0;
+    Index diagonal_tile = 0;
 
     [[nodiscard]] std::string name() const {
-        return fmt::format("n={} tile={} {} seed={} {} rhs={}", n, tile,
+        return fmt::format("n={} tile={} {} seed={} {} rhs={} lookahead={} diagonal_tile={}", n, tile,
                            family == Family::random ? "random" : "block-cyclic", seed,
-                           form == SolveForm::local ? "local" : "classical", right_hand_sides);
+                           form == SolveForm::local ? "local" : "classical", right_hand_sides, lookahead,
+                           diagonal_tile);
+    }
+    [[nodiscard]] FactorOptions factor() const {
+        return {.priorities = priorities, .lookahead = lookahead, .diagonal_tile = diagonal_tile};
     }
 };
 
@@ -76,7 +82,7 @@ Errors run_cholesky(Engine& engine, const Case& c) {
     Matrix<T> A(s, tiling, distribution_of(c, tiling.grid(), engine.node_count()), {.stored = Stored::lower});
     generate(s, A.view(), {spd_element});
     Matrix<T> B = right_hand_side(s, c, A);
-    cholesky(s, A, {.priorities = c.priorities});
+    cholesky(s, A, c.factor());
     solve_cholesky(s, A.view(), B.view(), {.form = c.form, .priorities = c.priorities});
     const std::vector<T> factor = gather(s, A.view());
     const std::vector<T> solution = gather(s, B.view());

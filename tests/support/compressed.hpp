@@ -34,10 +34,13 @@ struct CompressedCase {
     Index dense_band = 1;
     FactorPrecision precision = FactorPrecision::full;
     std::uint64_t seed = 1;
+    FactorOptions factor{};
 
     [[nodiscard]] std::string name() const {
-        return fmt::format("n={} tile={} {}D decay {} accuracy={} band={} precision={} seed={}", n, tile, dimensions,
-                           static_cast<int>(decay), accuracy, dense_band, static_cast<int>(precision), seed);
+        return fmt::format(
+            "n={} tile={} {}D decay {} accuracy={} band={} precision={} seed={} lookahead={} diagonal_tile={}", n, tile,
+            dimensions, static_cast<int>(decay), accuracy, dense_band, static_cast<int>(precision), seed,
+            factor.lookahead, factor.diagonal_tile);
     }
     /// As the matrix stays positive definite with.
     [[nodiscard]] double nugget() const { return std::max(10 * accuracy, 1e-10); }
@@ -165,7 +168,7 @@ inline CompressedErrors run_compressed_cholesky(Engine& engine, const Compressed
     generate(s, A.view(), covariance);
     const double allowed = c.accuracy + rounding_of(c);
     CompressedErrors errors{.generated = largest_tile_error(a, gather(s, A.lower()), tiling) / allowed};
-    cholesky(s, A);
+    cholesky(s, A, c.factor);
     if (!s.wait().ok()) return {.factor = std::numeric_limits<double>::infinity()};
     errors.factor = factor_error(c, a, gather(s, A.lower()));
     return errors;

@@ -19,12 +19,13 @@ void expect_done(const Status& status) {
 
 }  // namespace
 
-void run_operation(Stream& stream, Operation operation, const Tiling& tiling, const Distribution& owners) {
+void run_operation(Stream& stream, Operation operation, const Tiling& tiling, const Distribution& owners,
+                   const FactorOptions& options) {
     const Matrix<double> A(stream, tiling, owners,
                            given("A", operation == Operation::cholesky ? Stored::lower : Stored::full));
     switch (operation) {
-        case Operation::cholesky: cholesky(stream, A); break;
-        case Operation::lu: lu(stream, A); break;
+        case Operation::cholesky: cholesky(stream, A, options); break;
+        case Operation::lu: lu(stream, A, options); break;
         case Operation::product: {
             const Matrix<double> B(stream, tiling, owners, given("B"));
             const Matrix<double> C(stream, tiling, owners, {.name = "C"});

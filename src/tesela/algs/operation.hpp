@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tesela/algs/cholesky.hpp"
 #include "tesela/distribution/weights.hpp"
 #include "tesela/flow/matrix.hpp"
 
@@ -7,6 +8,8 @@ namespace tesela {
 
 /// Submits a product C = A·B, an LU or a Cholesky factorization of matrices with this tiling and these owners, and
 /// waits for it. Nothing generates the matrices: it is for engines without data, which record or simulate.
-void run_operation(Stream& stream, Operation operation, const Tiling& tiling, const Distribution& owners);
+/// The options are a factorization's; a product has none.
+void run_operation(Stream& stream, Operation operation, const Tiling& tiling, const Distribution& owners,
+                   const FactorOptions& options = {});
 
 }  // namespace tesela

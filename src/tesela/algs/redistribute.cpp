@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -157,22 +158,20 @@ public:
     }
 
 private:
-    using Piece = Attached;
-
-    Piece attach(const char* name, NodeId owner, Index elements, ElementType type) {
-        return stream_.attach({.name = name,
+    Attached attach_buffer(NodeId owner, Index elements) {
+        return stream_.attach({.name = "parcel",
                                .tiling = Tiling::uniform({elements, 1}, {elements, 1}),
                                .distribution = Distribution({1, 1}, stream_.engine().node_count(),
                                                             {static_cast<std::int32_t>(owner.number())}),
-                               .type = type});
+                               .type = element_type<T>});
     }
     void put(const Kernel& kernel, std::initializer_list<Access> accesses, const SegmentArguments& args = {}) {
         stream_.submit(Task::unchecked(kernel, accesses, args).at(0, options_.priority));
     }
-    /// A datum that says that something has happened; nothing is in it.
-    Piece attach_token(const char* name, NodeId owner) {
-        Piece token = attach(name, owner, 1, ElementType::none);
-        open({token.get(), {0, 0}});
+    /// Something that can be waited for from the beginning.
+    Token make_token(const char* name, NodeId owner) {
+        Token token(stream_, owner, name);
+        open(token.ref());
         return token;
     }
     [[nodiscard]] SegmentArguments arguments(const Segment& segment) const {
@@ -212,8 +211,7 @@ private:
     }
 
     void ship(const Parcel& parcel) {
-        const Piece buffer =
-            attach("parcel", parcel.from, parcel.bytes / static_cast<Index>(sizeof(T)), element_type<T>);
+        const Attached buffer = attach_buffer(parcel.from, parcel.bytes / static_cast<Index>(sizeof(T)));
         const TileRef packed{buffer.get(), {0, 0}};
         pack(parcel, packed);
         unpack(parcel, packed);
@@ -223,68 +221,66 @@ private:
     void pack(const Parcel& parcel, const TileRef& packed) {
         open(packed);
         Index at = 0;
-        const std::array before{acknowledged(parcel), batch_before(parcel)};
+        const std::array before{acknowledged(parcel), batch_before(parcel)};  // tokens, or null
         for (const Segment& segment : parcel.segments) {
             SegmentArguments args = arguments(segment);
             args.packed_at = std::exchange(at, at + segment.shape.count());
             const Access source{{exchange_.from, segment.from}, AccessMode::read};
             Task task = Task::unchecked(SegmentKernels::pack, {source, {packed, AccessMode::disjoint}}, args);
-            for (const TileRef& token : before)
-                if (token.matrix != nullptr)
-                    task.accesses[static_cast<std::size_t>(task.access_count++)] = {token, AccessMode::read};
+            for (const Token* token : before)
+                if (token != nullptr) task.also(read(token->ref()));
             stream_.submit(task.at(0, options_.priority));
         }
         close(packed);
     }
 
     void unpack(const Parcel& parcel, const TileRef& packed) {
-        Piece& token = acknowledgements_[{parcel.from.number(), parcel.to.number()}].emplace_back();
-        if (options_.batch > 0 || options_.batch_columns > 0) token = attach_token("arrived", parcel.to);
+        std::optional<Token>& token = acknowledgements_[{parcel.from.number(), parcel.to.number()}].emplace_back();
+        if (options_.batch > 0 || options_.batch_columns > 0) token = make_token("arrived", parcel.to);
         Index at = 0;
         for (const Segment& segment : parcel.segments) {
             SegmentArguments args = arguments(segment);
             args.packed_at = std::exchange(at, at + segment.shape.count());
             const Access target = begin_target(segment);
             if (token)
-                put(SegmentKernels::unpack,
-                    {{packed, AccessMode::read}, target, {{token.get(), {0, 0}}, AccessMode::disjoint}}, args);
+                put(SegmentKernels::unpack, {{packed, AccessMode::read}, target, {token->ref(), AccessMode::disjoint}},
+                    args);
             else
                 put(SegmentKernels::unpack, {{packed, AccessMode::read}, target}, args);
             end_target(segment);
         }
         if (!token) return;
-        close({token.get(), {0, 0}});
-        if (options_.batch_columns > 0) note_in_batch(parcel, {token.get(), {0, 0}});
+        close(token->ref());
+        if (options_.batch_columns > 0) note_in_batch(parcel, *token);
     }
 
     /// The token of a node's batch gets its value when all messages of the batch have arrived, one after the other.
-    void note_in_batch(const Parcel& parcel, const TileRef& arrived) {
+    void note_in_batch(const Parcel& parcel, const Token& arrived) {
         Batch& batch = batches_[parcel.from.number()];
         if (!batch.token || batch.number != parcel.batch) {
             batch.before = std::move(batch.token);
-            batch.token = attach_token("batch", parcel.from);
+            batch.token = make_token("batch", parcel.from);
             batch.number = parcel.batch;
         }
-        put(SegmentKernels::close,
-            {{{batch.token.get(), {0, 0}}, AccessMode::read_write}, {arrived, AccessMode::read}});
+        put(SegmentKernels::close, {{batch.token->ref(), AccessMode::read_write}, {arrived.ref(), AccessMode::read}});
     }
 
     /// What says that all messages of the sender's batch before this parcel's have arrived: 002's control dependency
     /// between Finish and the next batch of Send.
-    TileRef batch_before(const Parcel& parcel) {
-        if (options_.batch_columns == 0) return {};
+    const Token* batch_before(const Parcel& parcel) {
+        if (options_.batch_columns == 0) return nullptr;
         const Batch& batch = batches_[parcel.from.number()];
-        const Piece& token = batch.number == parcel.batch ? batch.before : batch.token;
-        return token ? TileRef{token.get(), {0, 0}} : TileRef{};
+        const std::optional<Token>& token = batch.number == parcel.batch ? batch.before : batch.token;
+        return token ? &*token : nullptr;
     }
 
     /// What must have arrived before a parcel is packed: the one that is `batch` before it between the same nodes.
-    TileRef acknowledged(const Parcel& parcel) {
-        if (options_.batch <= 0 || parcel.sequence < options_.batch) return {};
+    const Token* acknowledged(const Parcel& parcel) {
+        if (options_.batch <= 0 || parcel.sequence < options_.batch) return nullptr;
         auto& tokens = acknowledgements_[{parcel.from.number(), parcel.to.number()}];
         const auto before = static_cast<std::size_t>(parcel.sequence - options_.batch);
         if (before > 0) tokens[before - 1].reset();
-        return {tokens[before].get(), {0, 0}};
+        return &*tokens[before];
     }
 
     Stream& stream_;
@@ -292,10 +288,10 @@ private:
     const RedistributeOptions& options_;
     std::map<TileIndex, Index> left_;
     std::map<TileIndex, bool> begun_;
-    std::map<std::pair<Index, Index>, std::vector<Piece>> acknowledgements_;
+    std::map<std::pair<Index, Index>, std::vector<std::optional<Token>>> acknowledgements_;
     struct Batch {
         Index number = -1;
-        Piece token, before;  // of this batch, and of the one before it that had messages
+        std::optional<Token> token, before;  // of this batch, and of the one before it that had messages
     };
     std::map<Index, Batch> batches_;  // by the node that sends
 };

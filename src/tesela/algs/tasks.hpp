@@ -6,9 +6,10 @@
 /// Tasks over single tiles, in the words of BLAS: what algorithms submit. The tile written comes last.
 namespace tesela::tasks {
 
+/// Pivots are counted from the first row of the matrix, which is row `first_row` of what is factorised.
 template <class T>
-[[nodiscard]] Task potrf(TileOf<T> a) {
-    const Index first_row = a.matrix->tiling().row_begin(a.index.i);
+[[nodiscard]] Task potrf(TileOf<T> a, Index first_row = 0) {
+    first_row += a.matrix->tiling().row_begin(a.index.i);
     return {Dense<T>::potrf, PivotArguments{first_row}, read_write(a)};
 }
 template <class T>

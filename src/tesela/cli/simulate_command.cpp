@@ -6,6 +6,7 @@
 #include "tesela/base/units.hpp"
 #include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/density_option.hpp"
+#include "tesela/cli/factor_options.hpp"
 #include "tesela/cli/geo_options.hpp"
 #include "tesela/cli/number_option.hpp"
 #include "tesela/cli/output.hpp"
@@ -56,6 +57,8 @@ struct SimulateOptions {
     geo::OverlapChoice overlap{};
     std::string density = "dense";
     std::string ranks;
+    Index sent_rank = 0;
+    FactorOptions factor{};
     double noise = 0;
     std::uint64_t seed = 0;
     Index max_pending = StreamOptions{}.max_pending;
@@ -91,6 +94,9 @@ void check(const SimulateOptions& options) {
     if (options.noise < 0) throw Error("--noise must not be negative; it is {}", options.noise);
     if (options.max_pending < 1) throw Error("--max-pending must be at least 1; it is {}", options.max_pending);
     if (is_geo(options) && options.tiles * options.tile < 2) throw Error("geo needs at least two points");
+    const bool is_cholesky = !is_geo(options) && operation_of(options) == Operation::cholesky;
+    if (!is_cholesky && (options.factor.lookahead > 0 || options.factor.diagonal_tile > 0))
+        throw Error("--lookahead and --diagonal-tile are for cholesky; the operation is {}", options.operation);
 }
 
 TileMap density_of(const SimulateOptions& options) {
@@ -98,9 +104,15 @@ TileMap density_of(const SimulateOptions& options) {
 }
 
 RankModel ranks_of(const SimulateOptions& options) {
-    if (!options.ranks.empty()) return ranks_from_trace(trace::read_trace(options.ranks));
-    if (options.density == "dense") return {};
-    return ranks_from_density(density_of(options), options.tile);
+    RankModel ranks;
+    if (!options.ranks.empty())
+        ranks = ranks_from_trace(trace::read_trace(options.ranks));
+    else if (options.density != "dense")
+        ranks = ranks_from_density(density_of(options), options.tile);
+    else if (options.sent_rank > 0)
+        throw Error("--sent-rank is for tiles of low rank: give --density or --ranks");
+    ranks.sent_rank = options.sent_rank;
+    return ranks;
 }
 
 /// The distribution of --dist and its name; without it block-cyclic for equal nodes, 1d1d by power for others.
@@ -129,7 +141,7 @@ void submit(Stream& s, const SimulateOptions& options, const Distribution& owner
         return geo::submit_evaluation(s, {.points = n, .tile = options.tile, .overlap = options.overlap.value()},
                                       {owners, owners});
     const Tiling tiling = Tiling::square(n, options.tile);
-    run_operation(s, operation_of(options), tiling, owners);
+    run_operation(s, operation_of(options), tiling, owners, options.factor);
 }
 
 struct Simulated {
@@ -326,6 +338,11 @@ void add_simulate_command(CLI::App& app, int& exit_code) {
                         ->capture_default_str();
     command->add_option("--ranks", options->ranks, "Trace file of a run to take the ranks of tiles from")
         ->excludes(density);
+    at_least(command->add_option("--sent-rank", options->sent_rank,
+                                 "Messages with tiles of low rank are as long as with this rank; 0: as they need"),
+             Index{0})
+        ->capture_default_str();
+    add_factor_options(*command, options->factor);
     command->add_option("--noise", options->noise, "Durations vary by about this share of themselves, as 0.05")
         ->capture_default_str();
     at_least(command->add_option("--seed", options->seed, "Of noise, density and random families"), std::uint64_t{0})

@@ -31,8 +31,8 @@ void place(const MatrixView<T>& view, TileIndex at, Fetched& fetched, std::vecto
 
 }  // namespace
 
-Token::Token(Stream& stream, NodeId owner)
-    : attachment_(stream.attach({.name = "token",
+Token::Token(Stream& stream, NodeId owner, std::string name)
+    : attachment_(stream.attach({.name = std::move(name),
                                  .tiling = Tiling::square(1, 1),
                                  .distribution = Distribution({1, 1}, stream.engine().node_count(),
                                                               {static_cast<std::int32_t>(owner.number())}),

@@ -166,7 +166,8 @@ template <class T>
 /// A zero-byte thing to read and write: an edge between tasks that share no data.
 class Token {
 public:
-    explicit Token(Stream& stream, NodeId owner = NodeId{0});
+    /// The name is for traces.
+    explicit Token(Stream& stream, NodeId owner = NodeId{0}, std::string name = "token");
     [[nodiscard]] TileOf<void> ref() const { return {{attachment_.get(), {0, 0}}}; }
 
 private:

@@ -25,6 +25,11 @@ struct RecordedDatum {
     Directory::Value value = Directory::Value::none;
 };
 
+/// Whether it has no elements: it is there for the order of tasks alone, and travels as one byte.
+[[nodiscard]] inline bool is_token(const RecordedDatum& datum) {
+    return datum.bytes < element_bytes(ElementType::f32);
+}
+
 struct RecordedAccess {
     std::int32_t datum = 0;
     AccessMode mode = AccessMode::read;

@@ -11,6 +11,7 @@
 #include <initializer_list>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 namespace tesela {
 
@@ -159,6 +160,14 @@ struct Task {
     }
     Task& critical() {
         urgency = Urgency::critical;
+        return *this;
+    }
+    /// A token beside the tiles that its kernel works on: what it reads must have happened before, what it writes says
+    /// that it has run. Throws Error for too many.
+    template <class Nothing>
+    requires std::is_void_v<Nothing> Task& also(const AccessTo<Nothing>& token) {
+        if (std::cmp_equal(access_count, max_accesses)) throw_too_many(*kernel, max_accesses + 1);
+        accesses[static_cast<std::size_t>(access_count++)] = token.access;
         return *this;
     }
     Task& needs(const LimitedResource& limited) {

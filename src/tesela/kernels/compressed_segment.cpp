@@ -34,11 +34,10 @@ Tile tile_of(Elements<T>& elements, Index rows, Index cols) {
 /// U and V of a segment of a tile that is stored so, as it stands in the target: rows of U and of V.
 template <class T>
 struct CutFactors {
+    low_rank::TileFactors<T> whole;
     blas::Block<T> u, v;
 
-    CutFactors(const Tile& from, const SegmentArguments& args)
-        : u(low_rank::u_of<T>(from)),
-          v(low_rank::v_of<T>(from)) {
+    CutFactors(const Tile& from, const SegmentArguments& args) : whole(from), u(whole.u), v(whole.v) {
         u.data += args.from_i;
         v.data += args.from_j;
         if (args.op == Op::transpose) std::swap(u, v);  // (U·Vᵀ)ᵀ = V·Uᵀ
@@ -103,18 +102,6 @@ void append_padded(Elements<T>& factor, blas::Block<T> columns, Index first, Ind
     }
 }
 
-/// U·Vᵀ of a whole tile that is stored so.
-template <class T>
-Factors<T> factors_of(const Tile& tile) {
-    const blas::Block<T> u = low_rank::u_of<T>(tile);
-    const blas::Block<T> v = low_rank::v_of<T>(tile);
-    return {tile.rows(),
-            tile.cols(),
-            tile.shape.rank,
-            {u.data, u.data + u.rows * u.cols},
-            {v.data, v.data + v.rows * v.cols}};
-}
-
 /// Adds a segment to a block that is 0 there: its factors side by side with those that are there.
 template <class T>
 void add_segment(Factors<T>& sum, const CutFactors<T>& cut, const SegmentArguments& args) {
@@ -141,25 +128,27 @@ void compress(Factors<T>& f, double accuracy) {
 template <class T>
 KernelResult store_as_it_is(const Tile& from, const Tile& to, const SegmentArguments& args) {
     if (from.is_dense()) return store_elements(to, elements_of<T>(from, args));
-    const CutFactors<T> cut(from, args);
-    auto* const factors = static_cast<T*>(to.room->replace(cut.rank()));
-    if (factors == nullptr) return {Failure::out_of_memory};
-    std::copy_n(cut.v.data, cut.v.rows * cut.rank(), std::copy_n(cut.u.data, cut.u.rows * cut.rank(), factors));
-    return {};
+    Factors<T> same{.rows = to.rows(), .cols = to.cols()};
+    add_segment(same, CutFactors<T>(from, args), into_piece(args));
+    const bool may_be_single = to.room->precision() == FactorPrecision::as_needed;
+    return low_rank::store_columns(to, same, may_be_single ? from.shape.singles : 0);
 }
 
 /// To what a tile is compressed after its last segment: nothing was lost before that if it is all of the tile.
 double final_accuracy(const PlaceArguments& args, const Tile& tile) {
-    const double accuracy = tile.room->accuracy();
+    const double accuracy = low_rank::truncation(*tile.room);
     return fills(args.segment, tile.shape) ? accuracy : finished_accuracy(accuracy);
 }
 
 /// U·Vᵀ into a tile that is stored so too and is 0 where the segment goes.
 template <class T>
 KernelResult place_beside(const Tile& from, const Tile& to, const PlaceArguments& args) {
-    Factors<T> sum =
-        args.before == BeforeSegment::nothing ? Factors<T>{.rows = to.rows(), .cols = to.cols()} : factors_of<T>(to);
+    Factors<T> sum = args.before == BeforeSegment::nothing ? Factors<T>{.rows = to.rows(), .cols = to.cols()}
+                                                           : low_rank::factors_of<T>(to);
     add_segment(sum, CutFactors<T>(from, args.segment), args.segment);
+    // Until the last segment is there, nothing is rounded.
+    if (args.after != AfterSegment::compress && sum.rank < useless_rank(to.shape))
+        return low_rank::store_columns(to, sum, 0);
     if (args.after == AfterSegment::compress) compress(sum, final_accuracy(args, to));
     return low_rank::store(to, sum);
 }
@@ -224,7 +213,7 @@ KernelResult run_place(const KernelCall& call) noexcept {
 
 /// Numbers of a segment of a tile of this shape.
 double numbers(const SegmentArguments& args, Index rank) {
-    return static_cast<double>(stored_elements({args.rows, args.cols, rank}));
+    return static_cast<double>(stored_bytes({args.rows, args.cols, rank}, 1));
 }
 
 template <class T>
@@ -241,7 +230,7 @@ KernelCost cost_place(std::span<const TileShape> shapes, const void* arguments) 
     if (shapes[1].rank == dense_rank || args.after == AfterSegment::as_it_is) return cost;
     cost.flops = low_rank_product_flops(static_cast<double>(std::max(shapes[1].rows, shapes[1].cols)),
                                         static_cast<double>(shapes[1].rank));
-    cost.bytes += 2 * sizeof(T) * static_cast<double>(stored_elements(shapes[1]));
+    cost.bytes += 2 * sizeof(T) * static_cast<double>(stored_bytes(shapes[1], 1));
     return cost;
 }
 

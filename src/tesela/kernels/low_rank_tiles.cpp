@@ -121,21 +121,8 @@ template <class T>
 bool may_round(const Tile& tile) {
     return std::is_same_v<T, double> && tile.room != nullptr && tile.room->precision() == FactorPrecision::as_needed;
 }
-/// How much of the accuracy is for rounding, where columns may be rounded; the rest is for what is left out.
+/// How much of the accuracy is for rounding, where columns may be rounded.
 constexpr double share_of_rounding = 0.1;
-double truncation(const TileRoom& room) {
-    return room.accuracy() * (room.precision() == FactorPrecision::as_needed ? 1 - share_of_rounding : 1);
-}
-
-/// The factors of a tile, of one's own.
-template <class T>
-Factors<T> copy_of(const Tile& tile) {
-    const TileFactors<T> from(tile);
-    Factors<T> result{.rows = tile.rows(), .cols = tile.cols(), .rank = tile.shape.rank};
-    result.u.assign(from.u.data, from.u.data + from.u.rows * from.u.cols);
-    result.v.assign(from.v.data, from.v.data + from.v.rows * from.v.cols);
-    return result;
-}
 
 /// Columns in the order in which they are stored: those that are rounded last.
 struct ColumnOrder {
@@ -179,6 +166,19 @@ To* write_columns(const Elements<T>& from, Index rows, std::span<const Index> co
         to = std::transform(from.begin() + c * rows, from.begin() + (c + 1) * rows, to,
                             [](T value) { return static_cast<To>(value); });
     return to;
+}
+
+template <class T>
+KernelResult write_ordered(const Tile& tile, const Factors<T>& value, const ColumnOrder& order) {
+    auto* const factors = static_cast<T*>(tile.room->replace(value.rank, order.singles));
+    if (factors == nullptr) return {Failure::out_of_memory};
+    const std::span<const Index> all(order.columns);
+    const auto whole = all.first(all.size() - static_cast<std::size_t>(order.singles));
+    const auto singles = all.last(static_cast<std::size_t>(order.singles));
+    T* const behind = write_columns(value.v, value.cols, whole, write_columns(value.u, value.rows, whole, factors));
+    auto* const narrow = reinterpret_cast<float*>(behind);
+    write_columns(value.v, value.cols, singles, write_columns(value.u, value.rows, singles, narrow));
+    return {};
 }
 
 /// C := alpha·x·yᵀ + beta·C.
@@ -225,7 +225,7 @@ KernelResult act_on_factor(TriangularArguments args, const Tile& a, const Tile& 
         work(args, blas::Block<T>(a), left ? factors.u : factors.v);
         return {};
     }
-    Factors<T> factors = copy_of<T>(b);
+    Factors<T> factors = factors_of<T>(b);
     work(args, blas::Block<T>(a),
          left ? block(factors.u, b.rows(), factors.rank) : block(factors.v, b.cols(), factors.rank));
     return store(b, factors, weight);
@@ -257,8 +257,28 @@ Elements<T> elements_of(const Tile& tile) {
 
 }  // namespace
 
+template <class T>
+Factors<T> factors_of(const Tile& tile) {
+    const TileFactors<T> from(tile);
+    Factors<T> result{.rows = tile.rows(), .cols = tile.cols(), .rank = tile.shape.rank};
+    result.u.assign(from.u.data, from.u.data + from.u.rows * from.u.cols);
+    result.v.assign(from.v.data, from.v.data + from.v.rows * from.v.cols);
+    return result;
+}
+
+double truncation(const TileRoom& room) {
+    return room.accuracy() * (room.precision() == FactorPrecision::as_needed ? 1 - share_of_rounding : 1);
+}
+
 bool concerns(std::span<const Tile> tiles) {
     return std::ranges::any_of(tiles, [](const Tile& tile) { return !tile.is_dense() || tile.room != nullptr; });
+}
+
+template <class T>
+KernelResult store_columns(const Tile& tile, const Factors<T>& value, Index singles) {
+    ColumnOrder order{.columns = std::vector<Index>(static_cast<std::size_t>(value.rank)), .singles = singles};
+    std::iota(order.columns.begin(), order.columns.end(), Index{0});
+    return write_ordered(tile, value, order);
 }
 
 template <class T>
@@ -271,16 +291,7 @@ KernelResult store(const Tile& tile, const Factors<T>& value, double weight) {
                    block(copy.v, value.cols, value.rank), blas::Block<T>(all, value.rows, value.cols, value.rows));
         return {};
     }
-    const ColumnOrder order = order_columns(tile, value, weight);
-    auto* const factors = static_cast<T*>(tile.room->replace(value.rank, order.singles));
-    if (factors == nullptr) return {Failure::out_of_memory};
-    const std::span<const Index> all(order.columns);
-    const auto whole = all.first(all.size() - static_cast<std::size_t>(order.singles));
-    const auto singles = all.last(static_cast<std::size_t>(order.singles));
-    T* const behind = write_columns(value.v, value.cols, whole, write_columns(value.u, value.rows, whole, factors));
-    auto* const narrow = reinterpret_cast<float*>(behind);
-    write_columns(value.v, value.cols, singles, write_columns(value.u, value.rows, singles, narrow));
-    return {};
+    return write_ordered(tile, value, order_columns(tile, value, weight));
 }
 
 template <class T>
@@ -412,12 +423,14 @@ KernelResult scale(double factor, const Tile& a) {
         scale_block(factor, TileFactors<T>(a).u);
         return {};
     }
-    Factors<T> factors = copy_of<T>(a);
+    Factors<T> factors = factors_of<T>(a);
     scale_block(factor, block(factors.u, a.rows(), factors.rank));
     return store(a, factors);
 }
 
 #define TESELA_LOW_RANK_TILES(T)                                                         \
+    template Factors<T> factors_of(const Tile&);                                         \
+    template KernelResult store_columns(const Tile&, const Factors<T>&, Index);          \
     template KernelResult store(const Tile&, const Factors<T>&, double);                 \
     template KernelResult store(const Tile&, blas::Block<T>);                            \
     template KernelResult store(const Tile&, const Sampler<T>&);                         \

@@ -9,8 +9,8 @@ namespace tesela {
 [[nodiscard]] inline KernelWork kernel_work(const Recording& recording, const RecordedItem& task) {
     KernelWork work{.tile = 1, .flops = task.cost.flops, .bytes = task.cost.bytes};
     for (const RecordedAccess& access : recording.accesses_of(task)) {
-        const TileShape& shape = recording.data[static_cast<std::size_t>(access.datum)].shape;
-        work.add_tile(shape.rows, shape.cols, writes(access.mode));
+        const RecordedDatum& datum = recording.data[static_cast<std::size_t>(access.datum)];
+        if (!is_token(datum)) work.add_tile(datum.shape.rows, datum.shape.cols, writes(access.mode));
     }
     return work;
 }

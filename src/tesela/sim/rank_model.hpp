@@ -16,6 +16,9 @@ namespace tesela {
 struct RankModel {
     /// The rank of a tile, dense_rank (-1) where it is stored whole. Empty: all tiles are.
     std::function<Index(std::string_view matrix, TileIndex tile)> rank;
+    /// Messages with tiles of low rank are as long as those of a tile with this rank, if it has less: messages of one
+    /// size, which paper 004 begins with. 0: they are as long as the tile needs.
+    Index sent_rank = 0;
 };
 
 /// The ranks of maps, by the name of the matrix; tiles of other matrices, or outside their map, are stored whole.

@@ -426,7 +426,7 @@ public:  // effects of the directory
             copies_.drop(datum, node);  // the owner's old value: a new one arrives beside it
             use(v, datum, node, AccessMode::write);
             Vertex& message = section_.vertices[v];
-            message.bytes = copies_[section_.uses.back().copy].bytes;
+            message.bytes = in_.message_bytes[which];
             message.datum = datum;
             message.version = directory().version(which);
             end_vertex(v);
@@ -502,7 +502,9 @@ private:
         tiles_.clear();
         bool low_rank = false;
         for (const RecordedAccess& access : in_.recording.accesses_of(item)) {
-            TileShape shape = in_.recording.data[static_cast<std::size_t>(access.datum)].shape;
+            const RecordedDatum& datum = in_.recording.data[static_cast<std::size_t>(access.datum)];
+            if (is_token(datum)) continue;
+            TileShape shape = datum.shape;
             shape.rank = in_.ranks[static_cast<std::size_t>(access.datum)];
             low_rank |= shape.rank != dense_rank;
             if (tiles_.size() < most_tiles) tiles_.push_back({shape, access.mode});

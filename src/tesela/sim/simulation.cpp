@@ -83,10 +83,12 @@ void Simulation::know_data() {
     for (std::size_t d = ranks_.size(); d < recording_.data.size(); ++d) {
         const RecordedDatum& datum = recording_.data[d];
         TileShape shape = datum.shape;
-        if (options_.ranks.rank && datum.bytes > 0)
+        if (options_.ranks.rank && !is_token(datum))
             shape.rank = options_.ranks.rank(recording_.matrices[static_cast<std::size_t>(datum.matrix)], datum.index);
         ranks_.push_back(shape.rank);
         bytes_.push_back(tile_bytes(shape, static_cast<double>(datum.bytes)));
+        if (shape.rank != dense_rank) shape.rank = std::max(shape.rank, options_.ranks.sent_rank);
+        message_bytes_.push_back(tile_bytes(shape, static_cast<double>(datum.bytes)));
     }
     copies_.know(recording_, owners_, bytes_);
 }
@@ -148,6 +150,7 @@ void Simulation::run(const RecordedWait& until, std::uint32_t number) {
                              .stream_of_item = stream_of_item_,
                              .resources = resources_,
                              .ranks = ranks_,
+                             .message_bytes = message_bytes_,
                              .ranks_change_durations = !options_.duration_factor,
                              .noise = [this](std::uint32_t item, std::uint32_t part) { return factor_of(item, part); }};
     Section section = build_section(input, items, copies_, durations_);

@@ -17,7 +17,9 @@ Case any_case() {
             .seed = *rc::gen::inRange<std::uint64_t>(0, 1000),
             .form = *rc::gen::element(SolveForm::local, SolveForm::classical),
             .priorities = *rc::gen::element(Priorities::critical_path, Priorities::none),
-            .right_hand_sides = *rc::gen::inRange<Index>(1, 6)};
+            .right_hand_sides = *rc::gen::inRange<Index>(1, 6),
+            .lookahead = *rc::gen::inRange<Index>(0, 4),
+            .diagonal_tile = *rc::gen::inRange<Index>(0, 20)};
 }
 
 RC_GTEST_PROP(Cholesky, FactorSolutionAndInverseEqualLapack, ()) {
@@ -62,12 +64,12 @@ double indefinite_at(const void* pivot, ElementIndex at) {
 /// How the factorisation of a matrix with these elements ends.
 template <class T>
 Status status_of(void (*factorise)(Stream&, const MatrixView<T>&, const FactorOptions&), const Tiling& tiling,
-                 const Elements& elements) {
+                 const Elements& elements, const FactorOptions& options = {}) {
     InlineEngine engine;
     Stream s(engine);
     const Matrix<T> A(s, tiling, squarest_block_cyclic(tiling.grid(), 1));
     generate(s, A.view(), elements);
-    factorise(s, A.view(), {});
+    factorise(s, A.view(), options);
     return s.wait();
 }
 
@@ -76,8 +78,10 @@ RC_GTEST_PROP(Cholesky, AMatrixThatIsNotPositiveDefiniteGivesItsFirstBadPivot, (
     const Index pivot = *rc::gen::inRange<Index>(0, n);
     const Tiling tiling = Tiling::square(n, *rc::gen::inRange<Index>(1, 30));
     const Status expected{Failure::not_positive_definite, pivot};
-    RC_ASSERT(status_of<double>(cholesky, tiling, {indefinite_at, &pivot}) == expected);
-    RC_ASSERT(status_of<float>(cholesky, tiling, {indefinite_at, &pivot}) == expected);
+    const FactorOptions options{.lookahead = *rc::gen::inRange<Index>(0, 3),
+                                .diagonal_tile = *rc::gen::inRange<Index>(0, 12)};
+    RC_ASSERT(status_of<double>(cholesky, tiling, {indefinite_at, &pivot}, options) == expected);
+    RC_ASSERT(status_of<float>(cholesky, tiling, {indefinite_at, &pivot}, options) == expected);
 }
 
 double nan_at(const void* pivot, ElementIndex at) {
@@ -111,6 +115,18 @@ TEST(Cholesky, AStreamCanBeUsedAgainAfterAFailure) {
     generate(s, A.view(), {testing::spd_element});
     cholesky(s, A);
     EXPECT_TRUE(s.wait().ok());
+}
+
+TEST(Checks, SwitchesThatMeanNothingAreRefused) {
+    InlineEngine engine;
+    Stream s(engine);
+    const Tiling tiling = Tiling::square(12, 4);
+    Matrix<double> A(s, tiling, squarest_block_cyclic(tiling.grid(), 1));
+    fill(s, A.view(), {.off_diagonal = 0, .diagonal = 1});
+    EXPECT_THROW(cholesky(s, A, {.lookahead = -1}), Error);
+    EXPECT_THROW(cholesky(s, A, {.diagonal_tile = -1}), Error);
+    EXPECT_THROW(lu(s, A, {.lookahead = 1}), Error);
+    EXPECT_THROW(lu(s, A, {.diagonal_tile = 2}), Error);
 }
 
 TEST(Checks, AMatrixThatIsNotSquareIsRefusedBeforeAnythingIsSubmitted) {

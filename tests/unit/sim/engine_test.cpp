@@ -3,6 +3,7 @@
 #include "tesela/algs/solve.hpp"
 #include "tesela/algs/tasks.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/flow/access_rules.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,6 +12,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <tuple>
 
 namespace tesela {
 namespace {
@@ -428,6 +430,91 @@ TEST(RankModel, ShortensMessagesAndTasks) {
     EXPECT_EQ(other.result.makespan, dense.result.makespan);
     const Simulated synthetic = run(ranks_from_density(synthetic_density(10, {.delta = 8}), tile_size));
     EXPECT_LT(synthetic.result.bytes, dense.result.bytes);
+}
+
+TEST(RankModel, MessagesOfOneSizeAreLongerAndTilesAreNot) {
+    const auto run = [](Index sent_rank) {
+        RankMap map{.grid = {10, 10}, .ranks = std::vector<Index>(100, 2)};
+        for (std::size_t i = 0; i < 10; ++i) map.ranks[11 * i] = dense_rank;
+        RankModel ranks = ranks_from_maps({{"A", map}});
+        ranks.sent_rank = sent_rank;
+        Simulated simulated{.platform = platform_of({cores("node", 4, 2)})};
+        simulate(simulated, {.ranks = ranks}, [](Stream& s) {
+            submit(s, Algorithm::cholesky, 10, squarest_block_cyclic({10, 10}, 4));
+        });
+        return simulated;
+    };
+    const Simulated exact = run(0);
+    const Simulated padded = run(7);
+    double expected = 0;
+    for (const ScheduledMessage& message : padded.schedule->messages) {
+        const TileIndex at = padded.recording.data[static_cast<std::size_t>(message.datum)].index;
+        expected += at.i == at.j ? tile_of_doubles : 8.0 * 2 * tile_size * 7 + 8;
+    }
+    EXPECT_DOUBLE_EQ(padded.result.bytes, expected);
+    EXPECT_LT(exact.result.bytes, padded.result.bytes);
+    EXPECT_LT(exact.result.makespan, padded.result.makespan);
+    EXPECT_EQ(run(1).result.bytes, exact.result.bytes);  // never shorter than the tile needs
+}
+
+/// Tasks of a simulated Cholesky by kernel, written tile and step; those of a diagonal tile's own tiles aside.
+std::map<std::tuple<std::string, TileIndex, std::int32_t>, ScheduledTask> tasks_of_matrix(const Simulated& simulated) {
+    std::map<std::tuple<std::string, TileIndex, std::int32_t>, ScheduledTask> found;
+    for (const ScheduledTask& task : simulated.schedule->tasks) {
+        const RecordedItem& item = simulated.recording.items[task.item];
+        const RecordedAccess* placing = placing_access(simulated.recording.accesses_of(item));
+        const RecordedDatum& datum = simulated.recording.data[static_cast<std::size_t>(placing->datum)];
+        if (simulated.recording.matrices[static_cast<std::size_t>(datum.matrix)] == "A")
+            found[{task.kernel->name, datum.index, item.step}] = task;
+    }
+    return found;
+}
+
+TEST(SimulatedCholesky, WithLookaheadTheNextDiagonalTileIsUpdatedBeforeSolvesFarFromIt) {
+    constexpr Index tiles = 12;
+    constexpr Index lookahead = 3;
+    const auto run = [](Index ahead) {
+        RankMap map{.grid = {tiles, tiles}, .ranks = std::vector<Index>(tiles * tiles, 5)};
+        for (std::size_t i = 0; i < tiles; ++i) map.ranks[(tiles + 1) * i] = dense_rank;
+        Simulated simulated{.platform = platform_of({cores("node", 4, 2)})};
+        simulate(simulated, {.ranks = ranks_from_maps({{"A", map}})}, [ahead](Stream& s) {
+            cholesky(s, given(s, tiles, squarest_block_cyclic({tiles, tiles}, 4), Stored::lower),
+                     {.priorities = Priorities::none, .lookahead = ahead});
+        });
+        return simulated;
+    };
+    const Simulated without = run(0);
+    const Simulated with = run(lookahead);
+    const auto tasks = tasks_of_matrix(with);
+    const auto tasks_without = tasks_of_matrix(without);
+    ASSERT_EQ(tasks.size(), tasks_without.size());
+    for (const auto& [what, task] : tasks) {
+        // A token is no tile: a task takes as long with it.
+        const ScheduledTask& same = tasks_without.at(what);
+        EXPECT_NEAR(task.end - task.start, same.end - same.start, 1e-12);
+        const auto& [kernel, tile, step] = what;
+        if (kernel == "dtrsm" && tile.i > tile.j + lookahead) {
+            EXPECT_GE(task.start, tasks.at({"dsyrk", {tile.j + 1, tile.j + 1}, step}).end);
+        }
+    }
+    const auto tokens = static_cast<double>(with.result.transfers - without.result.transfers);
+    EXPECT_GT(tokens, 0);
+    EXPECT_EQ(with.result.bytes, without.result.bytes + tokens);
+}
+
+TEST(SimulatedCholesky, ADiagonalTileInPartsUsesAllCoresOfItsNode) {
+    const auto run = [](Index cores_of_node, Index diagonal_tile) {
+        Platform platform = platform_of({cores("node", 1, cores_of_node)});
+        for (KernelTime& kernel : platform.node_types[0].workers[0].kernels) kernel.time = RatedKernel{.rate = 1e9};
+        Simulated simulated{.platform = platform};
+        simulate(simulated, no_submission, [diagonal_tile](Stream& s) {
+            cholesky(s, given(s, 1, all_on(1, 0, {1, 1}), Stored::lower), {.diagonal_tile = diagonal_tile});
+        });
+        return simulated.result.makespan;
+    };
+    EXPECT_EQ(run(8, 0), run(1, 0));
+    EXPECT_LT(run(8, 10), 0.3 * run(8, 0));
+    EXPECT_GT(run(1, 10), 0.95 * run(1, 0));
 }
 
 TEST(SimulatedEngine, WarnsWhenTilesDoNotFit) {

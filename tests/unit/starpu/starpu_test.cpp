@@ -70,7 +70,9 @@ RC_GTEST_PROP(StarpuEngine, CholeskyEqualsLapack, ()) {
                  .tile = *rc::gen::inRange<Index>(8, 120),
                  .form = *rc::gen::element(SolveForm::local, SolveForm::classical),
                  .priorities = *rc::gen::element(Priorities::critical_path, Priorities::none),
-                 .right_hand_sides = *rc::gen::inRange<Index>(1, 4)};
+                 .right_hand_sides = *rc::gen::inRange<Index>(1, 4),
+                 .lookahead = *rc::gen::inRange<Index>(0, 4),
+                 .diagonal_tile = *rc::gen::inRange<Index>(0, 60)};
     RC_LOG() << c.name();
     RC_ASSERT(testing::run_cholesky<double>(engine(), c).worst() <= 1);
     RC_ASSERT(testing::run_cholesky<float>(engine(), c).worst() <= 1);

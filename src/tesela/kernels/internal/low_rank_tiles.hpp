@@ -49,6 +49,16 @@ private:
     }
 };
 
+/// The same, of one's own.
+template <class T>
+[[nodiscard]] Factors<T> factors_of(const Tile& tile);
+
+/// How much of a tile's accuracy is for what is left out of it; a tenth is for rounding, where columns may be rounded.
+[[nodiscard]] double truncation(const TileRoom& room);
+
+/// Puts U·Vᵀ into a tile that has room, the last so many columns in single precision.
+template <class T>
+[[nodiscard]] KernelResult store_columns(const Tile& tile, const Factors<T>& value, Index singles);
 /// Puts a value into a tile that has room: as U·Vᵀ, or with all elements where that takes no more memory. What rounding
 /// of columns to single precision costs, where the room allows it, counts `weight` times.
 template <class T>

@@ -101,6 +101,8 @@ struct SectionInput {
     const std::vector<std::uint16_t>& stream_of_item;
     ResourceNumbers& resources;
     const std::vector<Index>& ranks;
+    /// Of a message with a datum.
+    const std::vector<double>& message_bytes;
     bool ranks_change_durations = true;
     /// Factor of the duration of an item's task; of an exchange, of one of its tasks.
     std::function<double(std::uint32_t item, std::uint32_t part)> noise;

@@ -67,6 +67,7 @@ private:
     std::vector<std::int32_t> owners_;      // at the beginning, per datum
     std::vector<Index> ranks_;
     std::vector<double> bytes_;
+    std::vector<double> message_bytes_;
     std::vector<SimulatedExchange> exchanges_;
     std::uint32_t simulated_ = 0;  // items
     SimulationResult result_;

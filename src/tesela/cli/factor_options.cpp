@@ -1,0 +1,21 @@
+#include "tesela/cli/factor_options.hpp"
+
+#include "tesela/cli/number_option.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace tesela::cli {
+
+void add_factor_options(CLI::App& command, FactorOptions& options) {
+    at_least(command.add_option("--lookahead", options.lookahead,
+                                "Cholesky: solves further than so many tiles from the diagonal wait until the next "
+                                "diagonal tile is updated; 0: they do not wait"),
+             Index{0})
+        ->capture_default_str();
+    at_least(command.add_option("--diagonal-tile", options.diagonal_tile,
+                                "Cholesky: diagonal tiles are factorised as tiles of this size; 0: each by one task"),
+             Index{0})
+        ->capture_default_str();
+}
+
+}  // namespace tesela::cli
