@@ -251,8 +251,8 @@ std::optional<geo::TileAccuracy> compression_of(const GeoOptions& options, Index
     if (options.accuracy && options.method == Method::exact)
         throw Error("--accuracy is of compressed matrices: give --method tlr, or auto, with it");
     if (!compressed) return {};
-    if (!options.plan.empty())
-        throw Error("--plan is for exact matrices: what compressed tiles take is not planned for");
+    if (plans_by_itself(options))
+        throw Error("--plan auto is for exact matrices: give a file of tesela plan --ranks for compressed ones");
     geo::TileAccuracy how;
     if (options.accuracy) how.accuracy = *options.accuracy;
     return how;
@@ -311,7 +311,11 @@ geo::Overlap overlap_of(geo::OverlapChoice choice, const StarpuEngine& engine) {
 geo::LikelihoodOptions likelihood_options(const GeoOptions& options, Index n, StarpuEngine& engine,
                                           const steering::RunningPlan* plan) {
     const std::optional<geo::TileAccuracy> compression = compression_of(options, n);
-    if (plan == nullptr && !options.plan.empty()) return planned_options(options, n, engine);
+    if (plan == nullptr && !options.plan.empty()) {
+        geo::LikelihoodOptions planned = planned_options(options, n, engine);
+        planned.compression = compression;
+        return planned;
+    }
     geo::LikelihoodOptions result{.tile = tile_size(options.run, n, engine),
                                   .overlap = overlap_of(options.overlap, engine),
                                   .compression = compression};
