@@ -702,14 +702,14 @@ void add_tlr_ranks(CLI::App& app, int& exit_code) {
 }
 
 void print_distribution_rows(const nlohmann::ordered_json& result) {
-    fmt::print("{:<10}{:<18}{:>9}{:>10}{:>12}{:>11}{:>8}{:>14}\n", "kernel", "family", "seconds", "messages", "bytes",
-               "flops load", "load", "dependencies");
+    fmt::print("{:<10}{:<18}{:<8}{:>9}{:>10}{:>12}{:>11}{:>8}{:>14}\n", "kernel", "family", "weights", "seconds",
+               "messages", "bytes", "flops load", "load", "dependencies");
     for (const auto& row : result.at("rows"))
-        fmt::print("{:<10}{:<18}{:>9.4f}{:>10.0f}{:>12}{:>11.3f}{:>8.3f}{:>14.3f}\n",
-                   row.at("kernel").get<std::string>(), row.at("family").get<std::string>(),
-                   row.at("seconds").get<double>(), row.at("messages").get<double>(),
-                   format_bytes(row.at("bytes").get<double>()), row.at("flops_load").get<double>(),
-                   row.at("load").get<double>(), row.at("dependencies").get<double>());
+        fmt::print(
+            "{:<10}{:<18}{:<8}{:>9.4f}{:>10.0f}{:>12}{:>11.3f}{:>8.3f}{:>14.3f}\n", row.at("kernel").get<std::string>(),
+            row.at("family").get<std::string>(), row.at("weights").get<std::string>(), row.at("seconds").get<double>(),
+            row.at("messages").get<double>(), format_bytes(row.at("bytes").get<double>()),
+            row.at("flops_load").get<double>(), row.at("load").get<double>(), row.at("dependencies").get<double>());
     for (const auto& note : result.at("notes")) fmt::print("note: {}\n", note.get<std::string>());
 }
 

@@ -25,7 +25,7 @@ namespace {
 /// Beginnings of the names of tables that hold times, or what depends on the last bit of a sum: an optimiser's path
 /// does, and a rank.
 constexpr std::array<std::string_view, 6> measured{"redistribution_", "prediction", "geo_recovery",
-                                                   "unequal",         "tlr_ranks.", "tlr_distributions."};
+                                                   "unequal",         "tlr_ranks",  "tlr_distributions"};
 
 std::vector<ComputedTable> computed_tables() {
     std::vector<ComputedTable> all;

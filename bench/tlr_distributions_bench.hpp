@@ -30,7 +30,8 @@ struct TlrDistributionsOptions {
 };
 
 /// Cholesky of a compressed covariance matrix and LU of a compressed diagonally dominant one (paper 001's generator)
-/// under each family of distributions, made for the ranks that a first run measures: seconds, what was sent, and the
+/// under each family of distributions, made for the ranks that a first run measures, and those by weight also for the
+/// operations that these ranks leave: seconds, what was sent, and the
 /// nodes' loads in operations of low rank, beside paper 001's metrics. Needs several nodes.
 [[nodiscard]] nlohmann::ordered_json tlr_distributions_benchmark(StarpuEngine& engine,
                                                                  const TlrDistributionsOptions& options);

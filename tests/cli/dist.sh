@@ -78,6 +78,13 @@ bad_dist "ranks of no trace" "is not a trace" make bce --tiles 16 --count 4 --ra
 bad_dist "ranks of no file" "cannot read" make bce --tiles 16 --count 4 --ranks nothing.trace
 expect 0 "a trace without ranks" "$tesela" simulate cholesky --platform sdumont-gsl --nodes 2sdc --tiles 16 --trace dense.trace
 bad_dist "ranks of dense tiles" "has no ranks: it is the trace of a run in which no tile was compressed" make bce --tiles 16 --count 4 --ranks dense.trace
+
+expect 0 "compressed matrices under distributions" "${mpirun[@]}" -n 2 "$tesela" bench tlr-distributions --n 480 --tile 40 --rounds 1 --workers 1 --table t.csv --json
+json "compressed matrices under distributions" "{r['kernel'] for r in d['rows']} == {'cholesky', 'lu'} and all(r['messages'] == r['transfers'] > 0 for r in d['rows'] if r['nodes_per_column'] > 1)"
+json "compressed matrices under distributions: weights balance what they weigh" "all(min(r['flops_load'] for r in d['rows'] if r['kernel'] == k and r['weights'] == 'flops') <= 1.1 for k in ('cholesky', 'lu'))"
+check "a table of distributions" grep -q "^2,lu,480,40," t.csv
+expect 2 "one node has no distribution" "$tesela" bench tlr-distributions --n 480 --tile 40
+holds "one node has no distribution" err "start it with mpirun"
 expect 0 "families with numbers" "$tesela" dist compare --count 3 --tiles 9 --families 1d1d:1,2,5,block_cyclic,1d:1,1,3 --json
 json "families with numbers" "[f['family'] for f in (d if isinstance(d, list) else d['families'])] == ['1d1d:1,2,5', 'block_cyclic', '1d:1,1,3']"
 finish
