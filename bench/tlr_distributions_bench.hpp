@@ -16,15 +16,15 @@ namespace tesela::bench {
 struct TlrDistributionsOptions {
     cli::RunOptions run;
     /// What is factored by Cholesky; its n is that of the other matrix too.
-    CovarianceProblem problem{.n = 6000};
-    Index tile = 300;
+    CovarianceProblem problem{.n = 4000};
+    Index tile = 200;
     std::vector<Operation> operations{Operation::cholesky, Operation::lu};
     /// Families of distributions; none: those that the catalogue has for the nodes.
     std::vector<std::string> families{};
     double alpha = 2;
     /// Of paper 001's generator, for LU.
     SyntheticDensity density{};
-    int rounds = 5;
+    int rounds = 3;
     /// CSV file for the rows, in which those of other numbers of nodes stay; empty: none.
     std::string table{};
 };

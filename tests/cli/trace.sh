@@ -57,7 +57,7 @@ expect 0 "an exact evaluation" "$tesela" loglik field.csv --coords x,y --value z
 refused "ranks of dense tiles" "exact.trace has no ranks" "$tesela" trace ranks exact.trace
 
 mkdir figures
-expect 0 "figure 2 of paper 004" "$tesela" bench tlr-ranks --n 800 --tile 100 --accuracy 1e-3 --folder figures --json
+expect 0 "figure 2 of paper 004" "$tesela" bench tlr-ranks --n 800 --tile 100 --accuracy 1e-5 --folder figures --json
 json "figure 2 of paper 004" "[r['case'] for r in d['rows']] == ['syn-2D', 'st-2D-sqexp', 'st-3D-sqexp'] and all(r['mean_final'] > 0 for r in d['rows'])"
 check "figure 2 of paper 004" [ "$(ls figures | wc -l)" = 4 ]
 expect 2 "another case" "$tesela" bench tlr-ranks --cases st-4D --folder figures

@@ -117,6 +117,7 @@ void draw_tiles(Svg& svg, const RankMaps& maps, const Panel& panel, const SvgBox
     const GridSize grid = maps.tiling.grid();
     const double width = box.width / static_cast<double>(grid.cols);
     const double height = box.height / static_cast<double>(grid.rows);
+    svg.open_group("shape-rendering=\"crispEdges\"");  // without seams between tiles
     for (Index i = 0; i < grid.rows; ++i) {
         Index end = 0;
         for (Index j = 0; j < grid.cols; j = end) {
@@ -126,9 +127,10 @@ void draw_tiles(Svg& svg, const RankMaps& maps, const Panel& panel, const SvgBox
             while (end < grid.cols && is_stored({i, end}, maps.stored) && colour_of(panel, {i, end}) == colour) ++end;
             svg.rect({box.x + static_cast<double>(j) * width, box.y + static_cast<double>(i) * height,
                       static_cast<double>(end - j) * width, height},
-                     fmt::format("fill=\"{0}\" stroke=\"{0}\" stroke-width=\"0.3\"", hex(colour)));
+                     fmt::format("fill=\"{}\"", hex(colour)));
         }
     }
+    svg.close_group();
 }
 
 /// Whole numbers of tiles, at the middles of the tiles.
