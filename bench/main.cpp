@@ -23,6 +23,8 @@
 #include "soak_bench.hpp"
 #include "tables_bench.hpp"
 #include "tlr_bench.hpp"
+#include "tlr_distributions_bench.hpp"
+#include "tlr_ranks_bench.hpp"
 #include "tlr_switches_bench.hpp"
 #include "tlr_tile_bench.hpp"
 #include "trace_bench.hpp"
@@ -703,6 +705,46 @@ void add_tlr_tile(CLI::App& app, int& exit_code) {
     });
 }
 
+void print_rank_rows(const nlohmann::ordered_json& result) {
+    fmt::print("{:<13}{:>8}{:>7}{:>24}{:>24}{:>11}{:>10}\n", "case", "n", "tile", "as generated: mean, max",
+               "as factored: mean, max", "of dense", "seconds");
+    for (const auto& row : result.at("rows"))
+        fmt::print("{:<13}{:>8}{:>7}{:>24}{:>24}{:>10.1f}%{:>10.1f}\n", row.at("case").get<std::string>(),
+                   row.at("n").get<Index>(), row.at("tile").get<Index>(),
+                   fmt::format("{:.1f}, {}", row.at("mean_initial").get<double>(), row.at("max_initial").get<Index>()),
+                   fmt::format("{:.1f}, {}", row.at("mean_final").get<double>(), row.at("max_final").get<Index>()),
+                   100 * row.at("bytes_final").get<double>() / row.at("dense_bytes").get<double>(),
+                   row.at("seconds").get<double>());
+}
+
+void add_tlr_ranks(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<bench::TlrRanksOptions>();
+    options->run.tile = "500";
+    auto* command = app.add_subcommand("tlr-ranks",
+                                       "Figure 2 of paper 004: ranks of compressed matrices before and after their "
+                                       "Cholesky factorisation, as pictures and a table");
+    command->add_option("--n", options->n, "Points, on a grid of which each is moved a little")->capture_default_str();
+    command->add_option("--accuracy", options->accuracy, "Of a tile, in the Frobenius norm")->capture_default_str();
+    cli::comma_separated(command->add_option("--cases", options->cases,
+                                             fmt::format("Some of {}", fmt::join(bench::tlr_rank_cases(), ","))));
+    command->add_option("--folder", options->folder, "Where the files go")->capture_default_str();
+    cli::add_engine_options(*command, options->run);
+    cli::add_tiling_options(*command, options->run);
+    cli::add_json_option(*command, options->run);
+    command->callback([=, &exit_code] {
+        exit_code = cli::run_guarded("tesela bench tlr-ranks", [&] {
+            const auto engine = cli::start_engine(options->run);
+            const auto result = bench::tlr_ranks_benchmark(*engine, *options);
+            if (engine->this_node() != NodeId{0}) return cli::success;
+            if (options->run.json)
+                fmt::print("{}\n", result.dump(2));
+            else
+                print_rank_rows(result);
+            return cli::success;
+        });
+    });
+}
+
 void add_tlr_switches(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<bench::TlrSwitchesOptions>();
     auto* command = app.add_subcommand("tlr-switches",
@@ -727,6 +769,56 @@ void add_tlr_switches(CLI::App& app, int& exit_code) {
                                row.at("over_none").get<double>(), row.at("gbytes_sent").get<double>(),
                                row.at("gbytes_of_largest_rank").get<double>());
             return print_checks(result, options->run.json) ? cli::success : cli::failed;
+        });
+    });
+}
+
+void print_distribution_rows(const nlohmann::ordered_json& result) {
+    fmt::print("{:<10}{:<18}{:<8}{:>9}{:>10}{:>12}{:>11}{:>8}{:>14}\n", "kernel", "family", "weights", "seconds",
+               "messages", "bytes", "flops load", "load", "dependencies");
+    for (const auto& row : result.at("rows"))
+        fmt::print(
+            "{:<10}{:<18}{:<8}{:>9.4f}{:>10.0f}{:>12}{:>11.3f}{:>8.3f}{:>14.3f}\n", row.at("kernel").get<std::string>(),
+            row.at("family").get<std::string>(), row.at("weights").get<std::string>(), row.at("seconds").get<double>(),
+            row.at("messages").get<double>(), format_bytes(row.at("bytes").get<double>()),
+            row.at("flops_load").get<double>(), row.at("load").get<double>(), row.at("dependencies").get<double>());
+    for (const auto& note : result.at("notes")) fmt::print("note: {}\n", note.get<std::string>());
+}
+
+void add_tlr_distributions(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<bench::TlrDistributionsOptions>();
+    auto kernels = std::make_shared<std::vector<std::string>>(std::vector<std::string>{"cholesky", "lu"});
+    auto* command = app.add_subcommand(
+        "tlr-distributions",
+        "Cholesky and LU of compressed matrices under paper 001's distributions, made for measured ranks: times, loads "
+        "and bytes beside the paper's metrics. Needs mpirun; exit code 1 if other bytes are sent than ranks say");
+    add_problem_options(*command, options->problem);
+    command->add_option("--tile", options->tile, "Tile size, of which --n is a multiple")->capture_default_str();
+    cli::allow_only(
+        cli::comma_separated(command->add_option("--kernel", *kernels, "Factorisations"))->capture_default_str(),
+        {"cholesky", "lu"});
+    cli::comma_separated(command->add_option("--families", options->families,
+                                             "Families of distributions (default: those that fit the nodes)"));
+    command->add_option("--alpha", options->alpha, "For bce, rs and hybrid")->capture_default_str();
+    command->add_option("--delta", options->density.delta, "Of paper 001's generator, for LU")->capture_default_str();
+    cli::at_least(command->add_option("--seed", options->density.seed, "Of the same"), std::uint64_t{0})
+        ->capture_default_str();
+    command->add_option("--rounds", options->rounds, "Best of so many, the families in turn")->capture_default_str();
+    command->add_option("--table", options->table, "CSV file for the results; rows of other numbers of nodes stay");
+    cli::add_engine_options(*command, options->run);
+    cli::add_json_option(*command, options->run);
+    command->callback([=, &exit_code] {
+        exit_code = cli::run_guarded("tesela bench tlr-distributions", [&] {
+            options->operations.clear();
+            for (const std::string& name : *kernels)
+                options->operations.push_back(parse_name(operation_names, name, "--kernel"));
+            const auto engine = cli::start_engine(options->run);
+            const auto result = bench::tlr_distributions_benchmark(*engine, *options);
+            if (engine->this_node() == NodeId{0}) {
+                if (!options->run.json) print_distribution_rows(result);
+                print_checks(result, options->run.json);
+            }
+            return all_met(result) ? cli::success : cli::failed;
         });
     });
 }
@@ -947,6 +1039,8 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): options
     add_tlr(app, exit_code);
     add_tlr_tile(app, exit_code);
     add_tlr_switches(app, exit_code);
+    add_tlr_ranks(app, exit_code);
+    add_tlr_distributions(app, exit_code);
     add_paper001(app, exit_code);
     add_paper004(app, exit_code);
     add_prediction(app, exit_code);

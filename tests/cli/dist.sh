@@ -53,6 +53,38 @@ echo "[]" > empty.json
 bad_dist "another format" "format" show empty.json
 bad_dist "different grids" "tiles" moves a.json d.json
 bad_dist "an unwritable folder" "nowhere" make bce --tiles 4 --count 2 -o nowhere/d.json
+
+# Ranks of a run, as they come in a trace.
+low=(simulate --platform sdumont-gsl --nodes 2sdc --density synthetic:40 --tiles 16 --tile 400)
+expect 0 "a trace with ranks" "$tesela" "${low[@]}" --trace low.trace cholesky
+expect 0 "a trace with ranks of all tiles" "$tesela" "${low[@]}" --trace all.trace lu
+expect 0 "a distribution for ranks" "$tesela" dist make bce --tiles 16 --count 4 --ranks low.trace -o ranked.json
+expect 0 "a distribution for dense tiles" "$tesela" dist make bce --tiles 16 --count 4 -o dense.json
+expect 0 "families by ranks" "$tesela" dist compare --tiles 16 --count 4 --ranks low.trace --families bce,ranked.json,dense.json --json
+json "families by ranks: what is made for them is better" "d[0]['max_load'] == d[1]['max_load'] < d[2]['max_load'] and d[0]['bytes'] == d[1]['bytes']"
+cp out ranked.out
+expect 0 "bytes by ranks" "$tesela" dist compare --tiles 16 --count 4 --tile 400 --families ranked.json --json
+check "bytes by ranks are fewer" python3 -c "
+import json
+a, b = (json.load(open(f)) for f in ('ranked.out', 'out'))
+assert a[1]['transfers'] == b[0]['transfers'] and a[1]['bytes'] < 0.7 * b[0]['bytes'], (a, b)"
+expect 0 "ranks of all tiles" "$tesela" dist make hybrid --tiles 16 --count 5 --kernel lu --ranks all.trace:A -o lu.json
+bad_dist "ranks of other tiles" "are of 16 x 16 tiles, and 20 x 20 are asked for" make bce --tiles 20 --count 4 --ranks low.trace
+bad_dist "ranks of tiles of another size" "are of tiles of 400 rows, and --tile is 960" make bce --tiles 16 --count 4 --tile 960 --ranks low.trace
+bad_dist "ranks of another matrix" 'no ranks of a matrix "B"; it has those of A' make bce --tiles 16 --count 4 --ranks low.trace:B
+bad_dist "ranks of half a matrix" "the lower triangle of A alone, and lu works on all tiles" make bce --tiles 16 --count 4 --kernel lu --ranks low.trace
+bad_dist "ranks and a density" "excludes" make bce --tiles 16 --count 4 --density dense --ranks low.trace
+bad_dist "ranks of no trace" "is not a trace" make bce --tiles 16 --count 4 --ranks dense.json
+bad_dist "ranks of no file" "cannot read" make bce --tiles 16 --count 4 --ranks nothing.trace
+expect 0 "a trace without ranks" "$tesela" simulate cholesky --platform sdumont-gsl --nodes 2sdc --tiles 16 --trace dense.trace
+bad_dist "ranks of dense tiles" "has no ranks: it is the trace of a run in which no tile was compressed" make bce --tiles 16 --count 4 --ranks dense.trace
+
+expect 0 "compressed matrices under distributions" "${mpirun[@]}" -n 2 "$tesela" bench tlr-distributions --n 480 --tile 40 --rounds 1 --workers 1 --table t.csv --json
+json "compressed matrices under distributions" "{r['kernel'] for r in d['rows']} == {'cholesky', 'lu'} and all(r['messages'] == r['transfers'] > 0 for r in d['rows'] if r['nodes_per_column'] > 1)"
+json "compressed matrices under distributions: weights balance what they weigh" "all(min(r['flops_load'] for r in d['rows'] if r['kernel'] == k and r['weights'] == 'flops') <= 1.1 for k in ('cholesky', 'lu'))"
+check "a table of distributions" grep -q "^2,lu,480,40," t.csv
+expect 2 "one node has no distribution" "$tesela" bench tlr-distributions --n 480 --tile 40
+holds "one node has no distribution" err "start it with mpirun"
 expect 0 "families with numbers" "$tesela" dist compare --count 3 --tiles 9 --families 1d1d:1,2,5,block_cyclic,1d:1,1,3 --json
 json "families with numbers" "[f['family'] for f in (d if isinstance(d, list) else d['families'])] == ['1d1d:1,2,5', 'block_cyclic', '1d:1,1,3']"
 finish

@@ -79,7 +79,7 @@ expect 2 "accuracy of exact matrices" "$tesela" loglik "${meuse[@]}" "${at[@]}" 
 holds "accuracy of exact matrices" err "give --method tlr"
 expect 2 "a negative accuracy" "$tesela" loglik "${meuse[@]}" "${at[@]}" --method tlr --accuracy -1
 expect 2 "a plan of a compressed matrix" "$tesela" fit "${meuse[@]}" --method tlr --plan auto -o bad.json
-holds "a plan of a compressed matrix" err "--plan is for exact matrices"
+holds "a plan of a compressed matrix" err "--plan auto is for exact matrices: give a file of tesela plan --ranks"
 
 # Four nodes.
 expect 0 "fit on four nodes" "${mpirun[@]}" -n 4 "$tesela" fit "${meuse[@]}" --fix smoothness=1.5 --tile 16 -o four.json --json

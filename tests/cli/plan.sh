@@ -80,6 +80,32 @@ check "a fit by the plan" python3 -c "
 import json
 a, b = (json.load(open(f)) for f in ('alone.json', 'planned.json'))
 assert abs(a['loglik'] - b['loglik']) < 1e-7 and b['configuration']['tile'] == 16, (a['loglik'], b['loglik'])"
+# Compressed matrices: the ranks of an evaluation, a plan for them, and evaluations by it.
+tlr=(loglik "$data/meuse.csv" --coords x,y --value log_zinc --family exponential --theta sigma2=0.6,range=400,nugget=0.1 --workers 1 --method tlr --accuracy 1e-6)
+expect 0 "ranks of an evaluation" "$tesela" "${tlr[@]}" --tile 16 --trace ranks.trace --json
+cp out compressed
+expect 0 "a plan for ranks" "$tesela" plan geo --platform pair.json --n 155 --ranks ranks.trace --budget 2 -o ranked.json --json
+json "a plan for ranks" "d['tile'] == 16 and d['tiles'] == 10 and d['makespan'] >= d['lower_bound']"
+cp out ranked
+expect 0 "the same without ranks" "$tesela" plan geo --platform pair.json --n 155 --tile 16 --budget 2 -o unranked.json --json
+check "a plan for ranks takes less" python3 -c "
+import json
+a, b = (json.load(open(f)) for f in ('ranked', 'out'))
+assert a['lower_bound'] < b['lower_bound'] and a['strategies'][0]['makespan'] < b['strategies'][0]['makespan'] and a['lp_ideal'] != b['lp_ideal'], (a, b)"
+expect 0 "an evaluation by a plan for ranks" "${mpirun[@]}" -n 2 "$tesela" "${tlr[@]}" --plan ranked.json --json
+check "an evaluation by a plan for ranks" python3 -c "
+import json
+a, b = (json.load(open(f)) for f in ('compressed', 'out'))
+assert abs(a['loglik'] - b['loglik']) < 1e-5 and b['compression']['bytes'] < b['compression']['dense_bytes'], (a, b)"
+for application in cholesky lu; do
+    expect 0 "ranks of $application" "$tesela" simulate $application --platform pair.json --tiles 8 --tile 200 --density synthetic:40 --trace $application.trace
+    expect 0 "a plan of $application for ranks" "$tesela" plan $application --platform pair.json --tiles 8 --ranks $application.trace --budget 0 -o $application.json
+done
+bad "ranks of other tiles" "are of 8 x 8 tiles, and 9 x 9 are asked for" "$tesela" plan cholesky --platform pair.json --tiles 9 --ranks cholesky.trace -o bad.json
+bad "ranks of half a matrix" "the lower triangle of A alone" "$tesela" plan lu --platform pair.json --tiles 8 --ranks cholesky.trace -o bad.json
+bad "ranks of tiles of another size" "are of tiles of 200 rows, and --tile is 100" "$tesela" plan lu --platform pair.json --tiles 8 --tile 100 --ranks lu.trace -o bad.json
+bad "ranks for many sizes" "--ranks are of tiles of one size" "$tesela" plan lu --platform pair.json --n 1600 --tile auto --ranks lu.trace -o bad.json
+bad "ranks of distances" "mds has no compressed one" "$tesela" plan mds "${mds[@]}" --ranks lu.trace -o bad.json
 expect 2 "a plan for more nodes" "$tesela" "${fit[@]}" --plan pair_plan.json -o bad.json
 holds "a plan for more nodes" err "pair_plan.json is a plan for 2 nodes of pair, and this run has 1: plan for these"
 expect 0 "a plan for another matrix" "$tesela" plan geo --platform pair.json --n 150 --tile 10 --budget 0 -o other.json

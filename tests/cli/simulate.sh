@@ -120,7 +120,23 @@ import json
 a, b = (json.load(open(f)) for f in ('traced', 'out'))
 assert a['tasks'] == b['tasks'] and a['transfers'] == b['messages'] and abs(a['makespan'] - b['makespan']) < 1e-3 and not b['warnings']"
 expect 0 "trace table" "$tesela" trace table utilisation t
-expect 0 "ranks of a trace" "$tesela" simulate cholesky --platform p.json --tiles 12 --ranks t --json
+expect 0 "a simulation with ranks" "$tesela" simulate cholesky --platform p.json --tiles 12 --density synthetic:40 --trace low --json
+cp out ranked
+expect 0 "ranks of a trace" "$tesela" simulate cholesky --platform p.json --tiles 12 --ranks low --json
+check "ranks of a trace are those of the run" python3 -c "
+import json
+a, b = (json.load(open(f)) for f in ('ranked', 'out'))
+assert (a['makespan'], a['bytes'], a['tile']) == (b['makespan'], b['bytes'], b['tile']) and a['makespan'] < json.load(open('traced'))['makespan']"
+expect 0 "ranks of a trace, in an evaluation" "$tesela" simulate geo --platform p.json --tiles 12 --ranks low --json
+for arguments in "cholesky --tiles 12 --ranks t=has no ranks" "gemm --tiles 12 --ranks t=has no ranks" \
+    "cholesky --tiles 13 --ranks low=are of 12 x 12 tiles, and 13 x 13 are asked for" \
+    "cholesky --tiles 12 --tile 500 --ranks low=are of tiles of 960 rows, and --tile is 500" \
+    "cholesky --tiles 12 --ranks low:B=no ranks of a matrix \"B\"; it has those of A" \
+    "lu --tiles 12 --ranks low=the lower triangle of A alone, and lu works on all tiles"; do
+    read -ra words <<<"${arguments%%=*}"
+    expect 2 "ranks: $arguments" "$tesela" simulate "${words[@]}" --platform p.json
+    holds "ranks: $arguments" err "${arguments#*=}"
+done
 
 if "$tesela" simulate cholesky --platform p.json --tiles 2 --network simgrid --json >out 2>err; then
     expect 0 "simgrid" "$tesela" simulate cholesky --platform p.json --tiles 24 --tile 480 --dist block_cyclic:2x3 --network simgrid --json

@@ -29,6 +29,40 @@ for table in tasks comms memory waits workers edges counters utilisation kernels
     expect 0 "table $table" "$tesela" trace table "$table" "$corpus/cholesky"
     check "table $table has no header" [ "$(wc -l <out)" -ge 1 ]
 done
+
+# Ranks: those of a traced evaluation are those that it reports.
+expect 0 "a field" "$tesela" sample --n 1500 --theta sigma2=1,range=0.1,nugget=0.1 --family exponential --seed 3 -o field.csv --quiet
+compressed=(loglik field.csv --coords x,y --value z --family exponential --theta sigma2=1,range=0.1,nugget=0.1 --method tlr --accuracy 1e-4 --tile 200 --json)
+expect 0 "a traced evaluation" "$tesela" "${compressed[@]}" --trace ranks.trace
+expect 0 "the same evaluation, with a report" "$tesela" "${compressed[@]}"
+cp out evaluated
+expect 0 "ranks" "$tesela" trace ranks ranks.trace -o ranks.csv --svg ranks.svg --json
+json "ranks" "(d['matrix'], d['tile_rows'], d['tile_cols'], d['tile']) == ('Sigma', 8, 8, 200) and d['initial']['tiles'] == 36"
+check "ranks are those of the evaluation" python3 -c "
+import csv, json
+run, ranks = json.load(open('evaluated'))['compression'], json.load(open('out'))['final']
+assert (run['rank_mean'], run['rank_max'], run['bytes'], run['dense_bytes']) == (ranks['mean'], ranks['max'], ranks['bytes'], ranks['dense_bytes']), (run, ranks)
+rows = list(csv.DictReader(open('ranks.csv')))
+low = [int(r['final']) for r in rows if r['final'] != '-1']
+assert len(rows) == 36 and max(low) == ranks['max'] and abs(sum(low) / len(low) - ranks['mean']) < 1e-9
+assert all(int(r['change']) == int(r['final']) - int(r['initial']) for r in rows)"
+for text in "as generated" "as factored" "difference" "tile row" "stored whole" "</svg>"; do
+    check "picture of ranks: $text" grep -q "$text" ranks.svg
+done
+expect 0 "ranks for people" "$tesela" trace ranks ranks.trace --matrix Sigma
+holds "ranks for people" out "8 x 8 tiles of 200, on and below the diagonal"
+refused "ranks of another matrix" 'no ranks of a matrix "B"; it has those of Sigma' "$tesela" trace ranks ranks.trace --matrix B
+refused "ranks of a trace of before" "does not say how large the tiles of A are" "$tesela" trace ranks "$corpus/all_kinds"
+expect 0 "an exact evaluation" "$tesela" loglik field.csv --coords x,y --value z --family exponential --theta sigma2=1,range=0.1,nugget=0.1 --trace exact.trace
+refused "ranks of dense tiles" "exact.trace has no ranks" "$tesela" trace ranks exact.trace
+
+mkdir figures
+expect 0 "figure 2 of paper 004" "$tesela" bench tlr-ranks --n 800 --tile 100 --accuracy 1e-5 --folder figures --json
+json "figure 2 of paper 004" "[r['case'] for r in d['rows']] == ['syn-2D', 'st-2D-sqexp', 'st-3D-sqexp'] and all(r['mean_final'] > 0 for r in d['rows'])"
+check "figure 2 of paper 004" [ "$(ls figures | wc -l)" = 4 ]
+expect 2 "another case" "$tesela" bench tlr-ranks --cases st-4D --folder figures
+holds "another case" err "--cases has st-4D; it takes some of syn-2D, st-2D-sqexp, st-3D-sqexp"
+
 expect 0 diff "$tesela" trace diff "$corpus/cholesky" "$corpus/all_kinds" --json
 json diff "{r['group'] for r in d} == {'run', 'bound', 'kernel', 'phase', 'idle'}"
 

@@ -22,7 +22,7 @@ void expect_done(const Status& status) {
 void run_operation(Stream& stream, Operation operation, const Tiling& tiling, const Distribution& owners,
                    const FactorOptions& options) {
     const Matrix<double> A(stream, tiling, owners,
-                           given("A", operation == Operation::cholesky ? Stored::lower : Stored::full));
+                           given(operation_matrix, operation == Operation::cholesky ? Stored::lower : Stored::full));
     switch (operation) {
         case Operation::cholesky: cholesky(stream, A, options); break;
         case Operation::lu: lu(stream, A, options); break;

@@ -6,6 +6,9 @@
 
 namespace tesela {
 
+/// The matrix that is factored, by its name in the stream; a product's are A, B and C.
+inline constexpr const char* operation_matrix = "A";
+
 /// Submits a product C = A·B, an LU or a Cholesky factorization of matrices with this tiling and these owners, and
 /// waits for it. Nothing generates the matrices: it is for engines without data, which record or simulate.
 /// The options are a factorization's; a product has none.

@@ -16,7 +16,6 @@
 #include "tesela/io/output_file.hpp"
 #include "tesela/report/owner_map.hpp"
 #include "tesela/sim/allocation_metrics.hpp"
-#include "tesela/sim/rank_model.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -57,12 +56,12 @@ struct ProblemOptions {
     Index count = 0;
     double alpha = 2;
     Operation operation = Operation::cholesky;
-    std::string density = "dense";
+    DensityOptions contents;
     std::uint64_t seed = 0;
     std::vector<double> powers;
     std::string platform;
     std::string nodes;
-    Index tile = 960;
+    std::optional<Index> tile{};
 };
 
 void add_problem_options(CLI::App& command, ProblemOptions& options) {
@@ -74,10 +73,7 @@ void add_problem_options(CLI::App& command, ProblemOptions& options) {
         ->capture_default_str();
     add_choice(command, "--kernel", options.operation, operation_names,
                "Operation whose work on a tile is the weight of that tile");
-    command
-        .add_option("--density", options.density,
-                    "What the tiles hold: dense, or synthetic:DELTA (paper 001's low-rank generator)")
-        ->capture_default_str();
+    add_density_options(command, options.contents);
     at_least(command.add_option("--seed", options.seed, "Of the density and of random families"), std::uint64_t{0})
         ->capture_default_str();
     auto* powers = comma_separated(
@@ -90,23 +86,29 @@ void add_problem_options(CLI::App& command, ProblemOptions& options) {
         .add_option("--nodes", options.nodes,
                     "Nodes of the platform to use, by number and type, as 6che+6chi (default: all)")
         ->needs(platform);
-    command.add_option("--tile", options.tile, "Tile size, for the platform's powers and for the bytes of transfers")
-        ->capture_default_str();
+    at_least(command.add_option("--tile", options.tile,
+                                "Tile size, for the platform's powers and for the bytes of transfers (default: that "
+                                "of --ranks, else 960)"),
+             Index{1});
     count->excludes(powers)->excludes(platform);
     powers->excludes(platform);
 }
 
-DistributionRequest request_of(const ProblemOptions& options) {
-    DistributionRequest request{.workload = {.operation = options.operation,
-                                             .density = parse_density(options.density, options.tiles, options.seed)},
+TileContents contents_of(const ProblemOptions& options) {
+    return tile_contents(options.contents,
+                         {.tiles = options.tiles, .tile = options.tile, .operation = options.operation}, options.seed);
+}
+
+DistributionRequest request_of(const ProblemOptions& options, const TileContents& contents) {
+    DistributionRequest request{.workload = {.operation = options.operation, .density = contents.density},
                                 .nodes = options.count,
                                 .alpha = options.alpha,
                                 .seed = options.seed,
                                 .powers = options.powers};
     if (!options.platform.empty()) {
         const Platform platform = read_platform(options.platform, options.nodes);
-        request.powers = update_powers(platform, options.tile);
-        request.steps = cholesky_constraint(platform, options.tile);
+        request.powers = update_powers(platform, contents.tile);
+        request.steps = cholesky_constraint(platform, contents.tile);
     }
     if (!request.powers.empty()) request.nodes = static_cast<Index>(request.powers.size());
     if (request.nodes < 1) throw Error("say how many nodes there are: --count P, --powers LIST or --platform FILE");
@@ -145,7 +147,8 @@ void add_make(CLI::App& dist, int& exit_code) {
         "  random[:SEED]       each tile anywhere, for tests\n"
         "  FILE.json           a distribution from a file");
     on_call(*command, exit_code, [options] {
-        const nlohmann::json json = make_family(options->family, request_of(options->problem));
+        const nlohmann::json json =
+            make_family(options->family, request_of(options->problem, contents_of(options->problem)));
         write_file(options->output, json.dump() + "\n");
     });
 }
@@ -197,9 +200,9 @@ struct Yardstick {
     double ideal = 0;
 };
 
-std::vector<NodeTimes> times_of(const ProblemOptions& problem, const DistributionRequest& request) {
+std::vector<NodeTimes> times_of(const ProblemOptions& problem, const DistributionRequest& request, Index tile) {
     if (problem.platform.empty()) return times_by_power(request.workload.costs, request.nodes, request.powers);
-    return platform_times(read_platform(problem.platform, problem.nodes), problem.operation, problem.tile);
+    return platform_times(read_platform(problem.platform, problem.nodes), problem.operation, tile);
 }
 
 ComparedFamily measure(const std::string& family, const DistributionRequest& request, const CompareOptions& options,
@@ -240,19 +243,20 @@ std::vector<std::string> whole_families(const std::vector<std::string>& words) {
 }
 
 std::vector<ComparedFamily> compare(const CompareOptions& options) {
-    const DistributionRequest request = request_of(options.problem);
+    const TileContents contents = contents_of(options.problem);
+    const DistributionRequest request = request_of(options.problem, contents);
     std::optional<RecordedOperation> recorded;
     if (options.simulate && !request.powers.empty())
         throw Error("--simulate compares on equal nodes (--count); for others use tesela simulate --dist");
     if (options.simulate || options.problem.tiles <= most_recorded_tiles)
-        recorded.emplace(
-            request.workload.operation,
-            OperationSize{.tiles = options.problem.tiles,
-                          .nodes = request.nodes,
-                          .tile = options.problem.tile,
-                          .rank = [ranks = ranks_from_density(request.workload.density, options.problem.tile)](
-                                      TileIndex tile) { return ranks.rank("", tile); }});
-    Yardstick by{.times = times_of(options.problem, request)};
+        recorded.emplace(request.workload.operation,
+                         OperationSize{.tiles = options.problem.tiles,
+                                       .nodes = request.nodes,
+                                       .tile = contents.tile,
+                                       .rank = [&map = contents.ranks](TileIndex tile) {
+                                           return map.ranks[static_cast<std::size_t>(tile.i * map.grid.cols + tile.j)];
+                                       }});
+    Yardstick by{.times = times_of(options.problem, request, contents.tile)};
     by.ideal = ideal_time(request.workload, by.times);
     std::vector<ComparedFamily> rows;
     for (const auto& name : options.families.empty() ? families_for(request) : whole_families(options.families))

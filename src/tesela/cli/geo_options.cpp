@@ -247,6 +247,15 @@ void add_method_options(CLI::App& command, GeoOptions& options) {
                            "With tlr: so many diagonals of tiles, from the main one on, are stored whole (default: "
                            "as some tiles make it look best)"),
         Index{1});
+    command
+        .add_option("--refine", options.refine,
+                    "With tlr: improve solutions against the true matrix, of which nothing is stored, until residuals "
+                    "are this small, as 1e-10: means of predictions and coefficients are then exact to that, whatever "
+                    "--accuracy is")
+        ->check(CLI::Range(1e-15, 1.0));
+    command.add_flag(
+        "--single", options.single,
+        "With tlr: store what the accuracy allows of U and V in single precision, which takes less memory");
 }
 
 namespace {
@@ -266,11 +275,11 @@ bool compression_pays(const geo::RankSample& ranks, Index n, std::string& reason
     return pays;
 }
 
-/// Nodes whose arithmetic differs in the last digit may sample ranks that do: all take the largest.
-void compress(geo::LikelihoodOptions& result, const GeoOptions& options, StarpuEngine& engine) {
-    const CompressedCut given{.tile = is_automatic_tile(options.run.tile) ? 0 : result.tile,
-                              .band = options.band.value_or(0)};
-    const CompressedCut cut = options.ranks->cheapest_cut(engine.total_workers(), given);
+/// With tiles of this size, if it is not 0. Nodes whose arithmetic differs in the last digit may sample ranks that do:
+/// all take the largest.
+void compress(geo::LikelihoodOptions& result, const GeoOptions& options, StarpuEngine& engine, Index tile) {
+    const CompressedCut cut =
+        options.ranks->cheapest_cut(engine.total_workers(), {.tile = tile, .band = options.band.value_or(0)});
     result.tile = static_cast<Index>(engine.max(static_cast<double>(cut.tile)));
     result.compression =
         geo::TileAccuracy{.accuracy = accuracy_of(options),
@@ -287,7 +296,8 @@ void resolve_method(GeoOptions& options, const geo::Observations& observations, 
     const Index n = observations.size();
     if (options.method == Method::exact) {
         for (const auto& [given, name] :
-             {std::pair(options.accuracy.has_value(), "--accuracy"), std::pair(options.band.has_value(), "--band")})
+             {std::pair(options.accuracy.has_value(), "--accuracy"), std::pair(options.band.has_value(), "--band"),
+              std::pair(options.refine.has_value(), "--refine"), std::pair(options.single, "--single")})
             if (given) throw Error("{} is of compressed matrices: give --method tlr, or auto, with it", name);
         return;
     }
@@ -304,8 +314,8 @@ void resolve_method(GeoOptions& options, const geo::Observations& observations, 
         notes.push_back(std::move(reason));
     }
     if (options.method == Method::exact) return;
-    if (!options.plan.empty())
-        throw Error("--plan is for exact matrices: what compressed tiles take is not planned for");
+    if (plans_by_itself(options))
+        throw Error("--plan auto is for exact matrices: give a file of tesela plan --ranks for compressed ones");
     options.ranks = ranks;
 }
 
@@ -371,11 +381,15 @@ geo::Overlap overlap_of(geo::OverlapChoice choice, const StarpuEngine& engine) {
 
 geo::LikelihoodOptions likelihood_options(const GeoOptions& options, Index n, StarpuEngine& engine,
                                           const steering::RunningPlan* plan) {
-    if (plan == nullptr && !options.plan.empty()) return planned_options(options, n, engine);
+    engine.require_alike("how the covariance matrix is stored, by --method", options.ranks ? 1 : 0);
+    if (plan == nullptr && !options.plan.empty()) {
+        geo::LikelihoodOptions planned = planned_options(options, n, engine);
+        if (options.ranks) compress(planned, options, engine, planned.tile);
+        return planned;
+    }
     geo::LikelihoodOptions result{.tile = tile_size(options.run, n, engine),
                                   .overlap = overlap_of(options.overlap, engine)};
-    engine.require_alike("how the covariance matrix is stored, by --method", options.ranks ? 1 : 0);
-    if (options.ranks) compress(result, options, engine);
+    if (options.ranks) compress(result, options, engine, is_automatic_tile(options.run.tile) ? 0 : result.tile);
     if (plan != nullptr) {
         set_owners(result, plan->owners());
         return result;

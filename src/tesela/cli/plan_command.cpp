@@ -7,6 +7,7 @@
 #include "tesela/base/error.hpp"
 #include "tesela/base/units.hpp"
 #include "tesela/cli/choice_option.hpp"
+#include "tesela/cli/density_option.hpp"
 #include "tesela/cli/geo_options.hpp"
 #include "tesela/cli/help_groups.hpp"
 #include "tesela/cli/number_option.hpp"
@@ -43,7 +44,8 @@ struct PlanCommand {
     std::string nodes;
     Index tiles = 0;
     Index points = 0;
-    std::string tile = "960";        ///< or "auto"
+    std::optional<std::string> tile{};  ///< a number, or "auto"
+    std::string ranks;
     std::optional<Index> columns{};  ///< of the random matrix of mds
     double budget = 60;
     geo::OverlapChoice overlap{};
@@ -88,9 +90,9 @@ plan::Application application_of(const PlanCommand& options, const Platform& pla
         run_operation(stream, operation, tiling, owners.second);
     };
     return {.name = options.application,
-            .matrix = {.tiles = tiling.grid(), .tile = tile, .operation = operation},
+            .matrix = {.tiles = tiling.grid(), .tile = tile, .operation = operation, .name = operation_matrix},
             .submit = submit,
-            .steps = plan::by_antidiagonals({.first = {}, .second = {options.application}}, "A")};
+            .steps = plan::by_antidiagonals({.first = {}, .second = {options.application}}, operation_matrix)};
 }
 
 /// Tasks of an application on N x N tiles, about.
@@ -113,8 +115,9 @@ void require_simulable(const PlanCommand& options, Index tiles) {
 
 /// The tile size that --tile says, or those that were compared.
 plan::TileChoice tile_of(const PlanCommand& options, const Platform& platform, const plan::PlanOptions& with) {
-    if (!is_automatic_tile(options.tile)) {
-        const Index tile = parse_tile(options.tile);
+    const std::string text = options.tile.value_or("960");
+    if (!is_automatic_tile(text)) {
+        const Index tile = parse_tile(text);
         require_simulable(options, options.points > 0 ? ceil_div(options.points, tile) : options.tiles);
         return {.tile = tile, .tried = {}};
     }
@@ -212,6 +215,20 @@ void draw(const PlanCommand& options, const plan::Plan& plan, const plan::Planne
     picture("second.svg", plan.distributions.second, "Second phase");
 }
 
+/// Ranks are of tiles of one size: without --tile the plan is for that.
+void take_ranks(PlanCommand& options, plan::PlanOptions& with) {
+    if (options.ranks.empty()) return;
+    const bool is_geo = options.application == geo_application;
+    const Operation operation =
+        is_geo ? Operation::cholesky : parse_name(operation_names, options.application, "application");
+    RanksUse use{.tiles = options.tiles, .tile = std::nullopt, .operation = operation};
+    if (options.tile) use.tile = parse_tile(*options.tile);
+    if (options.points > 0) use.tiles = ceil_div(options.points, use.tile ? *use.tile : tile_of_ranks(options.ranks));
+    TracedRanks ranks = read_ranks(options.ranks, use);
+    options.tile = fmt::format("{}", ranks.tiling.rows(0));
+    with.simulation.ranks = ranks_from_maps({{is_geo ? geo::planned_matrix : operation_matrix, std::move(ranks.last)}});
+}
+
 void check(const PlanCommand& options) {
     if ((options.tiles > 0) == (options.points > 0))
         throw Error("say how large the matrix is: --tiles N, or --n N for so many rows, one of them");
@@ -219,6 +236,10 @@ void check(const PlanCommand& options) {
         throw Error("--json prints the table and -o - the plan, both to standard output: leave one of them out");
     if (options.overlap && options.application != geo_application)
         throw Error("--overlap is of likelihood evaluations: {} has no such steps", options.application);
+    if (!options.ranks.empty() && options.application == mds_application)
+        throw Error("--ranks is of matrices that are factored: mds has no compressed one");
+    if (!options.ranks.empty() && options.tile && is_automatic_tile(*options.tile))
+        throw Error("--ranks are of tiles of one size: leave --tile out, and it is that");
     if (options.columns && options.application != mds_application)
         throw Error("--columns is for mds, which multiplies by so many columns of random numbers; {} has none",
                     options.application);
@@ -232,7 +253,7 @@ void prepare_outputs(const PlanCommand& options) {
     if (problem) throw Error("the folder {} cannot be made: {}", options.pictures, problem.message());
 }
 
-int run(const PlanCommand& options) {
+int run(PlanCommand options) {
     // Every node of mpirun would plan the same: one does it.
     if (const auto rank = rank_by_launcher(); rank && *rank != "0") return success;
     check(options);
@@ -242,6 +263,7 @@ int run(const PlanCommand& options) {
     plan::PlanOptions with{.budget_seconds = options.budget};
     if (options.application == geo_application)
         with.simulation = as_run(evaluation_of(options, platform, 0, 0), platform);
+    take_ranks(options, with);
     with.progress = [&](Index simulated, double best) {
         progress.show([&] {
             return fmt::format("{} strategies simulated, best {}, {} of {}", simulated, format_seconds(best),
@@ -285,10 +307,10 @@ void add_plan_command(CLI::App& app, int& exit_code) {
     at_least(command->add_option("--n", options->points, "Instead: rows of the matrix, as observations of geo"),
              Index{2})
         ->excludes(tiles);
-    command
-        ->add_option("--tile", options->tile,
-                     "Tile size, or auto: sizes are compared by simulation, for as much as two fifths of the budget")
-        ->capture_default_str();
+    command->add_option("--tile", options->tile,
+                        "Tile size, or auto: sizes are compared by simulation, for as much as two fifths of the budget "
+                        "(default: that of --ranks, else 960)");
+    add_ranks_option(*command, options->ranks);
     at_least(
         command->add_option("--columns", options->columns, "Random columns that mds multiplies by (default: 1000)"),
         Index{1});

@@ -50,13 +50,12 @@ struct SimulateOptions {
     std::string platform;
     std::string nodes;
     Index tiles = 0;
-    Index tile = 960;
+    std::optional<Index> tile{};
     std::string distribution;
     NetworkChoice network = NetworkChoice::ports;
     SimulatedScheduler scheduler = SimulatedScheduler::earliest_finish;
     geo::OverlapChoice overlap{};
-    std::string density = "dense";
-    std::string ranks;
+    DensityOptions contents;
     Index sent_rank = 0;
     FactorOptions factor{};
     double noise = 0;
@@ -90,26 +89,40 @@ Operation operation_of(const SimulateOptions& options) {
 
 void check(const SimulateOptions& options) {
     if (options.tiles < 1) throw Error("--tiles must be at least 1; it is {}", options.tiles);
-    if (options.tile < 1) throw Error("--tile must be at least 1; it is {}", options.tile);
     if (options.noise < 0) throw Error("--noise must not be negative; it is {}", options.noise);
     if (options.max_pending < 1) throw Error("--max-pending must be at least 1; it is {}", options.max_pending);
-    if (is_geo(options) && options.tiles * options.tile < 2) throw Error("geo needs at least two points");
     const bool is_cholesky = !is_geo(options) && operation_of(options) == Operation::cholesky;
     if (!is_cholesky && (options.factor.lookahead > 0 || options.factor.diagonal_tile > 0))
         throw Error("--lookahead and --diagonal-tile are for cholesky; the operation is {}", options.operation);
 }
 
-TileMap density_of(const SimulateOptions& options) {
-    return parse_density(options.density, options.tiles, options.seed);
+/// What tiles hold; a product has several matrices, of which the trace knows each by its name.
+TileContents contents_of(const SimulateOptions& options) {
+    const RanksUse use{.tiles = options.tiles, .tile = options.tile, .operation = operation_of(options)};
+    if (use.operation != Operation::product || options.contents.ranks.empty())
+        return tile_contents(options.contents, use, options.seed);
+    return tile_contents({}, use, options.seed);
 }
 
-RankModel ranks_of(const SimulateOptions& options) {
-    RankModel ranks;
-    if (!options.ranks.empty())
-        ranks = ranks_from_trace(trace::read_trace(options.ranks));
-    else if (options.density != "dense")
-        ranks = ranks_from_density(density_of(options), options.tile);
-    else if (options.sent_rank > 0)
+RankModel ranks_of_product(const std::string& file) {
+    const trace::Trace trace = trace::read_trace(file);
+    if (traced_ranks(trace).size() == 1) throw Error("{} has ranks of one matrix, and a product has three", file);
+    if (traced_ranks(trace).empty()) (void)ranks_of_matrix(trace, "", file);  // says so
+    return ranks_from_trace(trace);
+}
+
+RankModel known_ranks(const SimulateOptions& options, const TileContents& contents) {
+    if (options.contents.ranks.empty()) {
+        if (options.contents.density == "dense") return {};
+        return ranks_from_density(contents.density, contents.tile);
+    }
+    if (operation_of(options) == Operation::product) return ranks_of_product(options.contents.ranks);
+    return ranks_from_maps({{is_geo(options) ? geo::planned_matrix : operation_matrix, contents.ranks}});
+}
+
+RankModel ranks_of(const SimulateOptions& options, const TileContents& contents) {
+    RankModel ranks = known_ranks(options, contents);
+    if (!ranks.rank && options.sent_rank > 0)
         throw Error("--sent-rank is for tiles of low rank: give --density or --ranks");
     ranks.sent_rank = options.sent_rank;
     return ranks;
@@ -120,27 +133,28 @@ struct ChosenDistribution {
     std::string name;
     Distribution distribution;
 };
-ChosenDistribution choose_distribution(const SimulateOptions& options, const Platform& platform) {
+ChosenDistribution choose_distribution(const SimulateOptions& options, const Platform& platform,
+                                       const TileContents& contents) {
     DistributionRequest request;
     request.workload.operation = operation_of(options);
-    request.workload.density = density_of(options);
+    request.workload.density = contents.density;
     request.nodes = node_count(platform);
     request.seed = options.seed;
-    request.powers = update_powers(platform, options.tile);
+    request.powers = update_powers(platform, contents.tile);
     const auto [least, most] = std::ranges::minmax(request.powers);
     ChosenDistribution chosen{.name = options.distribution};
     if (chosen.name.empty()) chosen.name = least == most ? "block_cyclic" : "1d1d";
-    if (chosen.name.starts_with("1d1d_constrained")) request.steps = cholesky_constraint(platform, options.tile);
+    if (chosen.name.starts_with("1d1d_constrained")) request.steps = cholesky_constraint(platform, contents.tile);
     chosen.distribution = make_family(chosen.name, request);
     return chosen;
 }
 
-void submit(Stream& s, const SimulateOptions& options, const Distribution& owners) {
-    const Index n = options.tiles * options.tile;
+void submit(Stream& s, const SimulateOptions& options, Index tile, const Distribution& owners) {
+    const Index n = options.tiles * tile;
     if (is_geo(options))
-        return geo::submit_evaluation(s, {.points = n, .tile = options.tile, .overlap = options.overlap.value()},
+        return geo::submit_evaluation(s, {.points = n, .tile = tile, .overlap = options.overlap.value()},
                                       {owners, owners});
-    const Tiling tiling = Tiling::square(n, options.tile);
+    const Tiling tiling = Tiling::square(n, tile);
     run_operation(s, operation_of(options), tiling, owners, options.factor);
 }
 
@@ -149,16 +163,17 @@ struct Simulated {
     Platform platform;
     geo::Overlap overlap{};
     std::string distribution;
+    Index tile = 0;
     double wall_seconds = 0;
 };
 
-SimulationOptions engine_options(const SimulateOptions& options) {
+SimulationOptions engine_options(const SimulateOptions& options, const TileContents& contents) {
     const bool critical = is_geo(options) && options.overlap == geo::Overlap::oversubscribe;
     return {.scheduler = options.scheduler,
             .network = options.network == NetworkChoice::simgrid ? simgrid_network : ports_network,
             .noise = options.noise,
             .seed = options.seed,
-            .ranks = ranks_of(options),
+            .ranks = ranks_of(options, contents),
             .critical = critical ? CriticalSlot::shared_core : CriticalSlot::none};
 }
 
@@ -204,11 +219,14 @@ Simulated simulate(SimulateOptions options) {
     check(options);
     Simulated simulated{.platform = read_platform(options.platform, options.nodes)};
     options.overlap = simulated.overlap = overlap_on(simulated.platform, options.overlap);
-    const auto [name, distribution] = choose_distribution(options, simulated.platform);
+    const TileContents contents = contents_of(options);
+    if (is_geo(options) && options.tiles * contents.tile < 2) throw Error("geo needs at least two points");
+    const auto [name, distribution] = choose_distribution(options, simulated.platform, contents);
     simulated.distribution = name;
+    simulated.tile = contents.tile;
     const std::set<std::string> limited = set_limits(options, simulated.platform);
 
-    SimulationOptions with = engine_options(options);
+    SimulationOptions with = engine_options(options, contents);
     ProgressLine progress;
     with.progress = [&](Index tasks) {
         progress.show([&] {
@@ -225,7 +243,7 @@ Simulated simulate(SimulateOptions options) {
     SimulatedEngine engine(simulated.platform, with);
     {
         Stream s(engine, {.name = options.operation, .max_pending = options.max_pending});
-        submit(s, options, distribution);
+        submit(s, options, contents.tile, distribution);
     }
     if (trace) trace->close();
     progress.clear();
@@ -241,7 +259,7 @@ Json to_json(const SimulateOptions& options, const Simulated& simulated) {
               {"platform", simulated.platform.name},
               {"nodes", node_count(simulated.platform)},
               {"tiles", options.tiles},
-              {"tile", options.tile},
+              {"tile", simulated.tile},
               {"dist", simulated.distribution},
               {"network", name_in(network_names, options.network)},
               {"makespan", r.makespan},
@@ -274,7 +292,7 @@ void print_table(const SimulateOptions& options, const Simulated& simulated) {
     line("makespan", format_seconds(r.makespan));
     line("lower bound", fmt::format("{} (area {}, critical path {})", format_seconds(r.lower_bound),
                                     format_seconds(r.area_bound), format_seconds(r.critical_path)));
-    if (r.makespan > 0 && options.density == "dense" && options.ranks.empty())
+    if (r.makespan > 0 && options.contents.density == "dense" && options.contents.ranks.empty())
         line("rate", format_flops(r.flops / r.makespan));
     line("tasks", fmt::format("{}", r.tasks));
     line("sent", fmt::format("{} in {} messages", format_bytes(r.bytes), r.transfers));
@@ -321,9 +339,8 @@ void add_simulate_command(CLI::App& app, int& exit_code) {
     command->add_option("--tiles", options->tiles, "Tile rows (and columns) of the matrix")
         ->required()
         ->check(CLI::Range(Index{1}, Index{1'000'000}));
-    command->add_option("--tile", options->tile, "Tile size")
-        ->check(CLI::Range(Index{1}, Index{1'000'000}))
-        ->capture_default_str();
+    command->add_option("--tile", options->tile, "Tile size (default: that of --ranks, else 960)")
+        ->check(CLI::Range(Index{1}, Index{1'000'000}));
     command->add_option("--dist", options->distribution,
                         "Distribution: a family such as block_cyclic:2x3, 1d1d or sbc (see tesela dist make --help), "
                         "or a JSON file (default: block_cyclic for equal nodes, 1d1d for others)");
@@ -332,12 +349,7 @@ void add_simulate_command(CLI::App& app, int& exit_code) {
     add_choice(*command, "--scheduler", options->scheduler, scheduler_names,
                "earliest_finish (as StarPU's dmdas), or priority (one list for all workers of a node)");
     add_overlap_option(*command, options->overlap);
-    auto* density = command
-                        ->add_option("--density", options->density,
-                                     "Ranks of tiles: dense, or synthetic:DELTA (paper 001's low-rank generator)")
-                        ->capture_default_str();
-    command->add_option("--ranks", options->ranks, "Trace file of a run to take the ranks of tiles from")
-        ->excludes(density);
+    add_density_options(*command, options->contents);
     at_least(command->add_option("--sent-rank", options->sent_rank,
                                  "Messages with tiles of low rank are as long as with this rank; 0: as they need"),
              Index{0})

@@ -1,5 +1,6 @@
 #include "tesela/cli/trace_command.hpp"
 
+#include "tesela/algs/ranks.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/units.hpp"
 #include "tesela/cli/choice_option.hpp"
@@ -9,7 +10,9 @@
 #include "tesela/io/otf2/trace_otf2.hpp"
 #include "tesela/io/output_file.hpp"
 #include "tesela/io/trace_export.hpp"
+#include "tesela/report/rank_map.hpp"
 #include "tesela/sim/trace_durations.hpp"
+#include "tesela/sim/traced_ranks.hpp"
 #include "tesela/trace/analysis.hpp"
 
 #include <fmt/format.h>
@@ -126,6 +129,96 @@ int diff(const std::string& a, const std::string& b, bool as_json) {
     return success;
 }
 
+// --- ranks ----------------------------------------------------------------------------------------------------------
+
+struct RanksArguments {
+    std::string path;
+    std::string matrix;
+    std::string output;
+    std::string picture;
+    std::string title;
+    bool json = false;
+};
+
+RankMaps maps_of(TracedRanks ranks, const RanksArguments& arguments) {
+    const GridSize tiles = ranks.tiling.grid();
+    std::string title = arguments.title;
+    if (title.empty())
+        title =
+            fmt::format("Ranks of {}: {} x {} tiles of {}", ranks.matrix, tiles.rows, tiles.cols, ranks.tiling.rows(0));
+    return {.title = std::move(title),
+            .tiling = std::move(ranks.tiling),
+            .stored = ranks.stored,
+            .initial = std::move(ranks.initial),
+            .last = std::move(ranks.last)};
+}
+
+trace::Table table_of(const RankMaps& maps, const std::string& name) {
+    const RankMap changes = rank_changes(maps);
+    const GridSize grid = changes.grid;
+    trace::Names matrix;
+    trace::Integers row, col, initial, last, change;
+    for (Index i = 0; i < grid.rows; ++i)
+        for (Index j = 0; j < grid.cols; ++j) {
+            if (!is_stored({i, j}, maps.stored)) continue;
+            const auto at = static_cast<std::size_t>(i * grid.cols + j);
+            matrix.add(name);
+            row.push_back(i);
+            col.push_back(j);
+            initial.push_back(maps.initial.ranks[at]);
+            last.push_back(maps.last.ranks[at]);
+            change.push_back(changes.ranks[at]);
+        }
+    return {"ranks",
+            {{"matrix", matrix}, {"i", row}, {"j", col}, {"initial", initial}, {"final", last}, {"change", change}}};
+}
+
+Json to_json(const RankSummary& ranks) {
+    return {{"mean", ranks.mean},   {"max", ranks.largest},
+            {"tiles", ranks.tiles}, {"compressed", ranks.compressed},
+            {"bytes", ranks.bytes}, {"dense_bytes", ranks.dense_bytes}};
+}
+
+void print_ranks(const char* when, const RankSummary& ranks) {
+    fmt::print("{:<14}{:>10.1f}{:>10}{:>16}{:>12}{:>11.1f} %\n", when, ranks.mean, ranks.largest,
+               fmt::format("{} of {}", ranks.compressed, ranks.tiles), format_bytes(ranks.bytes),
+               100 * ranks.bytes / ranks.dense_bytes);
+}
+
+int ranks(const RanksArguments& arguments) {
+    TracedRanks traced = ranks_of_matrix(read_with_warnings(arguments.path), arguments.matrix, arguments.path);
+    const std::string name = traced.matrix;
+    const RankMaps maps = maps_of(std::move(traced), arguments);
+    if (!arguments.output.empty()) {
+        OutputFile file(arguments.output);
+        trace::write_csv(table_of(maps, name), [&file](std::string_view text) { file.write(text); });
+        file.commit();
+    }
+    if (!arguments.picture.empty()) write_file(arguments.picture, draw_rank_maps(maps));
+    if (arguments.output == "-" || arguments.picture == "-") return success;
+    const GridSize tiles = maps.tiling.grid();
+    const RankSummary initial = summarise_ranks(maps.initial, maps.tiling, maps.stored);
+    const RankSummary last = summarise_ranks(maps.last, maps.tiling, maps.stored);
+    if (arguments.json) {
+        fmt::print("{}\n", Json{{"matrix", name},
+                                {"tile_rows", tiles.rows},
+                                {"tile_cols", tiles.cols},
+                                {"tile", maps.tiling.rows(0)},
+                                {"initial", to_json(initial)},
+                                {"final", to_json(last)}}
+                               .dump(2));
+        return success;
+    }
+    fmt::print("{}: {} x {} tiles of {}{}\n", name, tiles.rows, tiles.cols, maps.tiling.rows(0),
+               maps.stored == Stored::lower ? ", on and below the diagonal" : "");
+    fmt::print("{:<14}{:>10}{:>10}{:>16}{:>12}{:>13}\n", "", "mean rank", "largest", "compressed", "bytes", "of dense");
+    print_ranks("as generated", initial);
+    print_ranks("as factored", last);
+    return success;
+}
+
+// --- export ---------------------------------------------------------------------------------------------------------
+
 struct Format {
     const char* ending;
     void (*write)(const trace::Trace&, const std::string&);
@@ -192,6 +285,17 @@ void add_trace_command(CLI::App& app, int& exit_code) {
     dif->add_option("b", arguments->other, "Trace file")->required();
     dif->add_flag("--json", arguments->json, "Print as JSON");
     dif->callback(guarded([=] { return diff(arguments->path, arguments->other, arguments->json); }));
+
+    auto ranked = std::make_shared<RanksArguments>();
+    CLI::App* rank = command->add_subcommand("ranks", "Ranks of a compressed matrix's tiles, as made and at last");
+    rank->add_option("trace", ranked->path, "Trace file (of node 0)")->required();
+    rank->add_option("--matrix", ranked->matrix, "Which matrix, where several are compressed");
+    rank->add_option("-o,--output", ranked->output, "CSV file for the ranks of all tiles; -1 is stored whole");
+    rank->add_option("--svg", ranked->picture, "Picture of three maps: as made, at last, and the difference")
+        ->type_name("FILE");
+    rank->add_option("--title", ranked->title, "Over the picture");
+    rank->add_flag("--json", ranked->json, "Print as JSON");
+    rank->callback(guarded([=] { return ranks(*ranked); }));
 
     CLI::App* exp = command->add_subcommand("export", "Convert a trace for other tools");
     exp->add_option("trace", arguments->path, "Trace file (of node 0)")->required();

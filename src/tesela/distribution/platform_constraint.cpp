@@ -56,12 +56,21 @@ std::vector<NodeTimes> platform_times(const Platform& platform, Operation operat
     return times;
 }
 
-StepConstraint cholesky_constraint(const Platform& platform, Index tile) {
-    constexpr std::array kernels{std::pair{"dpotrf", 1.0 / 3}, std::pair{"dtrsm", 1.0}, std::pair{"dgemm", 2.0}};
+StepConstraint cholesky_constraint(const Platform& platform, Index tile, const KernelCosts& ratios) {
+    struct Use {
+        const char* kernel;
+        double flops;  // over the cube of the tile's size
+        double ratio;
+    };
+    const std::array<Use, 3> kernels{
+        {{"dpotrf", 1.0 / 3, ratios.factor}, {"dtrsm", 1.0, ratios.solve}, {"dgemm", 2.0, ratios.update}}};
     StepConstraint constraint{.step_seconds = {}, .powers = update_powers(platform, tile)};
+    if (ratios.update > 0)
+        for (double& power : constraint.powers) power /= ratios.update;
     for (const auto& type : platform.node_types) {
         double seconds = 0;
-        for (const auto& [kernel, flops] : kernels) seconds += fastest_seconds(type, kernel, work_of(flops, tile));
+        for (const auto& [kernel, flops, ratio] : kernels)
+            seconds += ratio * fastest_seconds(type, kernel, work_of(flops, tile));
         if (seconds == std::numeric_limits<double>::infinity())
             throw Error("no worker of node type \"{}\" can run dpotrf, dtrsm and dgemm", type.name);
         constraint.step_seconds.insert(constraint.step_seconds.end(), static_cast<std::size_t>(type.count), seconds);

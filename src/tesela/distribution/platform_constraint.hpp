@@ -17,7 +17,9 @@ namespace tesela {
 [[nodiscard]] std::vector<NodeTimes> platform_times(const Platform& platform, Operation operation, Index tile);
 
 /// The critical path of one step of Cholesky on each node (dpotrf, dtrsm and dgemm on the node's fastest worker for
-/// each) and its power. Throws Error where a node can run none of them.
-[[nodiscard]] StepConstraint cholesky_constraint(const Platform& platform, Index tile);
+/// each) and its power. `ratios` are what the ranks of tiles leave of the work of each kernel. Throws Error where a
+/// node can run none of them.
+[[nodiscard]] StepConstraint cholesky_constraint(const Platform& platform, Index tile,
+                                                 const KernelCosts& ratios = {1, 1, 1, 1});
 
 }  // namespace tesela

@@ -211,14 +211,15 @@ KernelResult run_place(const KernelCall& call) noexcept {
     return low_rank::guarded([&] { return place<T>(call.tiles[0], call.tiles[1], call.args<PlaceArguments>()); });
 }
 
-/// Numbers of a segment of a tile of this shape.
-double numbers(const SegmentArguments& args, Index rank) {
-    return static_cast<double>(stored_bytes({args.rows, args.cols, rank}, 1));
+/// Bytes of a segment of a tile of this rank.
+template <class T>
+double bytes_of(const SegmentArguments& args, Index rank) {
+    return static_cast<double>(stored_bytes({args.rows, args.cols, rank}, sizeof(T)));
 }
 
 template <class T>
 KernelCost cost_cut(std::span<const TileShape> shapes, const void* arguments) noexcept {
-    return {0, 2 * sizeof(T) * numbers(*static_cast<const SegmentArguments*>(arguments), shapes[0].rank)};
+    return {0, 2 * bytes_of<T>(*static_cast<const SegmentArguments*>(arguments), shapes[0].rank)};
 }
 
 /// Of the segment, and of the tile that it goes into. To compress that is QR of both factors, the singular values of a
@@ -226,11 +227,11 @@ KernelCost cost_cut(std::span<const TileShape> shapes, const void* arguments) no
 template <class T>
 KernelCost cost_place(std::span<const TileShape> shapes, const void* arguments) noexcept {
     const auto& args = *static_cast<const PlaceArguments*>(arguments);
-    KernelCost cost{0, 2 * sizeof(T) * numbers(args.segment, shapes[0].rank)};
+    KernelCost cost{0, 2 * bytes_of<T>(args.segment, shapes[0].rank)};
     if (shapes[1].rank == dense_rank || args.after == AfterSegment::as_it_is) return cost;
     cost.flops = low_rank_product_flops(static_cast<double>(std::max(shapes[1].rows, shapes[1].cols)),
                                         static_cast<double>(shapes[1].rank));
-    cost.bytes += 2 * sizeof(T) * static_cast<double>(stored_bytes(shapes[1], 1));
+    cost.bytes += 2 * static_cast<double>(stored_bytes(shapes[1], sizeof(T)));
     return cost;
 }
 

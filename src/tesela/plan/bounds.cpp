@@ -62,7 +62,7 @@ double area_bound(const StepCounts& counts, const std::vector<ResourceGroup>& gr
     std::vector<std::size_t> busy;
     for (std::size_t r = 0; r < groups.size(); ++r) busy.push_back(add_limit());
     for (std::size_t t = 0; t < counts.types.size(); ++t) {
-        const auto tasks = static_cast<double>(counts.types[t].tasks);
+        const double tasks = counts.types[t].amount();
         const std::size_t all = program.add_row({tasks, tasks});
         for (std::size_t r = 0; r < groups.size(); ++r) {
             const ResourceGroup& group = groups[r];
@@ -79,7 +79,7 @@ double area_bound(const StepCounts& counts, const std::vector<ResourceGroup>& gr
     return solution.objective;
 }
 
-double critical_path(const Recording& recording, const Platform& platform) {
+double critical_path(const Recording& recording, const Platform& platform, const RankModel& ranks) {
     const TaskGraph graph = dependency_graph(recording);
     std::vector<double> ends(graph.size(), 0.0);
     Fastest fastest_time(recording, platform);
@@ -87,7 +87,7 @@ double critical_path(const Recording& recording, const Platform& platform) {
     for (std::size_t v = 0; v < graph.size(); ++v) {
         const RecordedItem& item = recording.items[v];
         for (const std::uint32_t before : graph.predecessors_of(v)) ends[v] = std::max(ends[v], ends[before]);
-        if (item.kind == RecordedItem::Kind::task) ends[v] += fastest_time(item);
+        if (item.kind == RecordedItem::Kind::task) ends[v] += fastest_time(item) * work_ratio(recording, item, ranks);
         longest = std::max(longest, ends[v]);
     }
     return longest;

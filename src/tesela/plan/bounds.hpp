@@ -9,7 +9,7 @@ namespace tesela::plan {
 [[nodiscard]] double area_bound(const StepCounts& counts, const std::vector<ResourceGroup>& groups);
 
 /// Seconds of the longest chain of tasks of a recorded stream, each on the worker of the platform that is fastest at
-/// it. Throws Error for a kernel that no worker can run.
-[[nodiscard]] double critical_path(const Recording& recording, const Platform& platform);
+/// it, on tiles with these ranks. Throws Error for a kernel that no worker can run.
+[[nodiscard]] double critical_path(const Recording& recording, const Platform& platform, const RankModel& ranks = {});
 
 }  // namespace tesela::plan

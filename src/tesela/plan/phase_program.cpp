@@ -63,7 +63,7 @@ std::vector<std::size_t> types_of(const StepCounts& counts, Part part) {
     return result;
 }
 
-/// The least time of one task of the first phase.
+/// The least time of one task of the first phase: the first tile is on the diagonal, and stored whole.
 double first_task(const PhaseModel& model) {
     double least = never;
     for (const std::size_t t : types_of(model.counts, Part::first))
@@ -105,7 +105,7 @@ private:
         constexpr double cost_of_work = 1e-6;
         for (std::size_t t = 0; t < types(); ++t)
             for (std::size_t r = 0; r < groups(); ++r)
-                if (model_.counts.count(s, t) > 0 && seconds(t, r) < never)
+                if (model_.counts.amount(s, t) > 0 && seconds(t, r) < never)
                     task(s, t, r) = program_.add_column(cost_of_work * seconds(t, r));
         columns_.first_ends.push_back(program_.add_column(1, {.lower = s == 0 ? first_task(model_) : 0}));  // (12f)
         columns_.second_ends.push_back(program_.add_column(1));
@@ -114,9 +114,9 @@ private:
     /// (12a)
     void place_all_tasks(Index s) {
         for (std::size_t t = 0; t < types(); ++t) {
-            const auto count = static_cast<double>(model_.counts.count(s, t));
-            if (count == 0) continue;
-            const std::size_t row = program_.add_row({count, count});
+            const double amount = model_.counts.amount(s, t);
+            if (amount == 0) continue;
+            const std::size_t row = program_.add_row({amount, amount});
             for (std::size_t r = 0; r < groups(); ++r)
                 if (task(s, t, r) != PhaseColumns::none) program_.add(row, task(s, t, r), 1);
         }
@@ -251,14 +251,14 @@ std::vector<double> phase_powers(const PhaseModel& model, const PhaseSolution& s
     for (const std::size_t t : types) {
         double rate = 0;
         for (const ResourceGroup& group : model.groups) rate += 1 / group.group_seconds[t];
-        weights.push_back(static_cast<double>(model.counts.types[t].tasks) / rate);
+        weights.push_back(model.counts.types[t].amount() / rate);
     }
     const double all = std::accumulate(weights.begin(), weights.end(), 0.0);
     std::vector<double> powers(static_cast<std::size_t>(nodes), 0.0);
     for (std::size_t k = 0; k < types.size(); ++k)
-        for (std::size_t r = 0; r < model.groups.size(); ++r) {
+        for (std::size_t r = 0; r < model.groups.size() && weights[k] > 0; ++r) {
             const ResourceGroup& group = model.groups[r];
-            const double share = solution.tasks[types[k]][r] / static_cast<double>(model.counts.types[types[k]].tasks);
+            const double share = solution.tasks[types[k]][r] / model.counts.types[types[k]].amount();
             for (const Index node : group.nodes)
                 powers[static_cast<std::size_t>(node)] +=
                     weights[k] / all * share / static_cast<double>(group.nodes.size());

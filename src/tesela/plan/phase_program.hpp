@@ -50,7 +50,7 @@ struct PhaseColumns {
     static constexpr std::size_t none = static_cast<std::size_t>(-1);
     std::vector<std::size_t> first_ends;   ///< τ1 of the steps
     std::vector<std::size_t> second_ends;  ///< τ2
-    std::vector<std::size_t> tasks;        ///< α[s,t,r], none where N[s,t] = 0 or the group cannot run the type
+    std::vector<std::size_t> tasks;        ///< α[s,t,r], none where there is no work or the group cannot run the type
 };
 struct PhaseProgram {
     lp::LinearProgram program;
@@ -68,7 +68,8 @@ struct PhaseSolution {
     double ideal = 0;  ///< the last τ2: what a run would take if it went as the program has it. Not a bound.
     std::vector<double> first_ends{};
     std::vector<double> second_ends{};
-    std::vector<std::vector<double>> tasks{};  ///< of each type in each group, over all steps
+    /// Of each type in each group, over all steps, in tasks on tiles that are stored whole (StepCounts::amounts).
+    std::vector<std::vector<double>> tasks{};
     lp::Certificate certificate{};
 };
 

@@ -4,6 +4,7 @@
 #include "tesela/distribution/families.hpp"
 #include "tesela/distribution/metrics.hpp"
 #include "tesela/distribution/platform_constraint.hpp"
+#include "tesela/kernels/tile.hpp"
 #include "tesela/plan/bounds.hpp"
 
 #include <fmt/format.h>
@@ -44,6 +45,7 @@ public:
         : application_(application),
           platform_(platform),
           options_(options),
+          matrix_(application.matrix),
           families_(application.families.value_or(families_of(application.matrix.operation))),
           nodes_(node_count(platform)) {}
 
@@ -70,11 +72,35 @@ private:
 
     void count() {
         const Recording recording = recorded(application_, nodes_);
-        counts_ = count_steps(recording, application_.steps);
+        counts_ = count_steps(recording, application_.steps, ranks());
+        weigh_by_ranks();
         note_unknown_tasks(recording);
         row_steps_ = last_steps_of_rows(recording, application_.steps, application_.matrix.tiles.rows);
-        result_.lower_bound =
-            std::max(area_bound(counts_, resource_groups(platform_, counts_)), critical_path(recording, platform_));
+        result_.lower_bound = std::max(area_bound(counts_, resource_groups(platform_, counts_)),
+                                       critical_path(recording, platform_, ranks()));
+    }
+
+    /// Those that strategies are simulated with are planned for.
+    [[nodiscard]] const RankModel& ranks() const { return options_.simulation.ranks; }
+
+    /// What ranks make of the weights of tiles and of the mean work of kernels.
+    void weigh_by_ranks() {
+        if (!ranks().rank) return;
+        matrix_.density = TileMap(matrix_.tiles);
+        for (Index i = 0; i < matrix_.tiles.rows; ++i)
+            for (Index j = 0; j < matrix_.tiles.cols; ++j) {
+                const Index rank = ranks().rank(matrix_.name, {i, j});
+                const double share = static_cast<double>(rank) / static_cast<double>(matrix_.tile);
+                matrix_.density[{i, j}] = rank == dense_rank ? 1 : std::min(1.0, share);
+            }
+        matrix_.ratios = {.factor = 1,
+                          .solve = ratio_of("dtrsm"),
+                          .symmetric_update = ratio_of("dsyrk"),
+                          .update = ratio_of("dgemm")};
+    }
+    [[nodiscard]] double ratio_of(const char* kernel) const {
+        const auto type = std::ranges::find(counts_.types, kernel, &TaskType::kernel);
+        return type == counts_.types.end() ? 1 : type->ratio;
     }
 
     /// A rule that leaves a phase out by mistake would plan without it.
@@ -109,7 +135,7 @@ private:
         const Strategy& judged =
             judge(Strategy{.name = candidate.name,
                            .family = candidate.recipe.family,
-                           .distributions = distributions_of(candidate.recipe, application_.matrix, platform_),
+                           .distributions = distributions_of(candidate.recipe, matrix_, platform_),
                            .lp_ideal = candidate.lp_ideal > 0 ? std::optional(candidate.lp_ideal) : std::nullopt});
         if (best_ && best_->simulated.makespan == judged.simulated.makespan) best_recipe_ = candidate;
         return judged;
@@ -169,7 +195,8 @@ private:
         std::vector<double> result;
         for (const NodeType& type : platform_.node_types) {
             const double once = update == counts_.types.end() ? 0 : fastest_seconds(type, "dgemm", update->work);
-            result.insert(result.end(), static_cast<std::size_t>(type.count), static_cast<double>(times) * once);
+            result.insert(result.end(), static_cast<std::size_t>(type.count),
+                          static_cast<double>(times) * ratio_of("dgemm") * once);
         }
         return result;
     }
@@ -363,6 +390,7 @@ private:
     const Application& application_;
     const Platform& platform_;
     const PlanOptions& options_;
+    PlannedMatrix matrix_;  ///< the application's, with what its ranks make of it
     Families families_;
     Index nodes_;
     Clock::time_point start_ = Clock::now();

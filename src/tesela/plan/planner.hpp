@@ -59,6 +59,8 @@ struct Strategy {
 struct PlanOptions {
     double budget_seconds = 60;
     Index most_simulations = 0;  ///< 0: as many as the budget lets; a number makes plans that can be made again
+    /// Ranks of its tiles, where it has them, are planned for too: in the linear program, its bounds and the weights
+    /// of tiles.
     SimulationOptions simulation{};
     /// Told before each simulation: how many there were, and the best makespan so far.
     std::function<void(Index simulated, double best)> progress{};

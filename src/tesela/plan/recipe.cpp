@@ -31,7 +31,7 @@ std::vector<Index> nodes_with_power(const std::vector<double>& powers) {
 /// The critical paths are the nodes' own; their powers those of the recipe, which add up to the same.
 StepConstraint constraint_of(const std::vector<double>& powers, const std::vector<Index>& nodes,
                              const PlannedMatrix& matrix, const Platform& platform) {
-    const StepConstraint own = cholesky_constraint(platform, matrix.tile);
+    const StepConstraint own = cholesky_constraint(platform, matrix.tile, matrix.ratios);
     StepConstraint result{.step_seconds = at(own.step_seconds, nodes), .powers = powers};
     const std::vector<double> updates = at(own.powers, nodes);
     const double all = std::accumulate(updates.begin(), updates.end(), 0.0);
@@ -69,7 +69,7 @@ PhaseDistributions distributions_of(const Recipe& recipe, const PlannedMatrix& m
     const std::vector<Index> nodes = nodes_with_power(recipe.second);
     DistributionRequest request;
     request.workload.operation = matrix.operation;
-    request.workload.density = full_density(matrix.tiles);
+    request.workload.density = matrix.density.grid() == matrix.tiles ? matrix.density : full_density(matrix.tiles);
     request.nodes = static_cast<Index>(nodes.size());
     request.powers = at(recipe.second, nodes);
     if (recipe.family == "1d1d_constrained") request.steps = constraint_of(request.powers, nodes, matrix, platform);

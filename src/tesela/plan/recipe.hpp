@@ -24,6 +24,10 @@ struct PlannedMatrix {
     GridSize tiles{};
     Index tile = 960;  ///< rows of a tile
     Operation operation = Operation::cholesky;
+    std::string name{};  ///< in the stream, by which its ranks are known
+    TileMap density{};   ///< rank over size of each tile; none: all are stored whole
+    /// What ranks leave of the work of a kernel, on the average.
+    KernelCosts ratios{.factor = 1, .solve = 1, .symmetric_update = 1, .update = 1};
     [[nodiscard]] Stored stored() const { return stored_tiles(operation); }
 };
 

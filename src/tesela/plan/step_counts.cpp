@@ -13,6 +13,7 @@ namespace {
 struct Counted {
     std::size_t type;
     Index step;
+    double ratio;
 };
 
 bool is_among(const std::vector<std::string>& names, const std::string& name) {
@@ -52,7 +53,7 @@ void add_to_mean(KernelWork& mean, const KernelWork& work, Index count) {
 /// Types by kernel and part.
 class Types {
 public:
-    std::size_t number_of(const Recording& recording, const RecordedItem& task, Part part) {
+    std::size_t number_of(const Recording& recording, const RecordedItem& task, Part part, double ratio) {
         const auto [found, is_new] = numbers_.try_emplace({task.kernel, part}, types_.size());
         const KernelWork work = kernel_work(recording, task);
         if (is_new)
@@ -61,6 +62,7 @@ public:
                               .resource = task.resource == 0 ? "" : recording.resources[task.resource - 1U].name});
         TaskType& type = types_[found->second];
         add_to_mean(type.work, work, ++type.tasks);
+        type.ratio += (ratio - type.ratio) / static_cast<double>(type.tasks);
         return found->second;
     }
     [[nodiscard]] std::vector<TaskType> take() { return std::move(types_); }
@@ -72,7 +74,7 @@ private:
 
 }  // namespace
 
-StepCounts count_steps(const Recording& recording, const StepRule& rule) {
+StepCounts count_steps(const Recording& recording, const StepRule& rule, const RankModel& ranks) {
     Types types;
     std::vector<Counted> counted;
     StepCounts result;
@@ -81,14 +83,19 @@ StepCounts count_steps(const Recording& recording, const StepRule& rule) {
         const auto where = rule(recording, item);
         if (!where) continue;
         if (where->step < 0) throw Error("a task {} was given the step {}", item.kernel->name, where->step);
-        counted.push_back({types.number_of(recording, item, where->part), where->step});
+        const double ratio = work_ratio(recording, item, ranks);
+        counted.push_back({types.number_of(recording, item, where->part, ratio), where->step, ratio});
         result.steps = std::max(result.steps, where->step + 1);
     }
     if (counted.empty()) throw Error("the rule of steps knows none of the {} tasks", recording.task_count());
     result.types = types.take();
     result.counts.assign(static_cast<std::size_t>(result.steps) * result.types.size(), 0);
-    for (const auto& [type, step] : counted)
-        ++result.counts[static_cast<std::size_t>(step) * result.types.size() + type];
+    result.amounts.assign(result.counts.size(), 0);
+    for (const auto& [type, step, ratio] : counted) {
+        const std::size_t place = static_cast<std::size_t>(step) * result.types.size() + type;
+        ++result.counts[place];
+        result.amounts[place] += ratio;
+    }
     return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include "tesela/flow/recording.hpp"
 #include "tesela/platform/platform.hpp"
+#include "tesela/sim/rank_model.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -30,6 +31,10 @@ struct TaskType {
     KernelWork work{};       ///< of one of them: the mean, so that all together are what they are; the longest tile
     std::string resource{};  ///< of which a node has a limited number, as file readers; empty for none
     Index tasks = 0;
+    double ratio = 1;  ///< what the ranks of their tiles leave of the work, the mean: 1 where all are stored whole
+
+    /// So many tasks on tiles that are stored whole are the same work.
+    [[nodiscard]] double amount() const { return ratio * static_cast<double>(tasks); }
 };
 
 /// N[s,t] of paper 000: how many tasks of each type there are in each step.
@@ -37,15 +42,24 @@ struct StepCounts {
     Index steps = 0;
     std::vector<TaskType> types;
     std::vector<Index> counts;  ///< step by step, types next to each other
+    /// The same in tasks on tiles that are stored whole: one on tiles of low rank counts as the part of it that its
+    /// work is (low_rank_work_ratio). Empty: as counts.
+    std::vector<double> amounts{};
 
-    [[nodiscard]] Index count(Index step, std::size_t type) const {
-        return counts[static_cast<std::size_t>(step) * types.size() + type];
+    [[nodiscard]] Index count(Index step, std::size_t type) const { return counts[place(step, type)]; }
+    [[nodiscard]] double amount(Index step, std::size_t type) const {
+        return amounts.empty() ? static_cast<double>(count(step, type)) : amounts[place(step, type)];
+    }
+
+private:
+    [[nodiscard]] std::size_t place(Index step, std::size_t type) const {
+        return static_cast<std::size_t>(step) * types.size() + type;
     }
 };
 
-/// Counts the tasks of a recorded stream. Types are in the order of their first tasks. Throws Error if the rule gives a
-/// negative step or knows none of the tasks.
-[[nodiscard]] StepCounts count_steps(const Recording& recording, const StepRule& rule);
+/// Counts the tasks of a recorded stream, whose tiles have these ranks. Types are in the order of their first tasks.
+/// Throws Error if the rule gives a negative step or knows none of the tasks.
+[[nodiscard]] StepCounts count_steps(const Recording& recording, const StepRule& rule, const RankModel& ranks = {});
 
 /// The last step of the first phase in which a tile of each row is written: when a row of tiles is there.
 [[nodiscard]] std::vector<Index> last_steps_of_rows(const Recording& recording, const StepRule& rule, Index rows);

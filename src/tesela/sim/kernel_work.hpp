@@ -2,6 +2,9 @@
 
 #include "tesela/flow/recording.hpp"
 #include "tesela/platform/platform.hpp"
+#include "tesela/sim/rank_model.hpp"
+
+#include <vector>
 
 namespace tesela {
 
@@ -13,6 +16,20 @@ namespace tesela {
         if (!is_token(datum)) work.add_tile(datum.shape.rows, datum.shape.cols, writes(access.mode));
     }
     return work;
+}
+
+/// What the ranks of its tiles leave of a recorded task's work, as a simulation has it: 1 where all are stored whole.
+[[nodiscard]] inline double work_ratio(const Recording& recording, const RecordedItem& task, const RankModel& ranks) {
+    if (!ranks.rank) return 1;
+    std::vector<UsedTile> tiles;
+    for (const RecordedAccess& access : recording.accesses_of(task)) {
+        const RecordedDatum& datum = recording.data[static_cast<std::size_t>(access.datum)];
+        TileShape shape = datum.shape;
+        if (datum.bytes > 0)
+            shape.rank = ranks.rank(recording.matrices[static_cast<std::size_t>(datum.matrix)], datum.index);
+        tiles.push_back({shape, access.mode});
+    }
+    return low_rank_work_ratio(tiles);
 }
 
 }  // namespace tesela

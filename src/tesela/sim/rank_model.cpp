@@ -1,6 +1,7 @@
 #include "tesela/sim/rank_model.hpp"
 
 #include "tesela/kernels/low_rank_cost.hpp"
+#include "tesela/sim/traced_ranks.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -24,17 +25,7 @@ RankModel ranks_from_maps(std::map<std::string, RankMap> maps) {
 
 RankModel ranks_from_trace(const trace::Trace& trace) {
     std::map<std::string, RankMap> maps;
-    for (const trace::TaskRow& task : trace.tasks) {
-        if (task.matrix < 0 || !task.ran()) continue;
-        const trace::MatrixRow& matrix = trace.matrices[static_cast<std::size_t>(task.matrix)];
-        RankMap& map = maps[matrix.name];
-        if (map.ranks.empty()) {
-            map.grid = {matrix.tile_rows, matrix.tile_cols};
-            map.ranks.assign(static_cast<std::size_t>(map.grid.count()), dense_rank);
-        }
-        if (task.i < map.grid.rows && task.j < map.grid.cols)
-            map.ranks[static_cast<std::size_t>(task.i * map.grid.cols + task.j)] = task.rank;
-    }
+    for (TracedRanks& ranks : traced_ranks(trace)) maps[ranks.matrix] = std::move(ranks.last);
     return ranks_from_maps(std::move(maps));
 }
 

@@ -139,6 +139,7 @@ std::uint16_t ScheduleTrace::Files::matrix_number(Node& node, std::int32_t datum
         node.matrices.try_emplace(tile.matrix, static_cast<std::uint16_t>(node.matrices.size()));
     if (!is_new) return entry->second;
     const auto& data = run_.recording->data;
+    const auto size_of = [](Index each, Index whole, Index rest) { return each * whole + rest; };
     auto first = static_cast<std::size_t>(datum);
     while (first > 0 && data[first - 1].matrix == tile.matrix) --first;
     auto last = static_cast<std::size_t>(datum);
@@ -149,7 +150,10 @@ std::uint16_t ScheduleTrace::Files::matrix_number(Node& node, std::int32_t datum
                             {"first", first},
                             {"rows", data[last].index.i + 1},
                             {"cols", data[last].index.j + 1},
-                            {"tile", {data[first].shape.rows, data[first].shape.cols}}});
+                            {"tile", {data[first].shape.rows, data[first].shape.cols}},
+                            {"size",
+                             {size_of(data[first].shape.rows, data[last].index.i, data[last].shape.rows),
+                              size_of(data[first].shape.cols, data[last].index.j, data[last].shape.cols)}}});
     return entry->second;
 }
 

@@ -118,7 +118,8 @@ std::uint16_t Tracing::matrix_number(const TileRef& tile) {
                             {"first", first},
                             {"rows", tiles.rows},
                             {"cols", tiles.cols},
-                            {"tile", {matrix.tiling().rows(0), matrix.tiling().cols(0)}}});
+                            {"tile", {matrix.tiling().rows(0), matrix.tiling().cols(0)}},
+                            {"size", {matrix.tiling().size().i, matrix.tiling().size().j}}});
     }
     return entry->second;
 }

@@ -85,7 +85,19 @@ struct MatchedMessage {
 /// First start and last end of each step of each phase (paper 000, figure 4, top).
 [[nodiscard]] Table steps(const Trace& trace);
 
-/// The rank of each tile after the first and after the last task that wrote it (paper 004, figure 2); dense is -1.
+/// The ranks of a tile in a run; dense is -1.
+struct TileRanks {
+    Code matrix = -1;
+    std::int32_t i = 0;
+    std::int32_t j = 0;
+    std::int32_t initial = -1;
+    std::int32_t last = -1;
+};
+/// The ranks of each tile that a task wrote (paper 004, figure 2): as it was made, by the last task that wrote it
+/// without reading it (by the first that wrote it, where all read it too), and after the last of all. By matrix, row
+/// and column.
+[[nodiscard]] std::vector<TileRanks> ranks_of_tiles(const Trace& trace);
+/// The same as a table, in which they are called before and after.
 [[nodiscard]] Table ranks(const Trace& trace);
 
 /// Why a worker stood still: at each moment its node has a ready task for a worker of its kind that nobody runs

@@ -68,28 +68,53 @@ Table memory_over_time(const Trace& trace) {
     return {"memory", {{"node", node}, {"memory", memory}, {"time", time}, {"change", change}, {"bytes", bytes}}};
 }
 
-Table ranks(const Trace& trace) {
-    struct Seen {
-        Time first = 0, last = 0;
-        std::int32_t before = -1, after = -1;
-    };
-    std::map<std::tuple<Code, std::int32_t, std::int32_t>, Seen> tiles;
-    for (const TaskRow& task : trace.tasks) {
-        if (task.matrix < 0 || !task.ran() || task.kind != TaskKind::task) continue;
-        const auto [entry, is_new] =
-            tiles.try_emplace({task.matrix, task.i, task.j}, Seen{task.end, task.end, task.rank, task.rank});
-        Seen& seen = entry->second;
-        if (task.end < seen.first) seen = {task.end, seen.last, task.rank, seen.after};
-        if (task.end > seen.last) seen = {seen.first, task.end, seen.before, task.rank};
+namespace {
+
+/// Whether a task gives the first tile that it writes a new value, whatever it held before.
+bool makes_its_tile(const Trace& trace, const TaskRow& task) {
+    for (const std::uint64_t access : trace.accesses_of(task))
+        if (use_of(access) != Use::read) return use_of(access) == Use::write;
+    return false;
+}
+
+/// Tasks that wrote one tile, by their ends.
+struct Writers {
+    const TaskRow* first = nullptr;
+    const TaskRow* maker = nullptr;
+    const TaskRow* last = nullptr;
+
+    void add(const TaskRow& task, bool makes) {
+        if (first == nullptr || task.end < first->end) first = &task;
+        if (makes && (maker == nullptr || task.end > maker->end)) maker = &task;
+        if (last == nullptr || task.end > last->end) last = &task;
     }
+};
+
+}  // namespace
+
+std::vector<TileRanks> ranks_of_tiles(const Trace& trace) {
+    std::map<std::tuple<Code, std::int32_t, std::int32_t>, Writers> tiles;
+    for (const TaskRow& task : trace.tasks)
+        if (task.matrix >= 0 && task.ran() && task.kind == TaskKind::task)
+            tiles[{task.matrix, task.i, task.j}].add(task, makes_its_tile(trace, task));
+    std::vector<TileRanks> result;
+    result.reserve(tiles.size());
+    for (const auto& [key, by] : tiles) {
+        const TaskRow* maker = by.maker != nullptr ? by.maker : by.first;
+        result.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), maker->rank, by.last->rank});
+    }
+    return result;
+}
+
+Table ranks(const Trace& trace) {
     Names matrix;
     Integers i, j, before, after;
-    for (const auto& [key, seen] : tiles) {
-        matrix.add(trace.matrices[static_cast<std::size_t>(std::get<0>(key))].name);
-        i.push_back(std::get<1>(key));
-        j.push_back(std::get<2>(key));
-        before.push_back(seen.before);
-        after.push_back(seen.after);
+    for (const TileRanks& tile : ranks_of_tiles(trace)) {
+        matrix.add(trace.matrices[static_cast<std::size_t>(tile.matrix)].name);
+        i.push_back(tile.i);
+        j.push_back(tile.j);
+        before.push_back(tile.initial);
+        after.push_back(tile.last);
     }
     return {"ranks", {{"matrix", matrix}, {"i", i}, {"j", j}, {"before", before}, {"after", after}}};
 }

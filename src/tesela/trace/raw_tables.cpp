@@ -192,7 +192,8 @@ const std::vector<NamedTable>& built_in() {
         {{"communication", "messages and bytes between nodes"},
          [](const Trace& t, const Graph&) { return communication(t); }},
         {{"steps", "when each step of each phase ran"}, [](const Trace& t, const Graph&) { return steps(t); }},
-        {{"ranks", "rank of each tile at first and at last"}, [](const Trace& t, const Graph&) { return ranks(t); }},
+        {{"ranks", "rank of each tile as it was made and at last"},
+         [](const Trace& t, const Graph&) { return ranks(t); }},
         {{"idle", "why workers stood still"}, idle_table}};
     return all;
 }

@@ -251,6 +251,7 @@ private:
         MatrixRow row{d.at("name"), first, static_cast<std::int64_t>(number(d, "rows", most_tiles)),
                       static_cast<std::int64_t>(number(d, "cols", most_tiles))};
         if (d.contains("tile")) row.tile = d.at("tile").get<std::array<std::int64_t, 2>>();
+        if (d.contains("size")) row.size = d.at("size").get<std::array<std::int64_t, 2>>();
         if (row.tile_rows < 1 || row.tile_cols < 1) return;
         const auto [entry, is_new] = into_.matrices.try_emplace(first, static_cast<Code>(into_.trace.matrices.size()));
         if (is_new) into_.trace.matrices.push_back(row);

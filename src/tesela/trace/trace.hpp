@@ -49,6 +49,8 @@ struct MatrixRow {
     std::int64_t tile_cols = 0;
     /// Rows and columns of its first tile; 0 where it was not said.
     std::array<std::int64_t, 2> tile{};
+    /// Rows and columns of the whole matrix; 0 where it was not said.
+    std::array<std::int64_t, 2> size{};
 };
 
 enum class TaskKind : std::uint8_t { task, fetch };

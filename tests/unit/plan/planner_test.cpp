@@ -7,12 +7,14 @@
 #include "tesela/distribution/families.hpp"
 #include "tesela/distribution/metrics.hpp"
 #include "tesela/io/json_file.hpp"
+#include "tesela/kernels/tile.hpp"
 #include "tesela/plan/plan_file.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <numeric>
 
 namespace tesela::plan {
@@ -105,6 +107,95 @@ TEST(Planner, ThePapersScenarioGeneratesEquallyAndFactorsOnGpus) {
     // Distributions that know nothing of each other move far more.
     const Moves independent = count_moves(squarest_block_cyclic({50, 50}, 4), made.second, Stored::lower);
     EXPECT_LT(moves.moved, 0.7 * static_cast<double>(independent.moved));
+}
+
+/// Tiles of rank 24 but for the diagonal, as those of a smooth covariance: 1/40 of the tile.
+RankModel low_ranks() {
+    return {[](std::string_view matrix, TileIndex tile) {
+        return matrix == geo::planned_matrix && tile.i != tile.j ? Index{24} : dense_rank;
+    }};
+}
+
+TEST(StepCounts, WithRanksCountTheWorkThatIsLeft) {
+    const Application application = geo(7);
+    const StepCounts counts = count_steps(recorded(application, 1), application.steps, low_ranks());
+    std::map<std::string, double> ratios;
+    for (const TaskType& type : counts.types) ratios[type.kernel] = type.ratio;
+    // 21 of 28 tiles have 2·24/960 of their bytes, and 8 for the rank; the products of low rank 36·nb·k² of 2·nb³
+    // operations.
+    const double bytes = 2 * 24 / 960.0 + 1 / (960.0 * 960.0);
+    EXPECT_DOUBLE_EQ(ratios["dcmg"], (7 + 21 * bytes) / 28);
+    EXPECT_DOUBLE_EQ(ratios["dpotrf"], 1);
+    EXPECT_DOUBLE_EQ(ratios["dtrsm"], 24 / 960.0);
+    EXPECT_DOUBLE_EQ(ratios["dgemm"], 18 * std::pow(24 / 960.0, 2));
+    for (std::size_t t = 0; t < counts.types.size(); ++t) {
+        double all = 0;
+        for (Index s = 0; s < counts.steps; ++s) all += counts.amount(s, t);
+        EXPECT_NEAR(all, counts.types[t].amount(), 1e-9 * all);
+    }
+    EXPECT_DOUBLE_EQ(counts.amount(0, 0), 1 + bytes);  // tile (0,0) is whole, (1,0) is not
+    EXPECT_EQ(counts.count(0, 0), 2);
+}
+
+// The future work of paper 000: updates shrink more than generation does, so more of the time is generation's, and less
+// of the second phase is for GPUs alone.
+TEST(Planner, WithRanksGenerationIsHeavierAgainstTheRest) {
+    const PaperScenario dense;
+    StepCounts counts = count_steps(recorded(dense.application, 4), dense.application.steps, low_ranks());
+    const PhaseModel model{.counts = counts, .groups = resource_groups(dense.nodes, counts)};
+    const PhaseSolution solution = solve_phases(model);
+    ASSERT_EQ(solution.outcome, lp::Outcome::optimal);
+    EXPECT_LT(solution.ideal, 0.5 * dense.solution.ideal);
+    EXPECT_GT(solution.first_ends.back() / solution.ideal, dense.solution.first_ends.back() / dense.solution.ideal);
+    const std::vector<double> before = phase_powers(dense.model, dense.solution, Part::second, 4);
+    const std::vector<double> after = phase_powers(model, solution, Part::second, 4);
+    EXPECT_NEAR(std::accumulate(after.begin(), after.end(), 0.0), 1, 1e-9);
+    EXPECT_GT(after[0] + after[1], before[0] + before[1]);  // nodes without GPUs
+}
+
+TEST(Planner, WithRanksOfTilesStoredWholeThePlanIsThatWithoutRanks) {
+    const Platform nodes = platform("sdumont-gsl", "2sdc+2sdg");
+    const Application application = geo(12);
+    PlanOptions options{.budget_seconds = 1000, .most_simulations = 8};
+    const Planned without = make_plan(application, nodes, options);
+    options.simulation.ranks = {[](std::string_view, TileIndex) { return dense_rank; }};
+    const Planned with = make_plan(application, nodes, options);
+    EXPECT_EQ(with.lower_bound, without.lower_bound);
+    ASSERT_EQ(with.strategies.size(), without.strategies.size());
+    for (std::size_t k = 0; k < with.strategies.size(); ++k) {
+        EXPECT_EQ(with.strategies[k].lp_ideal, without.strategies[k].lp_ideal);
+        EXPECT_EQ(with.strategies[k].distributions, without.strategies[k].distributions);
+        EXPECT_EQ(with.strategies[k].simulated.makespan, without.strategies[k].simulated.makespan);
+    }
+}
+
+TEST(Planner, PlansForRanksAreSimulatedWithThemAndKeepToTheirBound) {
+    const Platform nodes = platform("sdumont-gsl", "2sdc+2sdg");
+    const Application application = geo(16);
+    PlanOptions options{.budget_seconds = 1000, .most_simulations = 12};
+    const Planned dense = make_plan(application, nodes, options);
+    options.simulation.ranks = low_ranks();
+    const Planned low = make_plan(application, nodes, options);
+    EXPECT_LT(low.lower_bound, dense.lower_bound);
+    for (const Strategy& strategy : low.strategies) {
+        EXPECT_GE(strategy.simulated.makespan, low.lower_bound * (1 - 1e-9)) << strategy.name;
+        EXPECT_LT(strategy.simulated.makespan, dense.chosen().simulated.makespan) << strategy.name;
+    }
+    EXPECT_NE(low.chosen().distributions, dense.chosen().distributions);
+}
+
+TEST(Recipe, FamiliesByWeightShareTheWeightsThatRanksLeave) {
+    const Platform nodes = platform("sdumont-gsl", "4sdc");
+    PlannedMatrix matrix{.tiles = {24, 24}, .tile = 960};
+    matrix.density = synthetic_density(24, {.delta = 40});
+    const Recipe recipe{.family = "bce", .second = {1, 1, 1, 1}};
+    const TileMap weights = tile_weights({.operation = Operation::cholesky, .density = matrix.density});
+    const auto imbalance = [&](const PlannedMatrix& of) {
+        return summarise_loads(node_loads(distributions_of(recipe, of, nodes).second, weights)).max_over_ideal;
+    };
+    PlannedMatrix whole = matrix;
+    whole.density = {};
+    EXPECT_LT(imbalance(matrix), imbalance(whole));
 }
 
 TEST(Planner, PlansAreNoWorseThanThePapersAndComeFromTheirFileAsTheyWere) {

@@ -1,8 +1,11 @@
 #include "support.hpp"
+#include "tesela/algs/operation.hpp"
 #include "tesela/sim/schedule_trace.hpp"
 #include "tesela/sim/trace_durations.hpp"
+#include "tesela/sim/traced_ranks.hpp"
 #include "tesela/trace/analysis.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -14,6 +17,8 @@ namespace tesela {
 namespace {
 
 using namespace testing;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 /// A folder that goes away with the test.
 class TraceFolder {
@@ -77,6 +82,44 @@ TEST(ScheduleTrace, KeepsTheRanksForTheNextSimulation) {
     simulate(again, {.ranks = ranks_from_trace(trace::read_trace(folder.file()))}, work);
     EXPECT_EQ(again.result.makespan, first.result.makespan);
     EXPECT_EQ(again.result.bytes, first.result.bytes);
+}
+
+/// The trace of a simulated Cholesky factorisation of ragged tiles with these ranks.
+trace::Trace trace_with(RankModel ranks) {
+    const TraceFolder folder;
+    Simulated simulated{.platform = platform_of({cores("node", 2, 2)})};
+    ScheduleTrace trace({.path = folder.file()}, simulated.platform);
+    simulate(simulated, {.ranks = std::move(ranks), .observers = {&trace}}, [](Stream& s) {
+        run_operation(s, Operation::cholesky, Tiling::square(5 * 64 + 20, 64), squarest_block_cyclic({6, 6}, 2));
+    });
+    trace.close();
+    return trace::read_trace(folder.file());
+}
+
+TEST(TracedRanks, AreOfTheMatrixWithItsTiling) {
+    const auto rank = [](TileIndex t) { return t.i == t.j ? dense_rank : 3 + t.i; };
+    const trace::Trace trace = trace_with({[&](std::string_view, TileIndex t) { return rank(t); }});
+    for (const char* name : {"", "A"}) {
+        const TracedRanks ranks = ranks_of_matrix(trace, name, "t");
+        EXPECT_EQ(ranks.matrix, "A");
+        EXPECT_EQ(ranks.tiling, Tiling::square(5 * 64 + 20, 64));
+        EXPECT_EQ(ranks.stored, Stored::lower);
+        for (Index i = 0; i < 6; ++i)
+            for (Index j = 0; j <= i; ++j) {
+                EXPECT_EQ(ranks.initial.ranks[static_cast<std::size_t>(6 * i + j)], rank({i, j}));
+                EXPECT_EQ(ranks.last.ranks[static_cast<std::size_t>(6 * i + j)], rank({i, j}));
+            }
+    }
+}
+
+TEST(TracedRanks, AreRefusedWhereThereAreNone) {
+    const trace::Trace dense = trace_with({});
+    EXPECT_TRUE(traced_ranks(dense).empty());
+    EXPECT_THAT([&] { (void)ranks_of_matrix(dense, "", "t.trace"); },
+                ThrowsMessage<Error>(HasSubstr("t.trace has no ranks: it is the trace of a run in which no tile")));
+    const trace::Trace low = trace_with({[](std::string_view, TileIndex) { return Index{2}; }});
+    EXPECT_THAT([&] { (void)ranks_of_matrix(low, "B", "t.trace"); },
+                ThrowsMessage<Error>(HasSubstr("no ranks of a matrix \"B\"; it has those of A")));
 }
 
 TEST(AddDurations, GivesARealTraceTheBoundsThatItsPlatformMeans) {

@@ -218,24 +218,39 @@ TEST(Tables, CountMessagesMemoryLoadAndSteps) {
     EXPECT_DOUBLE_EQ(kernels.reals("gflops")[row_of(kernels, "kernel", "gemm")], 1000.0 / 80);
 }
 
-TEST(Ranks, AreThoseAfterTheFirstAndTheLastTaskOfATile) {
+/// A task that writes a tile of the only matrix, in column 0.
+struct RankedTask {
+    Time end = 0;
+    std::int32_t i = 0;
+    std::int32_t rank = -1;
+    Use use = Use::read_write;
+};
+Table ranks_after(const std::vector<RankedTask>& tasks) {
     TraceBuilder b;
     const Code w = b.worker(0, 0);
     b.trace().matrices.push_back({"A", 0, 2, 2});
-    const auto add = [&](Time end, std::int32_t i, std::int32_t rank) {
-        TaskRow& task = b.task("k", w, {0, 0, end - 5, end});
+    for (const RankedTask& of : tasks) {
+        const auto datum = static_cast<std::uint64_t>(2 * of.i);
+        TaskRow& task =
+            b.task("k", w, {0, 0, of.end - 5, of.end}, {pack_access(3, Use::read), pack_access(datum, of.use)});
         task.matrix = 0;
-        task.i = i;
-        task.rank = rank;
-    };
-    add(30, 1, 9);
-    add(10, 1, 4);
-    add(20, 1, 7);
-    add(40, 0, -1);
-    const Table table = ranks(b.trace());
+        task.i = of.i;
+        task.rank = of.rank;
+    }
+    return ranks(b.trace());
+}
+
+TEST(Ranks, AreThoseAfterTheFirstAndTheLastTaskOfATile) {
+    const Table table = ranks_after({{30, 1, 9}, {10, 1, 4}, {20, 1, 7}, {40, 0, -1}});
     EXPECT_EQ(table.integers("i"), (Integers{0, 1}));
     EXPECT_EQ(table.integers("before"), (Integers{-1, 4}));
     EXPECT_EQ(table.integers("after"), (Integers{-1, 9}));
+}
+
+TEST(Ranks, OfATileThatIsMadeAgainAreThoseOfTheLastTime) {
+    const Table table = ranks_after({{10, 1, 4, Use::write}, {20, 1, 7}, {30, 1, 5, Use::write}, {40, 1, 8}});
+    EXPECT_EQ(table.integers("before"), (Integers{5}));
+    EXPECT_EQ(table.integers("after"), (Integers{8}));
 }
 
 TEST(Summary, HoldsTheFiguresOfTheRun) {

@@ -37,9 +37,10 @@ plan::Application planned_evaluation(const PlannedEvaluation& evaluation) {
     return {.name = "geo",
             .matrix = {.tiles = Tiling::square(evaluation.points, evaluation.tile).grid(),
                        .tile = evaluation.tile,
-                       .operation = Operation::cholesky},
+                       .operation = Operation::cholesky,
+                       .name = planned_matrix},
             .submit = submit,
-            .steps = plan::by_antidiagonals({.first = {"generate"}, .second = {"cholesky"}}, "Sigma"),
+            .steps = plan::by_antidiagonals({.first = {"generate"}, .second = {"cholesky"}}, planned_matrix),
             .priorities = evaluation.overlap >= Overlap::priorities ? "critical_path" : "chameleon"};
 }
 

@@ -16,6 +16,9 @@ struct PlannedEvaluation {
     Index max_pending = 0;  ///< tasks of the stream that may wait; 0: as a stream has it
 };
 
+/// The matrix that an evaluation is planned for, by its name in the stream.
+inline constexpr const char* planned_matrix = "Sigma";
+
 /// Submits an evaluation of any points under these owners, and waits for it: for engines without data, which record or
 /// simulate.
 void submit_evaluation(Stream& stream, const PlannedEvaluation& evaluation, const plan::PhaseDistributions& owners);
