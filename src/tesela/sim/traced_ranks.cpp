@@ -19,7 +19,7 @@ Tiling tiling_of(const trace::MatrixRow& matrix) {
         throw Error("the trace does not say how large the tiles of {} are: it was written by an older version",
                     matrix.name);
     const ElementIndex tile{matrix.tile[0], matrix.tile[1]};
-    const Tiling said = Tiling::uniform({matrix.size[0], matrix.size[1]}, tile);
+    Tiling said = Tiling::uniform({matrix.size[0], matrix.size[1]}, tile);
     if (said.grid() == GridSize{matrix.tile_rows, matrix.tile_cols}) return said;
     return Tiling::uniform({matrix.tile_rows * tile.i, matrix.tile_cols * tile.j}, tile);
 }
