@@ -86,8 +86,7 @@ struct Ranks {
 Ranks factored(StarpuEngine& engine, const Case& of, const TlrRanksOptions& options) {
     const CovarianceProblem problem = problem_of(of, options);
     const CovarianceMatrix covariances(problem);
-    const Index tile = cli::is_automatic_tile(options.run.tile) ? 500
-                                                                : cli::parse_tile(options.run.tile);
+    const Index tile = cli::is_automatic_tile(options.run.tile) ? 500 : cli::parse_tile(options.run.tile);
     Stream s(engine);
     const Matrix<double> A = matrix_of(s, options.n, tile, problem.compression());
     Ranks ranks{.maps = {.title = fmt::format("{}: {}; {} points, tiles of {}, accuracy {:.0e}", of.name, of.title,

@@ -7,7 +7,6 @@
 
 #include <optional>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace tesela {
@@ -141,12 +140,12 @@ private:
             args.to_i = row;
             args.to_j = col;
         }
-        submit(Task::unchecked(SegmentKernels::copy, {{from, AccessMode::read}, {to, mode}}, args), marks, k);
+        stream_.submit(
+            marks.potrf(Task::unchecked(SegmentKernels::copy, {{from, AccessMode::read}, {to, mode}}, args), k));
     }
     void close(const Marks& marks, Index k) {
-        submit(Task::unchecked(SegmentKernels::close, {{whole_, AccessMode::read_write}}), marks, k);
+        stream_.submit(marks.potrf(Task::unchecked(SegmentKernels::close, {{whole_, AccessMode::read_write}}), k));
     }
-    void submit(Task&& task, const Marks& marks, Index k) { stream_.submit(marks.potrf(std::move(task), k)); }
 
     Stream& stream_;
     TileOf<T> whole_;

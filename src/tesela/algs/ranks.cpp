@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace tesela {
@@ -9,13 +10,12 @@ namespace {
 
 KernelResult run_rank(const KernelCall& call) noexcept {
     const TileShape& shape = call.tiles[0].shape;
-    auto* const ranks = call.tiles[1].as<double>();
-    ranks[0] = static_cast<double>(shape.rank);
-    ranks[1] = static_cast<double>(shape.singles);
+    *call.tiles[1].as<double>() = static_cast<double>(shape.rank);
+    *call.tiles[2].as<double>() = static_cast<double>(shape.singles);
     return {};
 }
 KernelCost cost_rank(std::span<const TileShape>, const void*) noexcept { return {0, 2 * sizeof(double)}; }
-const KernelOf<NoArguments, const double, double> rank_kernel{"rank", cost_rank, run_rank, TileForms::any};
+const KernelOf<NoArguments, const double, double, double> rank_kernel{"rank", cost_rank, run_rank, TileForms::any};
 
 }  // namespace
 
@@ -23,24 +23,25 @@ RankMap tile_ranks(Stream& s, const Matrix<double>& A) {
     const auto phase = s.phase("ranks");
     const GridSize tiles = A.tiling().grid();
     const Attachment& matrix = A.view().matrix();
-    // Of each tile its rank and the columns in single precision, one below the other.
-    const Tiling pairs = Tiling::uniform({2 * tiles.rows, tiles.cols}, {2, 1});
-    const Matrix<double> R(s, pairs, A.distribution(), {.name = "ranks", .stored = matrix.stored()});
+    const Tiling numbers = Tiling::uniform({tiles.rows, tiles.cols}, {1, 1});
+    const Matrix<double> R(s, numbers, A.distribution(), {.name = "ranks", .stored = matrix.stored()});
+    const Matrix<double> S(s, numbers, A.distribution(), {.name = "singles", .stored = matrix.stored()});
     const auto is_there = [&](Index i, Index j) { return matrix.has({i, j}) && matrix.written({i, j}); };
     for (Index i = 0; i < tiles.rows; ++i)
         for (Index j = 0; j < tiles.cols; ++j)
-            if (is_there(i, j)) s.submit(Task(rank_kernel, read(A(i, j)), write(R(i, j))));
-    const std::vector<Index> none(static_cast<std::size_t>(tiles.count()), 0);
-    RankMap map{.grid = tiles, .ranks = none, .singles = none};
-    const std::vector<double> values = gather(s, R.view());
-    for (Index i = 0; i < tiles.rows; ++i)
-        for (Index j = 0; j < tiles.cols; ++j)
-            if (is_there(i, j)) {
-                const double* const pair = &values[static_cast<std::size_t>(2 * (i + j * tiles.rows))];
-                map.ranks[static_cast<std::size_t>(i * tiles.cols + j)] = static_cast<Index>(pair[0]);
-                map.singles[static_cast<std::size_t>(i * tiles.cols + j)] = static_cast<Index>(pair[1]);
-            }
-    return map;
+            if (is_there(i, j)) s.submit(Task(rank_kernel, read(A(i, j)), write(R(i, j)), write(S(i, j))));
+    const auto collected = [&](const Matrix<double>& from) {
+        std::vector<Index> result(static_cast<std::size_t>(tiles.count()), 0);
+        const std::vector<double> values = gather(s, from.view());
+        for (Index i = 0; i < tiles.rows; ++i)
+            for (Index j = 0; j < tiles.cols; ++j)
+                if (is_there(i, j))
+                    result[static_cast<std::size_t>(i * tiles.cols + j)] =
+                        static_cast<Index>(values[static_cast<std::size_t>(i + j * tiles.rows)]);
+        return result;
+    };
+    std::vector<Index> ranks = collected(R);
+    return {.grid = tiles, .ranks = std::move(ranks), .singles = collected(S)};
 }
 
 RankSummary summarise_ranks(const RankMap& ranks, const Tiling& tiling, Stored stored) {
