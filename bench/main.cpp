@@ -667,8 +667,9 @@ void add_tlr(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<bench::TlrOptions>();
     auto* command = app.add_subcommand(
         "tlr",
-        "The Cholesky factor of a compressed covariance matrix beside the dense one; exit code 1 if it takes more "
-        "than a fifth of the time or memory of that, or is less accurate than it should be");
+        "The Cholesky factor of a compressed covariance matrix beside the dense one; exit code 1 if it is less "
+        "accurate "
+        "than it should be or takes, with 40,000 points or more, over a fifth of the time or memory of the dense one");
     add_problem_options(*command, options->problem);
     command->add_option("--dense-n", options->dense_n, "Points of the dense matrix that its rate is measured with")
         ->capture_default_str();

@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace tesela {
@@ -64,6 +65,13 @@ public:
         for (Index near = 1; near < rows_; ++near)
             for (Index updated = 1; near + updated < rows_; ++updated)
                 sum += count(near + updated) * gemm(near, updated);
+        return sum;
+    }
+    /// Of the lower triangle, before it is factored.
+    [[nodiscard]] double bytes() const {
+        double sum = 0;
+        for (Index distance = 0; distance < rows_; ++distance)
+            sum += count(distance) * static_cast<double>(stored_bytes(at(distance), sizeof(double)));
         return sum;
     }
     [[nodiscard]] double critical_path() const {
@@ -143,15 +151,25 @@ CompressedCut cheapest_compressed_cut(Index n, Index workers, const RankAt& rank
         for (Index size = std::max(smallest, n / most_rows); size < n; size += size / 4) sizes.push_back(size);
         sizes.push_back(std::max<Index>(1, n));
     }
+    // What a matrix is compressed for, once it is large, is memory.
+    constexpr double large = 4e9;
+    constexpr double allowed_share = 0.17;
+    const double dense_bytes = 4 * static_cast<double>(n) * static_cast<double>(n);
+    const auto takes_too_much = [&](const CompressedCut& cut) {
+        return dense_bytes > large && CutCost(n, cut, rank).bytes() > allowed_share * dense_bytes;
+    };
     CompressedCut best{};
+    bool best_too_large = true;
     double least = std::numeric_limits<double>::infinity();
     for (const Index tile : sizes)
         for (Index band = given.band > 0 ? given.band : 1; band <= (given.band > 0 ? given.band : widest_band);
              ++band) {
             const CompressedCut cut{.tile = tile, .band = band};
             const double cost = compressed_cholesky_cost(n, cut, workers, rank);
-            if (!(cost < least)) continue;
+            const bool too_large = takes_too_much(cut);
+            if (std::pair(too_large, cost) >= std::pair(best_too_large, least)) continue;
             best = cut;
+            best_too_large = too_large;
             least = cost;
         }
     return best;

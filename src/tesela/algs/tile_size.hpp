@@ -32,7 +32,8 @@ struct CompressedCut {
 [[nodiscard]] double compressed_cholesky_cost(Index n, const CompressedCut& cut, Index workers, const RankAt& rank);
 
 /// The cheapest by compressed_cholesky_cost of sizes that are a quarter apart and bands of 1 to 4; of `given` as far as
-/// it is not 0. Equation (2) takes it that workers are many and wait for the critical path; with few it is the work
+/// it is not 0. Where the dense matrix would take more than 4 GB, only such as take no more than 17 % of that, if there
+/// are any. Equation (2) takes it that workers are many and wait for the critical path; with few it is the work
 /// itself that is to be small.
 [[nodiscard]] CompressedCut cheapest_compressed_cut(Index n, Index workers, const RankAt& rank,
                                                     const CompressedCut& given = {0, 0});

@@ -77,6 +77,21 @@ TEST(CompressedCut, StoresWholeWhatHasHighRanksAndNothingMore) {
     EXPECT_EQ(cheapest_compressed_cut(10'000, 2, flat, {500, 0}).band, 1);
 }
 
+TEST(CompressedCut, OfLargeMatricesTakesASixthOfTheirMemory) {
+    const auto share = [](Index n, const CompressedCut& cut) {  // of tiles of the band
+        const double rows = static_cast<double>(n) / static_cast<double>(cut.tile);
+        return 2 * static_cast<double>(cut.band) / rows;
+    };
+    // Dense tiles would be fastest here, and there are ranks that take little.
+    const auto steep = [](Index tile, Index distance) {
+        return distance < 4 ? 0.2 * static_cast<double>(tile) : 0.002 * static_cast<double>(tile);
+    };
+    EXPECT_LE(share(60'000, cheapest_compressed_cut(60'000, 2, steep)), 0.18);
+    // Where nothing does, the cheapest is taken all the same.
+    const auto full = [](Index tile, Index) { return 0.45 * static_cast<double>(tile); };
+    EXPECT_GE(cheapest_compressed_cut(60'000, 2, full).tile, 64);
+}
+
 TEST(CompressedCut, KeepsWhatIsGiven) {
     EXPECT_EQ(cheapest_compressed_cut(10'000, 2, plane, {321, 2}), (CompressedCut{321, 2}));
     EXPECT_EQ(cheapest_compressed_cut(10'000, 2, plane, {321, 0}).tile, 321);
