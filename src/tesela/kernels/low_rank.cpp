@@ -1,6 +1,7 @@
 #include "tesela/kernels/internal/low_rank.hpp"
 
 #include "tesela/base/random.hpp"
+#include "tesela/kernels/internal/reflectors.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,14 +11,6 @@
 #include <utility>
 
 extern "C" {
-void sgeqrf_(const int*, const int*, float*, const int*, float*, float*, const int*, int*);
-void dgeqrf_(const int*, const int*, double*, const int*, double*, double*, const int*, int*);
-void sormqr_(const char*, const char*, const int*, const int*, const int*, const float*, const int*, const float*,
-             float*, const int*, float*, const int*, int*);
-void dormqr_(const char*, const char*, const int*, const int*, const int*, const double*, const int*, const double*,
-             double*, const int*, double*, const int*, int*);
-void sorgqr_(const int*, const int*, const int*, float*, const int*, const float*, float*, const int*, int*);
-void dorgqr_(const int*, const int*, const int*, double*, const int*, const double*, double*, const int*, int*);
 void sgesdd_(const char*, const int*, const int*, float*, const int*, float*, float*, const int*, float*, const int*,
              float*, const int*, int*, int*);
 void dgesdd_(const char*, const int*, const int*, double*, const int*, double*, double*, const int*, double*,
@@ -61,70 +54,6 @@ void with_workspace(Function function) {
     std::vector<T> work(count(size));
     function(work.data(), &size);
 }
-
-/// A = Q·R by reflectors, which stand below R.
-template <class T>
-class Reflectors {
-public:
-    Reflectors(std::vector<T> a, Index rows, Index cols)
-        : a_(std::move(a)),
-          tau_(count(std::min(rows, cols))),
-          rows_(rows),
-          cols_(cols) {
-        const int m = length(rows);
-        const int n = length(cols);
-        int info = 0;
-        with_workspace<T>([&](T* work, const int* size) {
-            if constexpr (sizeof(T) == 8)
-                dgeqrf_(&m, &n, a_.data(), &m, tau_.data(), work, size, &info);
-            else
-                sgeqrf_(&m, &n, a_.data(), &m, tau_.data(), work, size, &info);
-        });
-    }
-
-    [[nodiscard]] Index order() const { return std::min(rows_, cols_); }
-
-    /// R, of order() rows.
-    [[nodiscard]] std::vector<T> triangle() const {
-        std::vector<T> r(count(order(), cols_));
-        for (Index j = 0; j < cols_; ++j)
-            std::copy_n(&a_[count(j, rows_)], std::min(j + 1, order()), &r[count(j, order())]);
-        return r;
-    }
-
-    /// Q·B, where B is of order() rows and comes with zeros below them, of rows in all.
-    [[nodiscard]] std::vector<T> times(std::vector<T> b, Index cols) const {
-        const int m = length(rows_);
-        const int n = length(cols);
-        const int k = length(order());
-        int info = 0;
-        with_workspace<T>([&](T* work, const int* size) {
-            if constexpr (sizeof(T) == 8)
-                dormqr_("L", "N", &m, &n, &k, a_.data(), &m, tau_.data(), b.data(), &m, work, size, &info);
-            else
-                sormqr_("L", "N", &m, &n, &k, a_.data(), &m, tau_.data(), b.data(), &m, work, size, &info);
-        });
-        return b;
-    }
-
-    /// Q's first cols columns. At least as many rows as columns.
-    [[nodiscard]] std::vector<T> columns() && {
-        const int m = length(rows_);
-        const int n = length(cols_);
-        int info = 0;
-        with_workspace<T>([&](T* work, const int* size) {
-            if constexpr (sizeof(T) == 8)
-                dorgqr_(&m, &n, &n, a_.data(), &m, tau_.data(), work, size, &info);
-            else
-                sorgqr_(&m, &n, &n, a_.data(), &m, tau_.data(), work, size, &info);
-        });
-        return std::move(a_);
-    }
-
-private:
-    std::vector<T> a_, tau_;
-    Index rows_, cols_;
-};
 
 /// A = W·diag(values)·Zᵀ of m×n: W is m×order, Zᵀ is order×n.
 template <class T>
