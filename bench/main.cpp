@@ -678,7 +678,7 @@ void add_tlr(CLI::App& app, int& exit_code) {
     command->add_option("--refine", options->refine,
                         "Solve with the factor to this residual, by conjugate gradients with the true matrix");
     cli::add_engine_options(*command, options->run);
-    cli::add_tiling_options(*command, options->run);
+    command->add_option("--tile", options->run.tile, "Tile size, or auto")->capture_default_str();
     cli::add_json_option(*command, options->run);
     command->callback([=, &exit_code] {
         exit_code = cli::run_guarded("tesela bench tlr", [&] {
@@ -730,7 +730,7 @@ void add_tlr_ranks(CLI::App& app, int& exit_code) {
                                              fmt::format("Some of {}", fmt::join(bench::tlr_rank_cases(), ","))));
     command->add_option("--folder", options->folder, "Where the files go")->capture_default_str();
     cli::add_engine_options(*command, options->run);
-    cli::add_tiling_options(*command, options->run);
+    command->add_option("--tile", options->run.tile, "Tile size, or auto")->capture_default_str();
     cli::add_json_option(*command, options->run);
     command->callback([=, &exit_code] {
         exit_code = cli::run_guarded("tesela bench tlr-ranks", [&] {

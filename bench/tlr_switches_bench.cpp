@@ -97,16 +97,17 @@ Json tlr_switches_benchmark(StarpuEngine& engine, const TlrSwitchesOptions& opti
         }
     std::vector<Row> rows;
     for (const Variant& variant : variants)
-        rows.push_back({{"nodes", nodes},
-                        {"n", problem.n},
-                        {"tile", tiling.rows(0)},
-                        {"switch", variant.name},
-                        {"lookahead", variant.factor.lookahead},
-                        {"diagonal_tile", variant.factor.diagonal_tile},
-                        {"seconds", variant.best.seconds()},
-                        {"over_none", variant.best.seconds() / variants.front().best.seconds()},
-                        {"gbytes_sent", variant.bytes / 1e9},
-                        {"gbytes_of_largest_rank", padded_bytes(tiling, variant, nodes, problem.band) / 1e9}});
+        rows.push_back(
+            {{"nodes", nodes},
+             {"n", problem.n},
+             {"tile", tiling.rows(0)},
+             {"switch", variant.name},
+             {"lookahead", variant.factor.lookahead},
+             {"diagonal_tile", variant.factor.diagonal_tile},
+             {"seconds", variant.best.seconds()},
+             {"over_none", variant.best.seconds() / variants.front().best.seconds()},
+             {"gbytes_sent", variant.bytes / 1e9},
+             {"gbytes_of_largest_rank", padded_bytes(tiling, variant, nodes, problem.compression().dense_band) / 1e9}});
     if (!options.table.empty() && engine.this_node() == NodeId{0}) PartTable(options.table, "nodes", rows).write();
     Json result{{"rows", rows}, {"checks", Json::array()}};
     if (nodes > 1)

@@ -48,7 +48,7 @@ Json tlr_tile_benchmark(StarpuEngine& engine, const TlrTileOptions& options) {
     });
     const RankAt rank = [&](Index tile, Index distance) { return ranks->rank(tile, distance); };
     const Index workers = engine.total_workers();
-    const CompressedCut model = cheapest_compressed_cut(problem.n, workers, rank);
+    const CompressedCut model = engine.broadcast(cheapest_compressed_cut(problem.n, workers, rank));
     const Index equation = low_rank_tile_size(problem.n, workers, [&](Index tile) { return ranks->mean_rank(tile); });
 
     std::vector<Candidate> candidates{{"sampled ranks", model}};

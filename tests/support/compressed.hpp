@@ -141,6 +141,7 @@ inline double largest_tile_error(const std::vector<double>& a, const std::vector
                     const std::size_t at = static_cast<std::size_t>(i) + static_cast<std::size_t>(j) * n;
                     squares += (a[at] - b[at]) * (a[at] - b[at]);
                 }
+            if (!std::isfinite(squares)) return std::numeric_limits<double>::infinity();
             worst = std::max(worst, std::sqrt(squares));
         }
     return worst;
@@ -154,7 +155,9 @@ inline double factor_error(const CompressedCase& c, const std::vector<double>& a
         for (std::size_t j = k; j < n; ++j)
             for (std::size_t i = k; i < n; ++i) residual[i + j * n] -= l[i + k * n] * l[j + k * n];
     const double tiles = std::ceil(static_cast<double>(c.n) / static_cast<double>(c.tile));
-    return spectral_norm(residual, c.n) / (10 * (c.accuracy + rounding_of(c)) * std::sqrt(tiles));
+    const double norm = spectral_norm(residual, c.n);
+    if (!std::isfinite(norm)) return std::numeric_limits<double>::infinity();
+    return norm / (10 * (c.accuracy + rounding_of(c)) * std::sqrt(tiles));
 }
 
 /// Generates the matrix compressed, factors it, and compares both with the matrix.

@@ -30,7 +30,9 @@ struct CompressedMove {
 };
 
 inline Compression any_compression() {
-    return {.accuracy = *rc::gen::element(1e-1, 1e-3, 1e-6, 1e-10, 0.0), .dense_band = *rc::gen::inRange<Index>(0, 3)};
+    return {.accuracy = *rc::gen::element(1e-1, 1e-3, 1e-6, 1e-10, 0.0),
+            .dense_band = *rc::gen::inRange<Index>(0, 3),
+            .precision = *rc::gen::element(FactorPrecision::full, FactorPrecision::as_needed)};
 }
 
 inline CompressedMove any_compressed_move() {
@@ -86,6 +88,7 @@ double run_compressed_move(Engine& engine, const CompressedMove& m) {
                 }
             const double rounding =
                 100 * static_cast<double>(std::numeric_limits<T>::epsilon()) * (1 + std::sqrt(norm));
+            if (!std::isfinite(error)) return std::numeric_limits<double>::infinity();
             worst = std::max(worst, std::sqrt(error) / ((m.to ? m.to->accuracy : 0) + rounding));
         }
     return worst;

@@ -59,9 +59,11 @@ RankSummary summarise_ranks(const RankMap& ranks, const Tiling& tiling, Stored s
             if (rank == dense_rank) continue;
             ++summary.compressed;
             sum += static_cast<double>(rank);
+            summary.singles += static_cast<double>(shape.singles);
             summary.largest = std::max(summary.largest, rank);
         }
     if (summary.compressed > 0) summary.mean = sum / static_cast<double>(summary.compressed);
+    if (sum > 0) summary.singles /= sum;
     return summary;
 }
 

@@ -13,6 +13,7 @@ namespace tesela {
 struct RankSummary {
     double mean = 0;  ///< of the tiles that are stored as U·Vᵀ
     Index largest = 0;
+    double singles = 0;    ///< of their columns, the share in single precision
     Index compressed = 0;  ///< how many these are, of all that are stored
     Index tiles = 0;
     double bytes = 0;  ///< of all tiles

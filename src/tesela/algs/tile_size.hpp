@@ -16,7 +16,7 @@ using RankAt = std::function<double(Index tile, Index distance)>;
 
 /// A tile size for a Cholesky factorisation of order n on compressed tiles, on so many nodes: where the critical path
 /// takes as long as all other work divided among them (paper 004, equation (2)). The average rank depends on the size:
-/// the equation is iterated until it settles. Throws Error unless all are above 0.
+/// the equation is iterated until it settles, 100 times at most. Throws Error unless all are above 0.
 [[nodiscard]] Index low_rank_tile_size(Index n, Index nodes, const MeanRank& rank);
 
 /// How a compressed matrix is cut, and how many diagonals of tiles from the main one on are stored whole.

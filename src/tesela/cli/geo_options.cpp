@@ -269,21 +269,21 @@ bool compression_pays(const geo::RankSample& ranks, Index n, std::string& reason
     const double cost = ranks.cost_over_dense(cut, 1);
     const bool pays = cost < clearly_less;
     reason = fmt::format(
-        "--method auto: {}, since with ranks of {:.0f} on average in tiles of {} rows the factor of {} observations "
-        "takes about {:.2g} of the work of an exact one",
-        pays ? "tlr" : "exact", ranks.mean_rank(cut.tile), cut.tile, n, cost);
+        "--method auto: {}, since by the ranks of some tiles a compressed factor of {} observations takes about {:.2g} "
+        "of the work of an exact one",
+        pays ? "tlr" : "exact", n, cost);
     return pays;
 }
 
 /// With tiles of this size, if it is not 0. Nodes whose arithmetic differs in the last digit may sample ranks that do:
-/// all take the largest.
+/// the first decides.
 void compress(geo::LikelihoodOptions& result, const GeoOptions& options, StarpuEngine& engine, Index tile) {
-    const CompressedCut cut =
-        options.ranks->cheapest_cut(engine.total_workers(), {.tile = tile, .band = options.band.value_or(0)});
-    result.tile = static_cast<Index>(engine.max(static_cast<double>(cut.tile)));
+    const CompressedCut cut = engine.broadcast(
+        options.ranks->cheapest_cut(engine.total_workers(), {.tile = tile, .band = options.band.value_or(0)}));
+    result.tile = cut.tile;
     result.compression =
         geo::TileAccuracy{.accuracy = accuracy_of(options),
-                          .band = static_cast<Index>(engine.max(static_cast<double>(cut.band))),
+                          .band = cut.band,
                           .refine = options.refine.value_or(0),
                           .precision = options.single ? FactorPrecision::as_needed : FactorPrecision::full};
 }

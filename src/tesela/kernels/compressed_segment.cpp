@@ -136,8 +136,9 @@ KernelResult store_as_it_is(const Tile& from, const Tile& to, const SegmentArgum
 
 /// To what a tile is compressed after its last segment: nothing was lost before that if it is all of the tile.
 double final_accuracy(const PlaceArguments& args, const Tile& tile) {
-    const double accuracy = low_rank::truncation(*tile.room);
-    return fills(args.segment, tile.shape) ? accuracy : finished_accuracy(accuracy);
+    const double accuracy = tile.room->accuracy();
+    const double for_rounding = accuracy - low_rank::truncation(*tile.room);
+    return (fills(args.segment, tile.shape) ? accuracy : finished_accuracy(accuracy)) - for_rounding;
 }
 
 /// U·Vᵀ into a tile that is stored so too and is 0 where the segment goes.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -130,8 +131,8 @@ struct ColumnOrder {
     Index singles = 0;
 };
 
-/// Rounding u and v to single precision changes u·vᵀ by at most 2·2⁻²⁴·‖u‖·‖v‖ (and less than 2⁻⁴⁸). Where one of the
-/// factors has orthogonal columns, these errors are orthogonal to each other as well, so that their squares add up.
+/// Rounding u and v to single precision changes u·vᵀ by at most 2⁻²³·‖u‖·‖v‖, up to a part in 2²⁵ of that; those of all
+/// columns together by no more than the sum.
 template <class T>
 ColumnOrder order_columns(const Tile& tile, const Factors<T>& value, double weight) {
     ColumnOrder order{.columns = std::vector<Index>(static_cast<std::size_t>(value.rank))};
@@ -151,9 +152,8 @@ ColumnOrder order_columns(const Tile& tile, const Factors<T>& value, double weig
                              [&](Index c) { return errors[static_cast<std::size_t>(c)]; });
     double sum = 0;
     for (auto c = order.columns.rbegin(); c != order.columns.rend(); ++c) {
-        const double error = errors[static_cast<std::size_t>(*c)];
-        sum += error * error;
-        if (!(std::sqrt(sum) <= allowed)) break;
+        sum += errors[static_cast<std::size_t>(*c)];
+        if (!(sum <= allowed)) break;
         ++order.singles;
     }
     return order;
@@ -176,8 +176,9 @@ KernelResult write_ordered(const Tile& tile, const Factors<T>& value, const Colu
     const auto whole = all.first(all.size() - static_cast<std::size_t>(order.singles));
     const auto singles = all.last(static_cast<std::size_t>(order.singles));
     T* const behind = write_columns(value.v, value.cols, whole, write_columns(value.u, value.rows, whole, factors));
-    auto* const narrow = reinterpret_cast<float*>(behind);
-    write_columns(value.v, value.cols, singles, write_columns(value.u, value.rows, singles, narrow));
+    std::vector<float> narrow(static_cast<std::size_t>((value.rows + value.cols) * order.singles));
+    write_columns(value.v, value.cols, singles, write_columns(value.u, value.rows, singles, narrow.data()));
+    if (!narrow.empty()) std::memcpy(behind, narrow.data(), narrow.size() * sizeof(float));
     return {};
 }
 

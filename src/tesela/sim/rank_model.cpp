@@ -34,7 +34,7 @@ RankModel ranks_from_density(const TileMap& density, Index tile) {
     ranks->grid = density.grid();
     for (const double d : density.values()) {
         const auto rank = static_cast<Index>(std::ceil(std::max(0.0, d) * static_cast<double>(tile)));
-        ranks->ranks.push_back(2 * rank >= tile ? dense_rank : rank);
+        ranks->ranks.push_back(rank >= useless_rank({tile, tile}) ? dense_rank : rank);
     }
     return {[ranks](std::string_view, TileIndex at) {
         if (at.i >= ranks->grid.rows || at.j >= ranks->grid.cols) return dense_rank;

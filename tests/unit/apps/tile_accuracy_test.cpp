@@ -151,7 +151,7 @@ TEST(CompressedLikelihood, OfLowAccuracyIsRefinedToAnExactSolution) {
         EXPECT_TRUE(refined->refinement()->converged);
         EXPECT_LE(refined->refinement()->iterations, 30);
         EXPECT_GT(refined->refinement()->iterations, 2);
-        EXPECT_LE(refined->refinement()->residual, 1e-9);
+        EXPECT_LE(refined->refinement()->residual, 1e-10);
         EXPECT_NEAR(after.fit.quadratic, truth.fit.quadratic, 1e-8 * truth.fit.quadratic);
         EXPECT_GT(std::abs(before.fit.quadratic - truth.fit.quadratic), 1e-7 * truth.fit.quadratic);
         for (std::size_t k = 0; k < truth.trend.coefficients.size(); ++k)

@@ -7,6 +7,7 @@
 #include "tesela/kernels/kernel.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 #include <span>
 #include <vector>
@@ -43,9 +44,11 @@ private:
         u.data = copies.data();
         v.data = copies.data() + rows * tile.shape.rank;
         const T* const wide = tile.as<T>();
-        const auto* const narrow = reinterpret_cast<const float*>(wide + (rows + cols) * whole);
-        std::copy_n(narrow, rows * singles, std::copy_n(wide, rows * whole, u.data));
-        std::copy_n(narrow + rows * singles, cols * singles, std::copy_n(wide + rows * whole, cols * whole, v.data));
+        std::vector<float> narrow(static_cast<std::size_t>((rows + cols) * singles));
+        std::memcpy(narrow.data(), wide + (rows + cols) * whole, narrow.size() * sizeof(float));
+        std::copy_n(narrow.begin(), rows * singles, std::copy_n(wide, rows * whole, u.data));
+        std::copy_n(narrow.begin() + rows * singles, cols * singles,
+                    std::copy_n(wide + rows * whole, cols * whole, v.data));
     }
 };
 
