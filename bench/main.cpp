@@ -673,7 +673,8 @@ void add_tlr(CLI::App& app, int& exit_code) {
     add_problem_options(*command, options->problem);
     command->add_option("--dense-n", options->dense_n, "Points of the dense matrix that its rate is measured with")
         ->capture_default_str();
-    command->add_option("--iterations", options->iterations, "Power iterations for the residual; 0: none")
+    cli::at_least(
+        command->add_option("--iterations", options->iterations, "Power iterations for the residual; 0: none"), 0)
         ->capture_default_str();
     command->add_option("--refine", options->refine,
                         "Solve with the factor to this residual, by conjugate gradients with the true matrix");
@@ -695,7 +696,8 @@ void add_tlr_tile(CLI::App& app, int& exit_code) {
         "Figure 5 of paper 004: the tile size that sampled ranks choose beside eight others; exit code 1 if it takes "
         "more than 1.15 times the best of them");
     add_problem_options(*command, options->problem);
-    command->add_option("--rounds", options->rounds, "Runs of each size; the best counts")->capture_default_str();
+    cli::at_least(command->add_option("--rounds", options->rounds, "Runs of each size; the best counts"), 1)
+        ->capture_default_str();
     cli::add_engine_options(*command, options->run);
     cli::add_json_option(*command, options->run);
     command->callback([=, &exit_code] {

@@ -184,9 +184,9 @@ Json tlr_benchmark(StarpuEngine& engine, const TlrOptions& options) {
         result["checks"].push_back(at_most("memory over that of the dense matrix", bytes / dense_bytes, 0.2));
     }
     if (options.iterations > 0)
-        result["checks"].push_back(
-            at_most("residual", result.at("residual").get<double>(),
-                    10 * problem.accuracy * problem.theta.sigma2 * std::sqrt(static_cast<double>(A.tile_rows()))));
+        result["checks"].push_back(at_most("residual", result.at("residual").get<double>(),
+                                           10 * std::max(problem.accuracy, 1e-13) * problem.theta.sigma2 *
+                                               std::sqrt(static_cast<double>(A.tile_rows()))));
     if (options.refine > 0) {
         const Convergence refined = refined_solve(s, covariances, A, options.refine);
         result["refine_iterations"] = refined.iterations;

@@ -75,6 +75,15 @@ expect 0 "compressed predictions" "$tesela" predict model.json "$data/meuse_grid
 check "compressed predictions" python3 -c "
 a, b = ([list(map(float, line.split(','))) for line in open(f).readlines()[1:]] for f in ('predictions.csv', 'tlr.csv'))
 assert len(a) == len(b) and all(abs(x - y) < 1e-6 * (1 + abs(x)) for r, s in zip(a, b) for x, y in zip(r, s))"
+expect 0 "a refined loglik" "$tesela" loglik "${meuse[@]}" "${at[@]}" --method tlr --accuracy 1e-3 --refine 1e-10 --single --json
+json "a refined loglik" "d['compression']['refinement']['converged'] and d['compression']['refinement']['residual'] <= 1e-10"
+expect 0 "a checkpoint" "$tesela" fit "${meuse[@]}" --fix smoothness=0.5 --tile 16 --band 1 --method tlr --accuracy 1e-9 --max-evaluations 5 --checkpoint tlr.log -o ck.json
+expect 2 "a checkpoint of another accuracy" "$tesela" fit "${meuse[@]}" --fix smoothness=0.5 --tile 16 --band 1 --method tlr --accuracy 1e-2 --max-evaluations 5 --checkpoint tlr.log -o ck.json
+holds "a checkpoint of another accuracy" err "the checkpoint of another fit"
+expect 0 "what a compressed fit would take" "$tesela" fit "${meuse[@]}" --tile 16 --method tlr --dry-run --json
+expect 0 "method auto of few observations" "$tesela" loglik "${meuse[@]}" "${at[@]}" --method auto --json
+holds "method auto of few observations" err "exact, since there are fewer than"
+expect 2 "a band of exact matrices" "$tesela" loglik "${meuse[@]}" "${at[@]}" --band 2
 expect 2 "accuracy of exact matrices" "$tesela" loglik "${meuse[@]}" "${at[@]}" --accuracy 1e-3
 holds "accuracy of exact matrices" err "give --method tlr"
 expect 2 "a negative accuracy" "$tesela" loglik "${meuse[@]}" "${at[@]}" --method tlr --accuracy -1

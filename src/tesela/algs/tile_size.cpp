@@ -141,6 +141,8 @@ double compressed_cholesky_cost(Index n, const CompressedCut& cut, Index workers
     return cost.work() * share + cost.critical_path() * (1 - share);
 }
 
+double compressed_bytes(Index n, const CompressedCut& cut, const RankAt& rank) { return CutCost(n, cut, rank).bytes(); }
+
 CompressedCut cheapest_compressed_cut(Index n, Index workers, const RankAt& rank, const CompressedCut& given) {
     constexpr Index smallest = 64;
     constexpr Index most_rows = 200;
@@ -156,7 +158,7 @@ CompressedCut cheapest_compressed_cut(Index n, Index workers, const RankAt& rank
     constexpr double allowed_share = 0.17;
     const double dense_bytes = 4 * static_cast<double>(n) * static_cast<double>(n);
     const auto takes_too_much = [&](const CompressedCut& cut) {
-        return dense_bytes > large && CutCost(n, cut, rank).bytes() > allowed_share * dense_bytes;
+        return dense_bytes > large && compressed_bytes(n, cut, rank) > allowed_share * dense_bytes;
     };
     CompressedCut best{};
     bool best_too_large = true;

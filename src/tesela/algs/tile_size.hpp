@@ -31,6 +31,9 @@ struct CompressedCut {
 /// the workers, and what of the critical path the others wait for.
 [[nodiscard]] double compressed_cholesky_cost(Index n, const CompressedCut& cut, Index workers, const RankAt& rank);
 
+/// Bytes of its tiles on and below the diagonal, likewise.
+[[nodiscard]] double compressed_bytes(Index n, const CompressedCut& cut, const RankAt& rank);
+
 /// The cheapest by compressed_cholesky_cost of sizes that are a quarter apart and bands of 1 to 4; of `given` as far as
 /// it is not 0. Where the dense matrix would take more than 4 GB, only such as take no more than 17 % of that, if there
 /// are any. Equation (2) takes it that workers are many and wait for the critical path; with few it is the work

@@ -231,6 +231,11 @@ void dry_run(const FitCommand& command, const geo::Model& model, Index n, Starpu
     const geo::LikelihoodOptions resolved = likelihood_options(options, n, engine, plan);
     geo::EvaluationCost cost = geo::evaluation_cost(n, resolved.tile, *resolved.distribution);
     for (double& bytes : cost.bytes_per_node) bytes *= matrices_held(command, model);
+    if (options.ranks) {  // as far as sampled tiles tell, and without what kernels need besides
+        const CompressedCut cut{.tile = resolved.tile, .band = resolved.compression->band};
+        cost.flops *= options.ranks->cost_over_dense(cut, engine.total_workers());
+        for (double& bytes : cost.bytes_per_node) bytes *= options.ranks->bytes_over_dense(cut);
+    }
     const double rate = engine.min(product_rate(resolved.tile));  // of the slowest node
     const auto workers = static_cast<double>(engine.worker_count() * engine.node_count());
     const double seconds = cost.flops / (efficiency * rate * workers);
@@ -617,6 +622,10 @@ int run_predict(PredictCommand options) {
     require_writable(options.geo.output);
     if (!options.map.file.empty()) require_writable(options.map.file);
     resolve_method(options.geo, fitted.observations, fitted.model, fitted.result.theta, notes);
+    if (options.geo.method == Method::exact && fitted.configuration.contains("compression"))
+        notes.emplace_back(
+            "the model was fitted with compressed matrices; predictions are with the exact one unless --method tlr is "
+            "given here too");
     const auto engine = start_geo_engine(options.geo);
     print_notes(*engine, notes);
     const auto start = Clock::now();

@@ -2,6 +2,7 @@
 
 #include "tesela/algs/tile_size.hpp"
 #include "tesela/apps/geo/degrees.hpp"
+#include "tesela/base/digest.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/units.hpp"
 #include "tesela/cli/choice_option.hpp"
@@ -247,12 +248,12 @@ void add_method_options(CLI::App& command, GeoOptions& options) {
                            "With tlr: so many diagonals of tiles, from the main one on, are stored whole (default: "
                            "as some tiles make it look best)"),
         Index{1});
-    command
-        .add_option("--refine", options.refine,
-                    "With tlr: improve solutions against the true matrix, of which nothing is stored, until residuals "
-                    "are this small, as 1e-10: means of predictions and coefficients are then exact to that, whatever "
-                    "--accuracy is")
-        ->check(CLI::Range(1e-15, 1.0));
+    at_least(command.add_option(
+                 "--refine", options.refine,
+                 "With tlr: improve solutions against the true matrix, of which nothing is stored, until "
+                 "residuals are this small, as 1e-10: means of predictions and coefficients are then exact to "
+                 "that, whatever --accuracy is"),
+             1e-15);
     command.add_flag(
         "--single", options.single,
         "With tlr: store what the accuracy allows of U and V in single precision, which takes less memory");
@@ -334,17 +335,20 @@ Json compression_json(geo::Likelihood& likelihood) {
 
 std::string describe_compression(const Json& compression) {
     const auto number = [&](const char* key) { return compression.at(key).get<double>(); };
-    std::string text = fmt::format(
-        "compressed: tiles to {:.0e} of sigma2, ||S - L*L'|| = {:.1e} of it; {} instead of {}; ranks {:.1f} on "
-        "average, {} "
-        "at most",
-        number("accuracy"), number("reached"), format_bytes(number("bytes")), format_bytes(number("dense_bytes")),
-        number("rank_mean"), compression.at("rank_max").get<Index>());
+    const auto largest = compression.at("rank_max").get<Index>();
+    const std::string ranks = largest > 0
+                                  ? fmt::format("ranks {:.1f} on average, {} at most", number("rank_mean"), largest)
+                                  : "no tile has a rank above 0";
+    const std::string text =
+        fmt::format("compressed: tiles to {} of sigma2, ||S - L*L'|| = {:.1e} of it; {} instead of {}; {}",
+                    number("accuracy") > 0 ? fmt::format("{:.0e}", number("accuracy")) : "rounding", number("reached"),
+                    format_bytes(number("bytes")), format_bytes(number("dense_bytes")), ranks);
     if (!compression.contains("refinement")) return text;
     const Json& refined = compression.at("refinement");
-    return fmt::format("{}\nrefined: residuals of solutions {} {:.1e} after {} iterations", text,
+    const auto iterations = refined.at("iterations").get<Index>();
+    return fmt::format("{}\nrefined: residuals of solutions {} {:.1e} after {} iteration{}", text,
                        refined.at("converged").get<bool>() ? "are" : "did not become small enough and are",
-                       refined.at("residual").get<double>(), refined.at("iterations").get<Index>());
+                       refined.at("residual").get<double>(), iterations, iterations == 1 ? "" : "s");
 }
 
 bool plans_by_itself(const GeoOptions& options) { return options.plan == "auto"; }
@@ -381,7 +385,11 @@ geo::Overlap overlap_of(geo::OverlapChoice choice, const StarpuEngine& engine) {
 
 geo::LikelihoodOptions likelihood_options(const GeoOptions& options, Index n, StarpuEngine& engine,
                                           const steering::RunningPlan* plan) {
-    engine.require_alike("how the covariance matrix is stored, by --method", options.ranks ? 1 : 0);
+    Digest storage;
+    storage.add(std::vector{options.ranks ? 1.0 : 0.0, accuracy_of(options),
+                            static_cast<double>(options.band.value_or(0)), options.refine.value_or(0),
+                            options.single ? 1.0 : 0.0});
+    engine.require_alike("--method, --accuracy, --band, --refine and --single", storage.value());
     if (plan == nullptr && !options.plan.empty()) {
         geo::LikelihoodOptions planned = planned_options(options, n, engine);
         if (options.ranks) compress(planned, options, engine, planned.tile);

@@ -4,6 +4,7 @@
 #include "tesela/base/error.hpp"
 #include "tesela/base/units.hpp"
 #include "tesela/cli/choice_option.hpp"
+#include "tesela/cli/map_options.hpp"
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/platform_option.hpp"
 #include "tesela/io/hdf5/trace_hdf5.hpp"
@@ -186,6 +187,7 @@ void print_ranks(const char* when, const RankSummary& ranks) {
 }
 
 int ranks(const RanksArguments& arguments) {
+    if (!arguments.picture.empty() && arguments.picture != "-") require_svg("--svg", arguments.picture);
     TracedRanks traced = ranks_of_matrix(read_with_warnings(arguments.path), arguments.matrix, arguments.path);
     const std::string name = traced.matrix;
     const RankMaps maps = maps_of(std::move(traced), arguments);

@@ -59,6 +59,17 @@ public:
         return std::sqrt(squares);
     }
 
+    /// How far two boxes are from each other, likewise.
+    [[nodiscard]] double distance(const Box& other) const {
+        double squares = 0;
+        for (std::size_t d = 0; d < static_cast<std::size_t>(dimensions_); ++d) {
+            const double beside =
+                std::max({sides_[d].first - other.sides_[d].second, other.sides_[d].first - sides_[d].second, 0.0});
+            squares += beside * beside;
+        }
+        return std::sqrt(squares);
+    }
+
 private:
     Index dimensions_;
     std::array<std::pair<double, double>, 3> sides_{};
@@ -76,12 +87,17 @@ public:
     [[nodiscard]] Index cols() const override { return shape_.cols; }
     void row(Index i, double* out) const override { fill_part(transposed(args_), {0, i}, {shape_.cols, 1}, out); }
     void column(Index j, double* out) const override { fill_part(args_, {0, j}, {shape_.rows, 1}, out); }
+    void columns(Index first, Index several, double* out) const override {
+        fill_part(args_, {0, first}, {shape_.rows, several}, out);
+    }
     [[nodiscard]] double row_bound(Index i) const override {
         return (*args_.covariance)(col_box_.distance(*args_.rows, args_.first.i + i));
     }
     [[nodiscard]] double column_bound(Index j) const override {
         return (*args_.covariance)(row_box_.distance(*args_.cols, args_.first.j + j));
     }
+    /// Covariances fall with the distance; a nugget is only on the diagonal, where boxes meet.
+    [[nodiscard]] double bound() const override { return std::abs((*args_.covariance)(row_box_.distance(col_box_))); }
 
 private:
     const CovarianceArguments& args_;

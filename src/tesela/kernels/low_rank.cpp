@@ -517,6 +517,29 @@ std::optional<Factors<T>> cross_approximate(const Sampler<T>& block, double accu
     return std::nullopt;
 }
 
+template <class T>
+bool is_accurate(const Factors<T>& f, const Sampler<T>& block, double accuracy) {
+    constexpr Index columns = 32;
+    std::vector<T> some(count(f.rows, columns));
+    double squares = 0;
+    double differences = 0;
+    for (Index first = 0; first < f.cols; first += columns) {
+        const Index several = std::min(columns, f.cols - first);
+        block.columns(first, several, some.data());
+        squares += sum_of_squares(some.data(), f.rows * several);
+        if (f.rank > 0) {
+            // BLAS does not write what it only reads.
+            const Block<T> u(const_cast<T*>(f.u.data()), f.rows, f.rank, f.rows);           // NOLINT(*-const-cast)
+            const Block<T> v(const_cast<T*>(f.v.data()) + first, several, f.rank, f.cols);  // NOLINT(*-const-cast)
+            blas::gemm<T>({.op_b = Op::transpose, .alpha = -1}, u, v, {some.data(), f.rows, several, f.rows});
+        }
+        differences += sum_of_squares(some.data(), f.rows * several);
+    }
+    return std::sqrt(differences) <= std::max(accuracy, rounding<T>(std::sqrt(squares)));
+}
+
+template bool is_accurate(const Factors<float>&, const Sampler<float>&, double);
+template bool is_accurate(const Factors<double>&, const Sampler<double>&, double);
 template void recompress(Factors<float>&, double);
 template void recompress(Factors<double>&, double);
 template Factors<float> compress(Block<const float>, double);

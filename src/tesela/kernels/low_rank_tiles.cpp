@@ -309,9 +309,14 @@ template <class T>
 KernelResult store(const Tile& tile, const Sampler<T>& value) {
     // Crosses are up to twice the rank that is left of them: with more than this the whole tile is as soon looked at.
     const Index most = std::min(tile.rows(), tile.cols()) / 3;
-    if (const auto factors = cross_approximate(value, truncation(*tile.room), most)) return store(tile, *factors);
+    const double accuracy = truncation(*tile.room);
+    const auto elements = static_cast<double>(tile.rows()) * static_cast<double>(tile.cols());
+    if (value.bound() * std::sqrt(elements) <= accuracy)
+        return store(tile, Factors<T>{.rows = tile.rows(), .cols = tile.cols()});
+    if (const auto factors = cross_approximate(value, accuracy, most))
+        if (is_accurate(*factors, value, accuracy)) return store(tile, *factors);
     Elements<T> all = room_for<T>(tile.rows(), tile.cols());
-    for (Index j = 0; j < tile.cols(); ++j) value.column(j, all.data() + j * tile.rows());
+    value.columns(0, tile.cols(), all.data());
     return store(tile, block(all, tile.rows(), tile.cols()));
 }
 

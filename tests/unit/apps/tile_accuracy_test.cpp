@@ -85,6 +85,7 @@ struct FactorCase {
     Index dimensions;
     double accuracy;
     Index nodes;
+    double range = 0.2;
 };
 
 /// ‖A − L·Lᵀ‖₂ over what it may be, 10·ε·sigma2·√NT.
@@ -93,7 +94,7 @@ double residual_over_bound(const FactorCase& of) {
     constexpr double sigma2 = 3;
     const PointSet points = ordered_points(n, of.dimensions);
     const CovarianceParameters parameters{
-        .sigma2 = sigma2, .range = 0.2, .smoothness = 1.5, .nugget = sigma2 * std::max(10 * of.accuracy, 1e-10)};
+        .sigma2 = sigma2, .range = of.range, .smoothness = 1.5, .nugget = sigma2 * std::max(10 * of.accuracy, 1e-10)};
     const Covariance covariance(of.family, parameters, Metric::euclidean, points.diameter_bound());
     InlineEngine engine(of.nodes);
     Stream s(engine);
@@ -128,6 +129,16 @@ TEST(CompressedFactor, IsThatOfTheMatrixToTheAccuracyOfItsTiles) {
                     largest = std::max(largest, ratio);
                 }
     EXPECT_GT(largest, 1e-3);  // something was left out at all
+}
+
+TEST(CompressedFactor, MissesNothingWhereRangesAreShort) {
+    // A few pairs of points are close enough to matter, anywhere in a tile.
+    for (const auto family :
+         {CovarianceFamily::exponential, CovarianceFamily::matern, CovarianceFamily::squared_exponential})
+        for (const double range : {1e-3, 3e-3, 1e-2, 3e-2})
+            for (const double accuracy : {1e-3, 1e-6, 1e-9})
+                EXPECT_LE(residual_over_bound({family, 2, accuracy, 1, range}), 1)
+                    << name(family) << " " << range << " " << accuracy;
 }
 
 TEST(CompressedLikelihood, OfLowAccuracyIsRefinedToAnExactSolution) {

@@ -51,6 +51,9 @@ std::uint64_t question_of(const Likelihood& likelihood, const SearchSpace& space
         digest.add(static_cast<std::uint64_t>(number));
     for (const std::int32_t owner : likelihood.options().distribution->owners())
         digest.add(static_cast<std::uint64_t>(owner));
+    if (const auto& how = likelihood.options().compression)
+        digest.add(std::vector{how->accuracy, static_cast<double>(how->band), how->refine,
+                               static_cast<double>(how->precision)});
     digest.add(std::vector{model.center, model.jitter, options.tolerance});
     const CovarianceParameters fixed = space.at(space.start());
     for (const Parameter p : all_parameters) digest.add(std::vector{value_of(fixed, p)});

@@ -126,6 +126,11 @@ double RankSample::cost_over_dense(const CompressedCut& cut, Index workers) cons
     return compressed * static_cast<double>(workers) / (n * n * n / 3);
 }
 
+double RankSample::bytes_over_dense(const CompressedCut& cut) const {
+    const auto n = static_cast<double>(points_);
+    return compressed_bytes(points_, cut, [this](Index tile, Index apart) { return rank(tile, apart); }) / (4 * n * n);
+}
+
 RankSample sample_ranks(const Observations& observations, const Model& model, double accuracy,
                         const std::optional<CovarianceParameters>& theta) {
     const Observations sorted = in_hilbert_order(observations, model.metric);

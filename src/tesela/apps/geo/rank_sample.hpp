@@ -26,6 +26,8 @@ public:
     [[nodiscard]] CompressedCut cheapest_cut(Index workers, const CompressedCut& given = {0, 0}) const;
     /// What a factorisation costs when it is cut like that, over what the dense one does.
     [[nodiscard]] double cost_over_dense(const CompressedCut& cut, Index workers) const;
+    /// Bytes of the matrix when it is cut like that, over those of the dense one.
+    [[nodiscard]] double bytes_over_dense(const CompressedCut& cut) const;
 
 private:
     struct OfSize {

@@ -4,6 +4,7 @@
 
 #include "tesela/kernels/internal/blas.hpp"
 
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -47,10 +48,16 @@ public:
     virtual void row(Index i, T* out) const = 0;
     /// Column j, of rows() elements.
     virtual void column(Index j, T* out) const = 0;
+    /// Several columns, one after the other.
+    virtual void columns(Index first, Index several, T* out) const {
+        for (Index j = 0; j < several; ++j) column(first + j, out + j * rows());
+    }
     /// Bounds of the elements of row i or column j, up to a factor that they all share: where something large can hide
     /// is looked at more often. Of a covariance, its value at the distance of the point from the box around the others.
     [[nodiscard]] virtual double row_bound(Index /*i*/) const { return 1; }
     [[nodiscard]] virtual double column_bound(Index /*j*/) const { return 1; }
+    /// No element is larger, if anything is known of that.
+    [[nodiscard]] virtual double bound() const { return std::numeric_limits<double>::infinity(); }
 
 protected:
     Sampler() = default;
@@ -59,8 +66,13 @@ protected:
 /// A block to the accuracy from some of its rows and columns. Nothing if more than most_rank of each are needed, if the
 /// approximation does not settle, or if an element that is not finite was met: then look at the whole block. That the
 /// error is met is a matter of probability: it is estimated from rows and columns chosen at random (but always the
-/// same), so that what stands in a few elements only can be missed.
+/// same), so that what stands in a few elements only can be missed: see is_accurate.
 template <class T>
 [[nodiscard]] std::optional<Factors<T>> cross_approximate(const Sampler<T>& block, double accuracy, Index most_rank);
+
+/// Whether U·Vᵀ differs from the block by no more than the accuracy, or than rounding: all elements are looked at, some
+/// columns at a time.
+template <class T>
+[[nodiscard]] bool is_accurate(const Factors<T>& f, const Sampler<T>& block, double accuracy);
 
 }  // namespace tesela::low_rank
