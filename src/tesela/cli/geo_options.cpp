@@ -339,7 +339,7 @@ std::string describe_compression(const Json& compression) {
     const std::string ranks = largest > 0
                                   ? fmt::format("ranks {:.1f} on average, {} at most", number("rank_mean"), largest)
                                   : "no tile has a rank above 0";
-    const std::string text =
+    std::string text =
         fmt::format("compressed: tiles to {} of sigma2, ||S - L*L'|| = {:.1e} of it; {} instead of {}; {}",
                     number("accuracy") > 0 ? fmt::format("{:.0e}", number("accuracy")) : "rounding", number("reached"),
                     format_bytes(number("bytes")), format_bytes(number("dense_bytes")), ranks);

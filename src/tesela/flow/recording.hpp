@@ -26,9 +26,7 @@ struct RecordedDatum {
 };
 
 /// Whether it has no elements: it is there for the order of tasks alone, and travels as one byte.
-[[nodiscard]] inline bool is_token(const RecordedDatum& datum) {
-    return datum.bytes < element_bytes(ElementType::f32);
-}
+[[nodiscard]] inline bool is_token(const RecordedDatum& datum) { return datum.bytes < element_bytes(ElementType::f32); }
 
 struct RecordedAccess {
     std::int32_t datum = 0;

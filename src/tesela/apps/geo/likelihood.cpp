@@ -261,7 +261,7 @@ void Likelihood::gram() {
 /// W := Σ⁻¹·[z X] from the compressed factor, by conjugate gradients with the true matrix. Then Y := Lᵀ·W, with which
 /// all that is computed from L⁻¹·[z X] is as if the factor were exact, as (L⁻¹·k)ᵀ·Y = kᵀ·W; and G := [z X]ᵀ·W.
 Status Likelihood::refine() {
-    if (const Status status = stream_.wait(); !status.ok()) return status;
+    if (Status status = stream_.wait(); !status.ok()) return status;
     const MatrixView<double> L = matrices_->sigma.lower();
     const Matrix<double>& Y = matrices_->right;
     const Matrix<double> B(stream_, Y.tiling(), Y.distribution(), {.name = "zX"});

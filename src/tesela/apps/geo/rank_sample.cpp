@@ -111,7 +111,7 @@ double RankSample::mean_rank(Index tile) const {
     double sum = 0;
     for (Index distance = 1; distance < rows; ++distance)
         sum += static_cast<double>(rows - distance) * rank(tile, distance);
-    return sum / static_cast<double>(rows * (rows - 1) / 2);
+    return 2 * sum / static_cast<double>(rows * (rows - 1));
 }
 
 CompressedCut RankSample::cheapest_cut(Index workers, const CompressedCut& given) const {

@@ -30,8 +30,8 @@ struct TileFactors {
     }
     TileFactors(const TileFactors&) = delete;
     TileFactors& operator=(const TileFactors&) = delete;
-    TileFactors(TileFactors&&) = default;
-    TileFactors& operator=(TileFactors&&) = default;
+    TileFactors(TileFactors&&) noexcept = default;
+    TileFactors& operator=(TileFactors&&) noexcept = default;
     ~TileFactors() = default;
 
 private:
