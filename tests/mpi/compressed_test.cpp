@@ -46,6 +46,20 @@ TEST(Nodes, MoveCompressedTilesAndGoOn) {
     EXPECT_LE(testing::factor_error(c, covariance.dense(), gather(s, A.lower())), 1);
 }
 
+TEST(Nodes, CompressedTilesAreInDoublePrecisionAlsoAfterThoseOfAnotherMatrixWereNot) {
+    for (const auto precision : {FactorPrecision::as_needed, FactorPrecision::full}) {
+        const CompressedCase c{.n = 400, .tile = 50, .accuracy = 1e-2, .precision = precision};
+        Stream s(engine());
+        const Tiling tiling = Tiling::square(c.n, c.tile);
+        const Matrix<double> A(s, tiling, squarest_block_cyclic(tiling.grid(), engine().node_count()),
+                               testing::compressed_options(c, "A", Stored::lower));
+        generate(s, A.view(), testing::CovarianceOfPoints(c));
+        const std::vector<Index> singles = tile_ranks(s, A).singles;
+        EXPECT_EQ(std::ranges::any_of(singles, [](Index n) { return n > 0; }), precision == FactorPrecision::as_needed);
+        ASSERT_TRUE(s.wait().ok());
+    }
+}
+
 // ------------------------------------------------------------------ bytes
 
 /// Bytes that every node has been sent so far.

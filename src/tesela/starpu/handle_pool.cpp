@@ -24,7 +24,10 @@ starpu_data_handle_t HandlePool::take(const Attachment& matrix, TileIndex tile, 
     }
     if (handle == nullptr) return register_tile(matrix, tile, claim);
     in_main_memory(handle).claim = claim;
-    if (matrix.compression()) in_main_memory(handle).accuracy = matrix.compression()->accuracy;
+    if (const auto& compression = matrix.compression()) {
+        in_main_memory(handle).accuracy = compression->accuracy;
+        in_main_memory(handle).precision = compression->precision;
+    }
     return handle;
 }
 

@@ -55,6 +55,19 @@ TEST(CompressedLikelihood, IsTheExactOneToTheAccuracy) {
     }
 }
 
+TEST(CompressedLikelihood, OfFourThousandPointsAgreesToAMillionthAt1e9) {
+    constexpr CovarianceParameters field{.sigma2 = 1, .range = 0.1, .nugget = 0.01};
+    InlineEngine engine;
+    Stream s(engine);
+    const Model model{.family = CovarianceFamily::exponential};
+    const auto value = [&](Index tile, std::optional<TileAccuracy> compression) {
+        Likelihood likelihood(s, some_points(4000), model, {.tile = tile, .compression = compression});
+        return likelihood.evaluate(field).log_likelihood;
+    };
+    const double exact = value(500, {});
+    EXPECT_NEAR(value(400, TileAccuracy{.accuracy = 1e-9}), exact, 1e-6 * std::abs(exact));
+}
+
 TEST(CompressedLikelihood, ReportsTheAccuracyThatItReachedAndTheMemory) {
     InlineEngine engine;
     Stream s(engine);
