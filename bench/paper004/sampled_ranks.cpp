@@ -2,12 +2,9 @@
 
 #include "covariance_problem.hpp"
 
-#include "tesela/algs/ranks.hpp"
+#include "tesela/apps/geo/rank_sample.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/random.hpp"
-#include "tesela/distribution/families.hpp"
-#include "tesela/flow/inline_engine.hpp"
-#include "tesela/kernels/covariance_kernel.hpp"
 
 #include <algorithm>
 #include <array>
@@ -88,28 +85,13 @@ std::vector<Row> sample_ranks(Index tiles) {
     const Centres centres(points, tiles);
     std::vector<Row> rows;
     for (const TileIndex tile : draw_tiles(centres, tiles)) {
-        InlineEngine engine;
-        Stream s(engine);
-        // Two tiles, of which the one off the diagonal may be compressed; the other is of one column.
-        const Tiling pair = Tiling::from_cuts({0, PaperCase::tile}, {0, 1, PaperCase::tile + 1});
-        const Matrix<double> A(s, pair, Distribution({1, 2}, 1, {0, 0}), {.compression = problem.compression()});
-        const auto generate = [&](Index column, ElementIndex first) {
-            s.submit({covariance_kernel,
-                      CovarianceArguments{.covariance = &covariances.covariance(),
-                                          .rows = &points,
-                                          .cols = &points,
-                                          .first = first,
-                                          .sets = ObservationSets::same},
-                      write(A(0, column))});
-        };
-        generate(0, {0, 0});
-        generate(1, {tile.i * PaperCase::tile, tile.j * PaperCase::tile});
-        require(s.wait());
+        const Index rank = geo::tile_rank(covariances.covariance(), points, problem.compression().accuracy,
+                                          {tile.i * PaperCase::tile, tile.j * PaperCase::tile}, PaperCase::tile);
         rows.push_back({{"tiles", tiles},
                         {"i", tile.i},
                         {"j", tile.j},
                         {"distance", centres.distance(tile.i, tile.j)},
-                        {"rank", tile_ranks(s, A).ranks[1]}});
+                        {"rank", rank}});
     }
     return rows;
 }

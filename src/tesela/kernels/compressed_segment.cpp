@@ -13,18 +13,9 @@ namespace {
 
 using low_rank::Factors;
 
-template <class T>
-using Elements = std::vector<T>;
-
-template <class T>
-Elements<T> zeros(Index rows, Index cols) {
-    return Elements<T>(static_cast<std::size_t>(rows * cols));
-}
-
-template <class T>
-blas::Block<T> block_of(Elements<T>& elements, Index rows, Index cols) {
-    return {elements.data(), rows, cols, rows};
-}
+using low_rank::block;
+using low_rank::Elements;
+using low_rank::room_for;
 
 template <class T>
 Tile tile_of(Elements<T>& elements, Index rows, Index cols) {
@@ -70,15 +61,15 @@ void write_elements(const Tile& from, const Tile& to, const SegmentArguments& ar
     if (from.is_dense()) return copy_segment(from, to, args);
     const CutFactors<T> cut(from, args);
     if (args.shape().full()) return cut.expand(blas::Block<T>(to).part({args.to_i, args.to_j}, {args.rows, args.cols}));
-    Elements<T> all = zeros<T>(args.rows, args.cols);
-    cut.expand(block_of(all, args.rows, args.cols));
+    Elements<T> all = room_for<T>(args.rows, args.cols);
+    cut.expand(block(all, args.rows, args.cols));
     copy_segment(tile_of(all, args.rows, args.cols), to, from_piece(args));
 }
 
 /// All elements of a segment of a tile that has all its own, with 0 beside a triangle.
 template <class T>
 Elements<T> elements_of(const Tile& from, const SegmentArguments& args) {
-    Elements<T> all = zeros<T>(args.rows, args.cols);
+    Elements<T> all = room_for<T>(args.rows, args.cols);
     copy_segment(from, tile_of(all, args.rows, args.cols), into_piece(args));
     return all;
 }
@@ -117,10 +108,10 @@ Index crowded_rank(const TileShape& shape) { return std::max<Index>(1, std::min(
 template <class T>
 void compress(Factors<T>& f, double accuracy) {
     if (f.rank <= crowded_rank({f.rows, f.cols})) return low_rank::recompress(f, accuracy);
-    Elements<T> all = zeros<T>(f.rows, f.cols);
-    const blas::Block<T> product = block_of(all, f.rows, f.cols);
-    blas::gemm({.op_b = Op::transpose, .alpha = 1, .beta = 0}, block_of(f.u, f.rows, f.rank),
-               block_of(f.v, f.cols, f.rank), product);
+    Elements<T> all = room_for<T>(f.rows, f.cols);
+    const blas::Block<T> product = block(all, f.rows, f.cols);
+    blas::gemm({.op_b = Op::transpose, .alpha = 1, .beta = 0}, block(f.u, f.rows, f.rank), block(f.v, f.cols, f.rank),
+               product);
     f = low_rank::compress<T>({product.data, product.rows, product.cols, product.ld}, accuracy);
 }
 
@@ -163,7 +154,7 @@ KernelResult place_elements(const Tile& from, const Tile& to, const PlaceArgumen
         write_elements<T>(from, to, args.segment);
         return {};
     }
-    Elements<T> all = zeros<T>(to.rows(), to.cols());
+    Elements<T> all = room_for<T>(to.rows(), to.cols());
     if (has_value) copy_values(to, element_type<T>, all.data());
     write_elements<T>(from, tile_of(all, to.rows(), to.cols()), args.segment);
     if (!last) return store_elements(to, all);
@@ -195,7 +186,7 @@ KernelResult cut(const Tile& from, const Tile& piece, const SegmentArguments& ar
     }
     if (from.is_dense()) {
         Elements<T> all = elements_of<T>(from, args);
-        return low_rank::store(piece, block_of(all, args.rows, args.cols));
+        return low_rank::store(piece, block(all, args.rows, args.cols));
     }
     Factors<T> factors{.rows = args.rows, .cols = args.cols};
     add_segment(factors, CutFactors<T>(from, args), into_piece(args));

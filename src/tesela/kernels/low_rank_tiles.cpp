@@ -16,19 +16,6 @@
 namespace tesela::low_rank {
 namespace {
 
-template <class T>
-using Elements = std::vector<T>;
-
-template <class T>
-Elements<T> room_for(Index rows, Index cols) {
-    return Elements<T>(static_cast<std::size_t>(rows * cols));
-}
-
-template <class T>
-blas::Block<T> block(Elements<T>& elements, Index rows, Index cols) {
-    return {elements.data(), rows, cols, rows};
-}
-
 /// U·Vᵀ of a tile or what it is of itself, seen through op.
 template <class T>
 struct Operand {
@@ -128,15 +115,21 @@ constexpr double share_of_rounding = 0.1;
 /// Columns in the order in which they are stored: those that are rounded last.
 struct ColumnOrder {
     std::vector<Index> columns;
-    Index singles = 0;
+    Index singles;
+
+    /// As they are.
+    explicit ColumnOrder(Index rank, Index in_single_precision = 0)
+        : columns(static_cast<std::size_t>(rank)),
+          singles(in_single_precision) {
+        std::iota(columns.begin(), columns.end(), Index{0});
+    }
 };
 
 /// Rounding u and v to single precision changes u·vᵀ by at most 2⁻²³·‖u‖·‖v‖, up to a part in 2²⁵ of that; those of all
 /// columns together by no more than the sum.
 template <class T>
 ColumnOrder order_columns(const Tile& tile, const Factors<T>& value, double weight) {
-    ColumnOrder order{.columns = std::vector<Index>(static_cast<std::size_t>(value.rank))};
-    std::iota(order.columns.begin(), order.columns.end(), Index{0});
+    ColumnOrder order(value.rank);
     if (!may_round<T>(tile)) return order;
     constexpr double rounding = 1.0 / (1 << 23);
     const double allowed = share_of_rounding * tile.room->accuracy();
@@ -277,9 +270,7 @@ bool concerns(std::span<const Tile> tiles) {
 
 template <class T>
 KernelResult store_columns(const Tile& tile, const Factors<T>& value, Index singles) {
-    ColumnOrder order{.columns = std::vector<Index>(static_cast<std::size_t>(value.rank)), .singles = singles};
-    std::iota(order.columns.begin(), order.columns.end(), Index{0});
-    return write_ordered(tile, value, order);
+    return write_ordered(tile, value, ColumnOrder(value.rank, singles));
 }
 
 template <class T>

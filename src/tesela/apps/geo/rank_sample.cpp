@@ -30,18 +30,6 @@ public:
     std::vector<double> elements;
 };
 
-/// The rank of the covariances of points [i, i + tile) with [j, j + tile); that of a tile stored whole is its size.
-double rank_of(const Covariance& covariance, const PointSet& points, double accuracy, ElementIndex first, Index tile) {
-    PassingRoom room(accuracy);
-    room.shape = {tile, tile, 0};
-    const Tile target{nullptr, room.shape, tile, &room};
-    const CovarianceArguments arguments{
-        .covariance = &covariance, .rows = &points, .cols = &points, .first = first, .sets = ObservationSets::same};
-    const KernelResult result = covariance_kernel.cpu({.tiles = {&target, 1}, .arguments = &arguments});
-    if (result.failure != Failure::none) throw Error("there is no memory to sample ranks in tiles of {} rows", tile);
-    return static_cast<double>(room.shape.rank == dense_rank ? tile : room.shape.rank);
-}
-
 std::vector<double> sample(const Covariance& covariance, const PointSet& points, double accuracy, Index tile,
                            Index samples) {
     std::vector<double> ranks;
@@ -52,7 +40,8 @@ std::vector<double> sample(const Covariance& covariance, const PointSet& points,
             // Multiples of the golden ratio lie evenly without a period that a curve could have too.
             const double place = std::fmod(static_cast<double>(k + distance) * std::numbers::phi, 1.0);
             const auto j = static_cast<Index>(place * static_cast<double>(last));
-            const double rank = rank_of(covariance, points, accuracy, {j + distance * tile, j}, tile);
+            const Index found = tile_rank(covariance, points, accuracy, {j + distance * tile, j}, tile);
+            const auto rank = static_cast<double>(found == dense_rank ? tile : found);
             squares += rank * rank / static_cast<double>(samples);
         }
         const double rank = std::sqrt(squares);
@@ -68,6 +57,17 @@ double power_between(double x, double x0, double y0, double x1, double y1) {
 }
 
 }  // namespace
+
+Index tile_rank(const Covariance& covariance, const PointSet& points, double accuracy, ElementIndex first, Index size) {
+    PassingRoom room(accuracy);
+    room.shape = {size, size, 0};
+    const Tile target{nullptr, room.shape, size, &room};
+    const CovarianceArguments arguments{
+        .covariance = &covariance, .rows = &points, .cols = &points, .first = first, .sets = ObservationSets::same};
+    const KernelResult result = covariance_kernel.cpu({.tiles = {&target, 1}, .arguments = &arguments});
+    if (result.failure != Failure::none) throw Error("there is no memory to sample ranks in tiles of {} rows", size);
+    return room.shape.rank;
+}
 
 RankSample::RankSample(const Covariance& covariance, const PointSet& points, double accuracy) : points_(points.size()) {
     if (points_ < 2) throw Error("ranks are sampled from at least two points; there are {}", points_);
@@ -115,20 +115,17 @@ double RankSample::mean_rank(Index tile) const {
 }
 
 CompressedCut RankSample::cheapest_cut(Index workers, const CompressedCut& given) const {
-    return cheapest_compressed_cut(
-        points_, workers, [this](Index tile, Index apart) { return rank(tile, apart); }, given);
+    return cheapest_compressed_cut(points_, workers, ranks(), given);
 }
 
 double RankSample::cost_over_dense(const CompressedCut& cut, Index workers) const {
     const auto n = static_cast<double>(points_);
-    const double compressed =
-        compressed_cholesky_cost(points_, cut, workers, [this](Index tile, Index apart) { return rank(tile, apart); });
-    return compressed * static_cast<double>(workers) / (n * n * n / 3);
+    return compressed_cholesky_cost(points_, cut, workers, ranks()) * static_cast<double>(workers) / (n * n * n / 3);
 }
 
 double RankSample::bytes_over_dense(const CompressedCut& cut) const {
     const auto n = static_cast<double>(points_);
-    return compressed_bytes(points_, cut, [this](Index tile, Index apart) { return rank(tile, apart); }) / (4 * n * n);
+    return compressed_bytes(points_, cut, ranks()) / (4 * n * n);
 }
 
 RankSample sample_ranks(const Observations& observations, const Model& model, double accuracy,

@@ -9,6 +9,11 @@
 
 namespace tesela::geo {
 
+/// The rank that a tile of the covariances of points [i, i + size) with [j, j + size) is compressed to, or dense_rank;
+/// `first` is (i, j), the accuracy that of the tile in the Frobenius norm.
+[[nodiscard]] Index tile_rank(const Covariance& covariance, const PointSet& points, double accuracy, ElementIndex first,
+                              Index size);
+
 /// What the ranks of a compressed covariance matrix will be, from a few of its tiles: of three sizes, at distances from
 /// the diagonal of 1, 2, 4 … tiles, some of each. Ranks of other sizes and distances lie between these, or on where
 /// they lead to, on logarithmic scales. A function of the covariance and the points alone: the same on every node.
@@ -30,6 +35,9 @@ public:
     [[nodiscard]] double bytes_over_dense(const CompressedCut& cut) const;
 
 private:
+    [[nodiscard]] RankAt ranks() const {
+        return [this](Index tile, Index distance) { return rank(tile, distance); };
+    }
     struct OfSize {
         Index tile = 0;
         std::vector<double> ranks;  ///< at distances 1, 2, 4 …

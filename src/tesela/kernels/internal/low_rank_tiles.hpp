@@ -14,6 +14,19 @@
 
 namespace tesela::low_rank {
 
+template <class T>
+using Elements = std::vector<T>;
+
+/// Zeros, and elements as a block without gaps.
+template <class T>
+[[nodiscard]] Elements<T> room_for(Index rows, Index cols) {
+    return Elements<T>(static_cast<std::size_t>(rows * cols));
+}
+template <class T>
+[[nodiscard]] blas::Block<T> block(Elements<T>& elements, Index rows, Index cols) {
+    return {elements.data(), rows, cols, rows};
+}
+
 /// Whether a call is for what is declared here.
 [[nodiscard]] bool concerns(std::span<const Tile> tiles);
 
