@@ -261,6 +261,11 @@ void add_method_options(CLI::App& command, GeoOptions& options) {
 
 namespace {
 
+constexpr const char* compressed_plan =
+    "--plan auto is for exact matrices: give a file of tesela plan --ranks for compressed ones";
+
+bool is_compressed(const GeoOptions& options) { return options.method == Method::tlr; }
+
 double accuracy_of(const GeoOptions& options) { return options.accuracy.value_or(geo::TileAccuracy{}.accuracy); }
 
 /// Whether a compressed matrix pays, with the reason.
@@ -279,8 +284,8 @@ bool compression_pays(const geo::RankSample& ranks, Index n, std::string& reason
 /// With tiles of this size, if it is not 0. Nodes whose arithmetic differs in the last digit may sample ranks that do:
 /// the first decides.
 void compress(geo::LikelihoodOptions& result, const GeoOptions& options, StarpuEngine& engine, Index tile) {
-    const CompressedCut cut = engine.broadcast(
-        options.ranks->cheapest_cut(engine.total_workers(), {.tile = tile, .band = options.band.value_or(0)}));
+    CompressedCut cut{.tile = tile, .band = options.band.value_or(0)};
+    if (options.ranks) cut = engine.broadcast(options.ranks->cheapest_cut(engine.total_workers(), cut));
     result.tile = cut.tile;
     result.compression =
         geo::TileAccuracy{.accuracy = accuracy_of(options),
@@ -307,6 +312,10 @@ void resolve_method(GeoOptions& options, const geo::Observations& observations, 
         notes.push_back(fmt::format("--method auto: exact, since there are fewer than {} observations", worth_a_look));
         return;
     }
+    const bool is_planned = plans_by_itself(options);
+    if (options.method == Method::tlr && is_planned) throw Error(compressed_plan);
+    // A single evaluation that is told all need not sample.
+    if (options.method == Method::tlr && theta && options.band && !is_automatic_tile(options.run.tile)) return;
     const auto ranks =
         std::make_shared<geo::RankSample>(geo::sample_ranks(observations, model, accuracy_of(options), theta));
     if (options.method == Method::automatic) {
@@ -315,8 +324,7 @@ void resolve_method(GeoOptions& options, const geo::Observations& observations, 
         notes.push_back(std::move(reason));
     }
     if (options.method == Method::exact) return;
-    if (plans_by_itself(options))
-        throw Error("--plan auto is for exact matrices: give a file of tesela plan --ranks for compressed ones");
+    if (is_planned) throw Error(compressed_plan);
     options.ranks = ranks;
 }
 
@@ -386,18 +394,19 @@ geo::Overlap overlap_of(geo::OverlapChoice choice, const StarpuEngine& engine) {
 geo::LikelihoodOptions likelihood_options(const GeoOptions& options, Index n, StarpuEngine& engine,
                                           const steering::RunningPlan* plan) {
     Digest storage;
-    storage.add(std::vector{options.ranks ? 1.0 : 0.0, accuracy_of(options),
+    storage.add(std::vector{is_compressed(options) ? 1.0 : 0.0, accuracy_of(options),
                             static_cast<double>(options.band.value_or(0)), options.refine.value_or(0),
                             options.single ? 1.0 : 0.0});
     engine.require_alike("--method, --accuracy, --band, --refine and --single", storage.value());
     if (plan == nullptr && !options.plan.empty()) {
         geo::LikelihoodOptions planned = planned_options(options, n, engine);
-        if (options.ranks) compress(planned, options, engine, planned.tile);
+        if (is_compressed(options)) compress(planned, options, engine, planned.tile);
         return planned;
     }
     geo::LikelihoodOptions result{.tile = tile_size(options.run, n, engine),
                                   .overlap = overlap_of(options.overlap, engine)};
-    if (options.ranks) compress(result, options, engine, is_automatic_tile(options.run.tile) ? 0 : result.tile);
+    if (is_compressed(options))
+        compress(result, options, engine, is_automatic_tile(options.run.tile) ? 0 : result.tile);
     if (plan != nullptr) {
         set_owners(result, plan->owners());
         return result;

@@ -65,7 +65,7 @@ struct GeoOptions {
     std::optional<Index> band{};       ///< of tiles that are stored whole
     std::optional<double> refine{};    ///< residuals of solutions, against the true matrix
     bool single = false;               ///< columns of U and V, where the accuracy allows it
-    /// Where the matrix is compressed: what its ranks are like. See resolve_method.
+    /// Where the matrix is compressed and its tile or band are not given: what its ranks are like. See resolve_method.
     std::shared_ptr<const geo::RankSample> ranks{};
     std::string output;
 };
