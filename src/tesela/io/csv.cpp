@@ -121,6 +121,15 @@ std::string_view packed_as(std::string_view content) {
     return {};
 }
 
+/// Whether a line without quotes is one of numbers, the first field of several aside: then it is no header.
+bool is_data(const std::vector<std::string>& fields) {
+    const auto is_number = [](const std::string& field) { return parse_number(trimmed(field)).has_value(); };
+    const auto number_or_missing = [&](const std::string& field) { return is_missing(field) || is_number(field); };
+    if (fields.size() == 1) return is_number(fields.front());
+    return !fields.front().empty() && std::any_of(fields.begin() + 1, fields.end(), is_number) &&
+           std::all_of(fields.begin() + 1, fields.end(), number_or_missing);
+}
+
 constexpr std::string_view separated_by_spaces =
     "the fields seem to be separated by spaces; separate them by commas, semicolons or tabs";
 
@@ -151,6 +160,8 @@ public:
         skip_blank_lines();
         if (at_ == end_) throw Error("{} is empty; a header and data rows are expected", in_quotes(table_.file_));
         delimiter_ = delimiter_character(options.delimiter, {at_, static_cast<std::size_t>(end_ - at_)});
+        table_.has_header_ = options.header == CsvHeader::present ||
+                             (options.header == CsvHeader::automatic && !is_data(first_record()));
     }
 
     /// The names of a header that is all of the text.
@@ -161,7 +172,12 @@ public:
     }
 
     CsvTable parse() && {
-        read_header();
+        if (table_.has_header_) {
+            read_header();
+        } else {
+            for (std::size_t k = first_record().size(); k > 0; --k)
+                table_.names_.push_back(fmt::format("{}", table_.names_.size() + 1));
+        }
         for (skip_blank_lines(); at_ != end_; skip_blank_lines()) read_row();
         if (table_.lines_.empty()) throw Error("{} has a header but no data rows", in_quotes(table_.file_));
         table_.text_.resize(static_cast<std::size_t>(out_ - table_.text_.data()));
@@ -181,6 +197,22 @@ private:
                     1 + line_breaks(content.substr(0, bad)), utf16 ? "; it looks like UTF-16: save it as UTF-8" : "");
     }
 
+    /// The fields of the line that is read next, which stays to be read.
+    [[nodiscard]] std::vector<std::string> first_record() const {
+        const char* end = at_;
+        for (bool inside = false; end != end_ && (inside || (*end != '\n' && *end != '\r')); ++end)
+            if (*end == '"') inside = !inside;
+        return CsvParser(std::string(at_, end), table_.file_, delimiter_).names();
+    }
+
+    /// A parser of one line of a file.
+    CsvParser(std::string text, std::string file, char delimiter) : delimiter_(delimiter) {
+        table_.file_ = std::move(file);
+        table_.text_ = std::move(text);
+        at_ = out_ = table_.text_.data();
+        end_ = at_ + table_.text_.size();
+    }
+
     void read_header() {
         table_.header_line_ = line_;
         read_record([&](std::string_view field, Quoting quoting) {
@@ -198,8 +230,9 @@ private:
         });
         const std::size_t found = table_.ends_.size() - before;
         if (found != wanted)
-            throw Error("{}, line {}: {} field{} where the header has {}{}", in_quotes(table_.file_), line, found,
-                        plural(found), wanted, missing_or_extra(before, found));
+            throw Error("{}, line {}: {} field{} where the {} has {}{}", in_quotes(table_.file_), line, found,
+                        plural(found), table_.has_header_ ? "header" : "first line", wanted,
+                        missing_or_extra(before, found));
         table_.lines_.push_back(line);
     }
 
@@ -287,17 +320,16 @@ std::string place(const CsvTable& table, Index row, Index column) {
                        excerpt(table.names()[static_cast<std::size_t>(column)]));
 }
 
-/// A field as a finite number, NaN if it is missing.
-double number_or_nan(const CsvTable& table, Index row, Index column) {
-    const std::string_view text = trimmed(table.field(row, column));
-    if (is_missing(text)) return std::nan("");
-    const std::optional<double> number = parse_number(text);
-    if (!number) throw Error("{}: {}", place(table, row, column), not_a_number(text));
-    if (std::isinf(*number)) throw Error("{}: {} is not finite", place(table, row, column), excerpt(text));
-    return *number;
-}
-
 }  // namespace
+
+double CsvTable::number(Index row, Index column) const {
+    const std::string_view text = trimmed(field(row, column));
+    if (is_missing(text)) return std::nan("");
+    const std::optional<double> parsed = parse_number(text);
+    if (!parsed) throw Error("{}: {}", place(*this, row, column), not_a_number(text));
+    if (std::isinf(*parsed)) throw Error("{}: {} is not finite", place(*this, row, column), excerpt(text));
+    return *parsed;
+}
 
 std::string_view CsvTable::field(Index row, Index column) const {
     const auto k = static_cast<std::size_t>(row) * names_.size() + static_cast<std::size_t>(column);
@@ -333,7 +365,7 @@ NumericTable CsvTable::numbers(const std::vector<std::string>& columns, NaPolicy
     for (Index row = 0; row < rows(); ++row) {
         bool complete = true;
         for (std::size_t c = 0; c < all.size(); ++c) {
-            values[c] = c < columns.size()                              ? number_or_nan(*this, row, positions[c])
+            values[c] = c < columns.size()                              ? number(row, positions[c])
                         : is_missing(trimmed(field(row, positions[c]))) ? std::nan("")
                                                                         : 0;
             if (!std::isnan(values[c])) continue;
@@ -354,8 +386,9 @@ NumericTable CsvTable::numbers(const std::vector<std::string>& columns, NaPolicy
     return table;
 }
 
-CsvContent CsvTable::content(std::string_view name) const {
-    const Index position = column(name);
+CsvContent CsvTable::content(std::string_view name) const { return content(column(name)); }
+
+CsvContent CsvTable::content(Index position) const {
     bool numbers = false;
     bool texts = false;
     for (Index row = 0; row < rows(); ++row) {

@@ -12,9 +12,14 @@ namespace tesela {
 
 enum class CsvDelimiter { automatic, comma, semicolon, tab };
 
+/// Whether the first line names the columns. automatic: it does unless all that follows its first field are numbers (or
+/// its only field is one).
+enum class CsvHeader { present, absent, automatic };
+
 struct CsvOptions {
     /// automatic: whichever of the three is most frequent in the header outside quotes.
     CsvDelimiter delimiter = CsvDelimiter::automatic;
+    CsvHeader header = CsvHeader::present;
 };
 
 /// What to do with a row that has no value in a wanted column (empty, NA, NaN, nan, null): leave it out, or fail.
@@ -38,12 +43,17 @@ struct NumericTable {
 class CsvTable {
 public:
     [[nodiscard]] const std::string& file() const { return file_; }
+    /// The header; the numbers of the columns from 1 on where there is none.
     [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+    [[nodiscard]] bool has_header() const { return has_header_; }
     [[nodiscard]] Index rows() const { return static_cast<Index>(lines_.size()); }
     /// Without quotes; valid as long as the table.
     [[nodiscard]] std::string_view field(Index row, Index column) const;
     /// The line of the file where a row begins, from 1.
     [[nodiscard]] Index line(Index row) const { return lines_[static_cast<std::size_t>(row)]; }
+
+    /// A field as a finite number, NaN if it is missing. Throws Error naming file, line and column if it is neither.
+    [[nodiscard]] double number(Index row, Index column) const;
 
     /// The position of a column. Throws Error naming the available ones, and the nearest, if there is none or several.
     [[nodiscard]] Index column(std::string_view name) const;
@@ -53,6 +63,7 @@ public:
                                        const std::vector<std::string>& present = {}) const;
     /// What the values of a column are, missing ones aside: all numbers, none, or some.
     [[nodiscard]] CsvContent content(std::string_view column) const;
+    [[nodiscard]] CsvContent content(Index column) const;
 
 private:
     friend class CsvParser;
@@ -62,6 +73,7 @@ private:
     std::vector<std::size_t> ends_;  // where each field ends in text_
     std::vector<Index> lines_;
     Index header_line_ = 1;
+    bool has_header_ = true;
 };
 
 /// Reads a file (`-`: standard input) in one pass. Throws Error of one line naming file and line.

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "tesela/io/csv.hpp"
+#include "tesela/io/matrix_file.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tesela {
+
+/// Which part of a CSV file is the matrix.
+struct CsvMatrixOptions {
+    /// automatic: the first line is a header unless all that follows its first field are numbers.
+    CsvOptions csv{.header = CsvHeader::automatic};
+    /// The columns of the matrix in this order; empty: all that hold nothing but numbers. What is left out is in the
+    /// header's notes.
+    std::vector<std::string> columns;
+    /// The column that names the rows; none: the first if it has no name or is text and was not asked for.
+    std::optional<std::string> labels;
+};
+
+/// Reads a matrix from a CSV file (`-`: standard input), whole, into memory. Throws Error of one line naming file, line
+/// and column where there is no finite number.
+[[nodiscard]] std::unique_ptr<MatrixFile> read_csv_matrix(const std::string& path,
+                                                          const CsvMatrixOptions& options = {});
+
+/// The same for text already in memory; `file` is its name in messages.
+[[nodiscard]] std::unique_ptr<MatrixFile> parse_csv_matrix(std::string text, std::string file,
+                                                           const CsvMatrixOptions& options = {});
+
+}  // namespace tesela

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "tesela/io/matrix_file.hpp"
+
+#include <bit>
+#include <cstddef>
+#include <variant>
+
+namespace tesela {
+
+/// How elements are stored in a file.
+struct StoredElements {
+    ElementType type = ElementType::float64;
+    std::endian order = std::endian::native;
+};
+
+/// Where elements go; what MatrixFile calls its Target.
+using MatrixTarget = std::variant<ColumnMajor<float>, ColumnMajor<double>>;
+
+/// The target of a block that begins `row` rows below and `col` columns right of it.
+[[nodiscard]] MatrixTarget shifted(const MatrixTarget& target, Index row, Index col) noexcept;
+
+/// Puts the bytes of elements into the order of this machine.
+void to_native_order(std::byte* elements, Index count, const StoredElements& stored) noexcept;
+
+/// A row-major piece of rows x cols elements in this machine's byte order, aligned for them, with `stride` elements
+/// from one row to the next.
+struct RowMajorPiece {
+    const std::byte* elements = nullptr;
+    ElementType type = ElementType::float64;
+    Index stride = 0;
+    Index rows = 0;
+    Index cols = 0;
+};
+
+/// Transposes a piece into column-major memory and converts it on the way.
+void copy_rows(const RowMajorPiece& piece, const MatrixTarget& to) noexcept;
+
+/// Converts `count` elements of one column.
+void copy_column(const std::byte* elements, ElementType type, Index count, const MatrixTarget& to) noexcept;
+
+/// Sets rows x cols elements of the target to one value, which `element` holds in this machine's byte order.
+void fill_block(const std::byte* element, ElementType type, GridSize size, const MatrixTarget& to) noexcept;
+
+}  // namespace tesela
