@@ -32,18 +32,18 @@ bool inside(const MatrixBlock& block, Index rows, Index cols) {
 
 }  // namespace
 
-Index element_bytes(ElementType type) {
+Index stored_type_bytes(StoredType type) {
     switch (type) {
-        case ElementType::int8:
-        case ElementType::uint8: return 1;
-        case ElementType::int16:
-        case ElementType::uint16: return 2;
-        case ElementType::float32:
-        case ElementType::int32:
-        case ElementType::uint32: return 4;
-        case ElementType::float64:
-        case ElementType::int64:
-        case ElementType::uint64: return 8;
+        case StoredType::int8:
+        case StoredType::uint8: return 1;
+        case StoredType::int16:
+        case StoredType::uint16: return 2;
+        case StoredType::float32:
+        case StoredType::int32:
+        case StoredType::uint32: return 4;
+        case StoredType::float64:
+        case StoredType::int64:
+        case StoredType::uint64: return 8;
     }
     return 8;
 }
@@ -51,13 +51,13 @@ Index element_bytes(ElementType type) {
 MatrixFile::MatrixFile(MatrixHeader header) : header_(std::move(header)) {
     if (header_.rows <= 0 || header_.cols <= 0)
         throw Error("{} has no elements: it is {} x {}", header_.name, header_.rows, header_.cols);
-    if (!addressable(header_.rows, header_.cols, element_bytes(header_.type)))
+    if (!addressable(header_.rows, header_.cols, stored_type_bytes(header_.type)))
         throw Error("{} is too large: {} x {} elements", header_.name, header_.rows, header_.cols);
     if (header_.chunk.count() == 0) header_.chunk = {1, header_.cols};
 }
 
 std::string MatrixFile::description() const {
-    return fmt::format("{}, {} x {} {}{}{}", name(), rows(), cols(), name_in(element_type_names, type()),
+    return fmt::format("{}, {} x {} {}{}{}", name(), rows(), cols(), name_in(stored_type_names, type()),
                        header_.layout.empty() ? "" : ", ", header_.layout);
 }
 
@@ -105,7 +105,7 @@ private:
     using Clock = std::chrono::steady_clock;
 
     [[nodiscard]] ReadOutcome read_block(const MatrixBlock& block, const Target& to) const override {
-        const Clock::time_point end = reserve(block.rows * block.cols * element_bytes(type()));
+        const Clock::time_point end = reserve(block.rows * block.cols * stored_type_bytes(type()));
         ReadOutcome outcome = matrix_->read_block(block, to);
         std::this_thread::sleep_until(end);
         return outcome;

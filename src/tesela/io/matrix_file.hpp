@@ -12,20 +12,20 @@
 namespace tesela {
 
 /// How a file stores the elements of a matrix; all of them are read as numbers.
-enum class ElementType { float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64 };
-inline constexpr Names<ElementType, 10> element_type_names{{{ElementType::float32, "float32"},
-                                                            {ElementType::float64, "float64"},
-                                                            {ElementType::int8, "int8"},
-                                                            {ElementType::int16, "int16"},
-                                                            {ElementType::int32, "int32"},
-                                                            {ElementType::int64, "int64"},
-                                                            {ElementType::uint8, "uint8"},
-                                                            {ElementType::uint16, "uint16"},
-                                                            {ElementType::uint32, "uint32"},
-                                                            {ElementType::uint64, "uint64"}}};
+enum class StoredType { float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64 };
+inline constexpr Names<StoredType, 10> stored_type_names{{{StoredType::float32, "float32"},
+                                                          {StoredType::float64, "float64"},
+                                                          {StoredType::int8, "int8"},
+                                                          {StoredType::int16, "int16"},
+                                                          {StoredType::int32, "int32"},
+                                                          {StoredType::int64, "int64"},
+                                                          {StoredType::uint8, "uint8"},
+                                                          {StoredType::uint16, "uint16"},
+                                                          {StoredType::uint32, "uint32"},
+                                                          {StoredType::uint64, "uint64"}}};
 
 /// Bytes of one element.
-[[nodiscard]] Index element_bytes(ElementType type);
+[[nodiscard]] Index stored_type_bytes(StoredType type);
 
 /// A rectangle of a matrix: `rows` rows from `row` on, `cols` columns from `col` on.
 struct MatrixBlock {
@@ -67,7 +67,7 @@ struct MatrixHeader {
     std::string name;  ///< as messages call it: "D.h5:/distance"
     Index rows = 0;
     Index cols = 0;
-    ElementType type = ElementType::float64;
+    StoredType type = StoredType::float64;
     std::string layout;  ///< how it is stored, for people: "chunks of 500 x 20000, deflate"
     GridSize chunk;      ///< the block that is stored in one piece; {1, cols} if rows follow each other
     std::vector<std::string> row_labels;  ///< empty, or one per row
@@ -85,12 +85,12 @@ public:
     [[nodiscard]] const std::string& name() const { return header_.name; }
     [[nodiscard]] Index rows() const { return header_.rows; }
     [[nodiscard]] Index cols() const { return header_.cols; }
-    [[nodiscard]] ElementType type() const { return header_.type; }
+    [[nodiscard]] StoredType type() const { return header_.type; }
     [[nodiscard]] const MatrixHeader& header() const { return header_; }
     /// "D.h5:/distance, 20000 x 20000 float32, chunks of 500 x 20000"
     [[nodiscard]] std::string description() const;
     /// Bytes of all elements, uncompressed.
-    [[nodiscard]] Index bytes() const { return rows() * cols() * element_bytes(type()); }
+    [[nodiscard]] Index bytes() const { return rows() * cols() * stored_type_bytes(type()); }
     /// Of the panel heights at most `wanted`, the one that cuts the fewest chunks: a multiple of the chunk's height
     /// where there is one. At least 1.
     [[nodiscard]] Index panel_rows(Index wanted) const;

@@ -42,7 +42,7 @@ void check_count(const MatrixHeader& header, std::size_t count, Index wanted, co
 }  // namespace
 
 std::unique_ptr<MatrixFile> memory_matrix(MatrixHeader header, std::vector<double> values) {
-    header.type = ElementType::float64;
+    header.type = StoredType::float64;
     check_count(header, values.size(), header.rows * header.cols, "values");
     if (!header.row_labels.empty()) check_count(header, header.row_labels.size(), header.rows, "row labels");
     if (!header.col_labels.empty()) check_count(header, header.col_labels.size(), header.cols, "column labels");

@@ -140,16 +140,16 @@ private:
     /// '<f8': byte order, kind and bytes.
     [[nodiscard]] StoredElements elements() const {
         const std::string_view text = *type_;
-        constexpr std::array<std::pair<std::string_view, ElementType>, 10> types{{{"f4", ElementType::float32},
-                                                                                  {"f8", ElementType::float64},
-                                                                                  {"i1", ElementType::int8},
-                                                                                  {"i2", ElementType::int16},
-                                                                                  {"i4", ElementType::int32},
-                                                                                  {"i8", ElementType::int64},
-                                                                                  {"u1", ElementType::uint8},
-                                                                                  {"u2", ElementType::uint16},
-                                                                                  {"u4", ElementType::uint32},
-                                                                                  {"u8", ElementType::uint64}}};
+        constexpr std::array<std::pair<std::string_view, StoredType>, 10> types{{{"f4", StoredType::float32},
+                                                                                 {"f8", StoredType::float64},
+                                                                                 {"i1", StoredType::int8},
+                                                                                 {"i2", StoredType::int16},
+                                                                                 {"i4", StoredType::int32},
+                                                                                 {"i8", StoredType::int64},
+                                                                                 {"u1", StoredType::uint8},
+                                                                                 {"u2", StoredType::uint16},
+                                                                                 {"u4", StoredType::uint32},
+                                                                                 {"u8", StoredType::uint64}}};
         const auto found = std::find_if(types.begin(), types.end(), [&](const auto& type) {
             return !text.empty() && type.first == text.substr(1);
         });
@@ -201,7 +201,7 @@ public:
           file_(std::move(path)) {
         if (file_.size() - npy_.data_offset < bytes())
             throw Error("{} is cut short: {} x {} elements of {} bytes need {} bytes after the header, it has {}",
-                        in_quotes(name()), rows(), cols(), element_bytes(type()), bytes(),
+                        in_quotes(name()), rows(), cols(), stored_type_bytes(type()), bytes(),
                         file_.size() - npy_.data_offset);
     }
 
@@ -214,7 +214,7 @@ private:
     }
 
     [[nodiscard]] ReadOutcome read_columns(const MatrixBlock& block, const Target& to) const {
-        const Index bytes = element_bytes(type());
+        const Index bytes = stored_type_bytes(type());
         std::byte* const memory = scratch(block.rows * bytes);
         for (Index j = 0; j < block.cols; ++j) {
             const Index offset = npy_.data_offset + ((block.col + j) * rows() + block.row) * bytes;

@@ -9,18 +9,18 @@ namespace {
 
 /// Calls visit with a null pointer of the type of the elements.
 template <class Visit>
-void with_type(ElementType type, Visit visit) noexcept {
+void with_type(StoredType type, Visit visit) noexcept {
     switch (type) {
-        case ElementType::float32: visit(static_cast<const float*>(nullptr)); return;
-        case ElementType::float64: visit(static_cast<const double*>(nullptr)); return;
-        case ElementType::int8: visit(static_cast<const std::int8_t*>(nullptr)); return;
-        case ElementType::int16: visit(static_cast<const std::int16_t*>(nullptr)); return;
-        case ElementType::int32: visit(static_cast<const std::int32_t*>(nullptr)); return;
-        case ElementType::int64: visit(static_cast<const std::int64_t*>(nullptr)); return;
-        case ElementType::uint8: visit(static_cast<const std::uint8_t*>(nullptr)); return;
-        case ElementType::uint16: visit(static_cast<const std::uint16_t*>(nullptr)); return;
-        case ElementType::uint32: visit(static_cast<const std::uint32_t*>(nullptr)); return;
-        case ElementType::uint64: visit(static_cast<const std::uint64_t*>(nullptr)); return;
+        case StoredType::float32: visit(static_cast<const float*>(nullptr)); return;
+        case StoredType::float64: visit(static_cast<const double*>(nullptr)); return;
+        case StoredType::int8: visit(static_cast<const std::int8_t*>(nullptr)); return;
+        case StoredType::int16: visit(static_cast<const std::int16_t*>(nullptr)); return;
+        case StoredType::int32: visit(static_cast<const std::int32_t*>(nullptr)); return;
+        case StoredType::int64: visit(static_cast<const std::int64_t*>(nullptr)); return;
+        case StoredType::uint8: visit(static_cast<const std::uint8_t*>(nullptr)); return;
+        case StoredType::uint16: visit(static_cast<const std::uint16_t*>(nullptr)); return;
+        case StoredType::uint32: visit(static_cast<const std::uint32_t*>(nullptr)); return;
+        case StoredType::uint64: visit(static_cast<const std::uint64_t*>(nullptr)); return;
     }
 }
 
@@ -75,7 +75,7 @@ MatrixTarget shifted(const MatrixTarget& target, Index row, Index col) noexcept 
 
 void to_native_order(std::byte* elements, Index count, const StoredElements& stored) noexcept {
     if (stored.order == std::endian::native) return;
-    switch (element_bytes(stored.type)) {
+    switch (stored_type_bytes(stored.type)) {
         case 2: reverse_each<2>(elements, count); return;
         case 4: reverse_each<4>(elements, count); return;
         case 8: reverse_each<8>(elements, count); return;
@@ -90,7 +90,7 @@ void copy_rows(const RowMajorPiece& piece, const MatrixTarget& to) noexcept {
     });
 }
 
-void copy_column(const std::byte* elements, ElementType type, Index count, const MatrixTarget& to) noexcept {
+void copy_column(const std::byte* elements, StoredType type, Index count, const MatrixTarget& to) noexcept {
     with_type(type, [&]<class From>(const From*) {
         const auto* from = reinterpret_cast<const From*>(elements);
         std::visit(
@@ -101,7 +101,7 @@ void copy_column(const std::byte* elements, ElementType type, Index count, const
     });
 }
 
-void fill_block(const std::byte* element, ElementType type, GridSize size, const MatrixTarget& to) noexcept {
+void fill_block(const std::byte* element, StoredType type, GridSize size, const MatrixTarget& to) noexcept {
     with_type(type, [&]<class From>(const From*) {
         From value{};
         std::memcpy(&value, element, sizeof value);

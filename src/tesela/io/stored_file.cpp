@@ -38,7 +38,7 @@ PieceSize piece_size(const MatrixBlock& block, Index bytes) {
 
 /// Rows that follow each other without a gap are one read.
 ReadOutcome read_piece(const StoredFile& file, const StoredRows& stored, const MatrixBlock& piece, std::byte* to) {
-    const Index bytes = element_bytes(stored.elements.type);
+    const Index bytes = stored_type_bytes(stored.elements.type);
     const Index first = stored.offset + (piece.row * stored.cols + piece.col) * bytes;
     const Index row_bytes = piece.cols * bytes;
     if (piece.cols == stored.cols) return file.read(first, to, piece.rows * row_bytes);
@@ -90,7 +90,7 @@ void StoredFile::forget_cached() const noexcept {
 
 ReadOutcome read_rows(const StoredFile& file, const StoredRows& stored, const MatrixBlock& block,
                       const MatrixTarget& to) {
-    const Index bytes = element_bytes(stored.elements.type);
+    const Index bytes = stored_type_bytes(stored.elements.type);
     const PieceSize most = piece_size(block, bytes);
     std::byte* const memory = scratch(most.rows * most.cols * bytes);
     for (Index i = 0; i < block.rows; i += most.rows)

@@ -10,7 +10,7 @@ namespace tesela {
 
 /// How elements are stored in a file.
 struct StoredElements {
-    ElementType type = ElementType::float64;
+    StoredType type = StoredType::float64;
     std::endian order = std::endian::native;
 };
 
@@ -27,7 +27,7 @@ void to_native_order(std::byte* elements, Index count, const StoredElements& sto
 /// from one row to the next.
 struct RowMajorPiece {
     const std::byte* elements = nullptr;
-    ElementType type = ElementType::float64;
+    StoredType type = StoredType::float64;
     Index stride = 0;
     Index rows = 0;
     Index cols = 0;
@@ -37,9 +37,9 @@ struct RowMajorPiece {
 void copy_rows(const RowMajorPiece& piece, const MatrixTarget& to) noexcept;
 
 /// Converts `count` elements of one column.
-void copy_column(const std::byte* elements, ElementType type, Index count, const MatrixTarget& to) noexcept;
+void copy_column(const std::byte* elements, StoredType type, Index count, const MatrixTarget& to) noexcept;
 
 /// Sets rows x cols elements of the target to one value, which `element` holds in this machine's byte order.
-void fill_block(const std::byte* element, ElementType type, GridSize size, const MatrixTarget& to) noexcept;
+void fill_block(const std::byte* element, StoredType type, GridSize size, const MatrixTarget& to) noexcept;
 
 }  // namespace tesela
