@@ -1,0 +1,107 @@
+#pragma once
+
+#include "tesela/base/index.hpp"
+#include "tesela/base/names.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tesela {
+class Engine;
+class MatrixFile;
+}  // namespace tesela
+
+namespace tesela::mds {
+
+/// Which matrix A is made of a file's F, m x n, and decomposed:
+/// scaling: F are distances, A = -½·J·F²·J with J = I - 11ᵀ/n (paper 000, (3)), whose eigenvalues are wanted;
+/// components: A = F less the mean of each column; scaled_components: each column also divided by its deviation
+/// (n - 1); correspondence: with P = F/ΣF, its row sums r and column sums c, A = Dr^-½·(P - r·cᵀ)·Dc^-½.
+enum class Analysis : std::uint8_t { scaling, components, scaled_components, correspondence };
+
+/// How values and vectors are found: by LAPACK from all of A, by a randomized basis that is multiplied again
+/// (power iterations), or by one that keeps what was multiplied (block Krylov), for spectra that decay slowly.
+/// automatic: exact up to `largest_exact` rows or columns, whichever is less, else krylov.
+enum class Algorithm : std::uint8_t { automatic, exact, power, krylov };
+inline constexpr Names<Algorithm, 4> algorithm_names{{{Algorithm::automatic, "auto"},
+                                                      {Algorithm::exact, "exact"},
+                                                      {Algorithm::power, "power"},
+                                                      {Algorithm::krylov, "krylov"}}};
+inline constexpr Index largest_exact = 2000;
+
+/// Steps of figure 9 of paper 000, each with those before it.
+enum class Overlap : std::uint8_t { sync, async, allocation, split_gram, commute, read_order, priorities };
+inline constexpr Names<Overlap, 7> overlap_names{{{Overlap::sync, "sync"},
+                                                  {Overlap::async, "async"},
+                                                  {Overlap::allocation, "allocation"},
+                                                  {Overlap::split_gram, "split_gram"},
+                                                  {Overlap::commute, "commute"},
+                                                  {Overlap::read_order, "read_order"},
+                                                  {Overlap::priorities, "priorities"}}};
+
+/// How much of a distance matrix is compared with its transposed: nothing beyond the diagonal's tiles, some tiles, or
+/// all; or its two halves are averaged. What is not compared is not read.
+enum class Symmetry : std::uint8_t { unchecked, sampled, checked, averaged };
+
+struct DecompositionOptions {
+    Index dimensions = 2;  ///< values and vectors that are wanted
+    /// Instead: as many dimensions as explain this part of the variance, `dimensions` at most.
+    std::optional<double> explained{};
+    Index oversampling = 10;
+    Algorithm algorithm = Algorithm::automatic;
+    /// Until the estimated relative error of each wanted value is below this; none: `iterations` times.
+    std::optional<double> tolerance = 1e-8;
+    int iterations = 2;
+    int most_passes = 60;  ///< over the matrix; what is reached by then is the result, with its error
+    std::uint64_t seed = 0;
+    Index tile = 0;     ///< 0: chosen
+    int readers = 5;    ///< at a time on a node (paper 000, section 2.2)
+    double memory = 0;  ///< bytes on a node for tiles of the matrix; what is beyond is read again in every pass; 0: all
+    Symmetry symmetry = Symmetry::sampled;
+    Overlap overlap = Overlap::priorities;
+    std::string distribution = "1d";
+    /// Called on the first node now and then with a text such as "pass 3: error 2e-5".
+    std::function<void(const std::string&)> progress{};
+};
+
+/// What is known of A after it has been decomposed; the same on every node.
+struct Decomposition {
+    Index rows = 0;
+    Index cols = 0;
+    /// Eigenvalues (scaling) or singular values, the largest first: those wanted, and what else an algorithm knows.
+    std::vector<double> values{};
+    Index wanted = 0;             ///< how many of them are results
+    std::vector<double> left{};   ///< rows x wanted, columns one after the other, of length 1
+    std::vector<double> right{};  ///< cols x wanted; empty for scaling
+    Algorithm algorithm = Algorithm::exact;
+    double trace = 0;      ///< of A, where it is square
+    double frobenius = 0;  ///< the sum of all squares of A
+    /// Sums over F: of each row, column and all; for scaling those of squared distances, which are symmetric.
+    std::vector<double> row_sums{};
+    std::vector<double> col_sums{};
+    std::vector<double> col_squares{};  ///< components: of each column's distances from its mean
+    double total = 0;
+    double error_estimate = 0;  ///< the largest relative error of the wanted values; 0: exact
+    double residual = 0;        ///< the largest |A·v - value·u| relative to the largest value
+    int passes = 0;
+    double seconds = 0;
+    double read_seconds = 0;  ///< spent in reading, of all readers together
+};
+
+/// Decomposes what analysis makes of the file; every node calls it. Throws Error in one line where the file's values
+/// are not what the analysis needs (not a number, negative, not symmetric …: what and where), or it cannot be read.
+[[nodiscard]] Decomposition decompose(Engine& engine, const MatrixFile& file, Analysis analysis,
+                                      const DecompositionOptions& options);
+
+/// The same by LAPACK, of the whole matrix on one node.
+[[nodiscard]] Decomposition decompose_exactly(Engine& engine, const MatrixFile& file, Analysis analysis,
+                                              const DecompositionOptions& options);
+
+/// The same by products with random numbers, streaming the file.
+[[nodiscard]] Decomposition decompose_randomly(Engine& engine, const MatrixFile& file, Analysis analysis,
+                                               const DecompositionOptions& options);
+
+}  // namespace tesela::mds
