@@ -1,6 +1,7 @@
 #pragma once
 
-#include "tesela/algs/mds_phases.hpp"
+#include "tesela/algs/elementwise.hpp"
+#include "tesela/algs/streamed_matrix.hpp"
 #include "tesela/base/largest_difference.hpp"
 #include "tesela/base/random.hpp"
 #include "tesela/distribution/families.hpp"
@@ -71,6 +72,12 @@ inline std::vector<double> product(const std::vector<double>& G, Index n, Index 
     return Y;
 }
 
+inline void generate_normal(Stream& s, const Matrix<double>& omega, std::uint64_t seed) {
+    generate(s, omega.view(), [seed](Index i, Index j) {
+        return Random(seed).normal({static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(j)});
+    });
+}
+
 struct MdsCase {
     Index points = 1;
     Index tile = 1;
@@ -89,18 +96,24 @@ inline double run_mds(Engine& engine, const MdsCase& c) {
     const Points points(c.points, c.seed);
     const Tiling tiling = Tiling::square(c.points, c.tile);
     const Index nodes = engine.node_count();
-    const MdsMatrices m(s, tiling, c.columns,
-                        {.read = random_distribution(tiling.grid(), nodes, c.seed),
-                         .compute = squarest_block_cyclic(tiling.grid(), nodes)});
-    mds_phases(s, m, {.kernel = &read_points, .source = &points}, c.seed);
+    StreamedMatrix matrix(s, {.tiling = tiling,
+                              .read = random_distribution(tiling.grid(), nodes, c.seed),
+                              .compute = squarest_block_cyclic(tiling.grid(), nodes),
+                              .columns = c.columns,
+                              .reading = {.kernel = &read_points, .source = &points},
+                              .centring = StreamedSpec::Centring::tiles_too});
+    const Matrix<double> omega = matrix.make_right("Omega");
+    const Matrix<double> Y = matrix.make_left("Y");
+    generate_normal(s, omega, c.seed);
+    matrix.first_product(omega, Y);
     if (!s.wait().ok()) return std::numeric_limits<double>::infinity();
     const std::vector<double> G = points.inner_products();
     const auto n = static_cast<double>(c.points);
     // n squared distances below 100 are added, and n of the sums by factors below 10.
     const double rounding = 100 * n * std::numeric_limits<double>::epsilon();
     return std::max(
-        largest_difference(gather(s, m.D.view()), G) / rounding,
-        largest_difference(gather(s, m.Y.view()), product(G, c.points, c.columns, c.seed)) / (10 * n * rounding));
+        largest_difference(gather(s, matrix.tiles().view()), G) / rounding,
+        largest_difference(gather(s, Y.view()), product(G, c.points, c.columns, c.seed)) / (10 * n * rounding));
 }
 
 }  // namespace tesela::testing

@@ -31,15 +31,24 @@ std::function<std::vector<Operand>(Index)> square(std::vector<Origin> origins) {
     };
 }
 
-/// A square tile from memory, then tiles of so many columns (a negative number: a single element).
-std::function<std::vector<Operand>(Index)> matrix_and_columns(std::vector<Index> columns) {
-    return [columns = std::move(columns)](Index n) {
-        std::vector<Operand> operands{{{n, n}, Origin::memory}};
-        for (const Index c : columns) operands.push_back({c > 0 ? TileShape{n, c} : TileShape{1, 1}, Origin::vector});
+/// Tiles of so many columns (a negative number: a single element).
+std::function<std::vector<Operand>(Index)> columns(std::vector<Index> widths) {
+    return [widths = std::move(widths)](Index n) {
+        std::vector<Operand> operands;
+        for (const Index c : widths) operands.push_back({c > 0 ? TileShape{n, c} : TileShape{1, 1}, Origin::vector});
         return operands;
     };
 }
 constexpr Index one_element = -1;
+
+/// A square tile from memory, then tiles of so many columns.
+std::function<std::vector<Operand>(Index)> matrix_and_columns(std::vector<Index> widths) {
+    return [others = columns(std::move(widths))](Index n) {
+        std::vector<Operand> operands = others(n);
+        operands.insert(operands.begin(), {{n, n}, Origin::memory});
+        return operands;
+    };
+}
 
 double some_element(const void*, ElementIndex at) { return static_cast<double>(at.i - at.j); }
 
@@ -119,15 +128,21 @@ void add_gram(std::vector<Specimen>& list) {
     const auto add = [&](const Kernel& kernel, auto operands, std::vector<std::byte> arguments) {
         list.push_back({&kernel, ElementType::f64, CallShape::square, std::move(operands), std::move(arguments)});
     };
-    add(square_kernel, matrix_and_columns({1}), bytes_of(SquareArguments{}));
+    const Index narrow = narrow_gemm_columns;
+    add(gram_rows_kernel, matrix_and_columns({1, 1}), bytes_of(GramArguments{ElementRule::half_squares}));
+    add(squares_kernel, matrix_and_columns({2, 1, 2, 1, one_element}), bytes_of(SquaresArguments{}));
+    add(both_products_kernel, matrix_and_columns({narrow, narrow, narrow, narrow}), {});
+    add(take_double_kernel, square({Origin::memory, Origin::memory}),
+        bytes_of(TakeArguments{.rule = ElementRule::half_squares}));
+    add(border_kernel, columns({1, one_element, 1, 2, 1}), bytes_of(BorderArguments{}));
+    add(scale_rows_kernel, columns({1, narrow}), {});
     add(
         centre_kernel,
         [](Index n) {
             using enum Origin;
-            return std::vector<Operand>{
-                {{n, 1}, vector}, {{1, 1}, vector}, {{n, 1}, vector}, {{n, 1}, vector}, {{n, n}, memory}};
+            return std::vector<Operand>{{{n, 2}, vector}, {{n, 2}, vector}, {{n, n}, memory}};
         },
-        bytes_of(CentreArguments{.order = largest_tile}));
+        bytes_of(CentreArguments{Op::transpose}));
 }
 
 /// What a target tile takes from four source tiles that meet in its middle, as between unlike tilings: the last quarter

@@ -1,5 +1,10 @@
 #include "tesela/kernels/gram.hpp"
 
+#include "tesela/kernels/internal/blas.hpp"
+
+#include <algorithm>
+#include <cmath>
+
 namespace tesela {
 namespace {
 
@@ -7,49 +12,228 @@ using Shapes = std::span<const TileShape>;
 
 double elements(const TileShape& shape) { return static_cast<double>(shape.rows) * static_cast<double>(shape.cols); }
 
-KernelResult run_square(const KernelCall& call) noexcept {
-    const double c = call.args<SquareArguments>().coefficient;
-    const TileSpan<double> d(call.tiles[0]);
-    const TileSpan<double> sums(call.tiles[1]);
-    for (Index j = 0; j < d.cols(); ++j)
-        for (Index i = 0; i < d.rows(); ++i) {
-            const double square = d(i, j) * d(i, j);
-            sums(i, 0) += square;
-            d(i, j) = c * square;
+double touched(Shapes shapes) {
+    double count = 0;
+    for (const TileShape& shape : shapes) count += elements(shape);
+    return sizeof(double) * count;
+}
+
+double half_square(double distance) { return -0.5 * distance * distance; }
+
+/// Rows and columns of a tile that are transposed at a time, so that both sides stay in the first cache.
+constexpr Index transposed_block = 32;
+
+template <class T>
+struct TakenPart {
+    TileSpan<const T> panel;
+    TakeArguments args;
+    TileSpan<double> tile;
+
+    void block(Index i0, Index j0) const {
+        const Index rows = std::min(i0 + transposed_block, tile.rows());
+        const Index cols = std::min(j0 + transposed_block, tile.cols());
+        for (Index j = j0; j < cols; ++j) {
+            const double shift = args.shift ? args.shift[j] : 0;
+            for (Index i = i0; i < rows; ++i) {
+                const auto f = static_cast<double>(panel(args.first + j, i));
+                tile(i, j) = args.rule == ElementRule::half_squares ? half_square(f) : f - shift;
+            }
         }
+    }
+};
+
+template <class T>
+KernelResult run_take(const KernelCall& call) noexcept {
+    const TakenPart<T> part{TileSpan<const T>(call.tiles[0]), call.args<TakeArguments>(),
+                            TileSpan<double>(call.tiles[1])};
+    for (Index i = 0; i < part.tile.rows(); i += transposed_block)
+        for (Index j = 0; j < part.tile.cols(); j += transposed_block) part.block(i, j);
     return {};
 }
 
-KernelResult run_centre(const KernelCall& call) noexcept {
-    const auto& [c, n] = call.args<CentreArguments>();
+void square(const TileSpan<double>& h) {
+    for (Index j = 0; j < h.cols(); ++j)
+        for (Index i = 0; i < h.rows(); ++i) h(i, j) = half_square(h(i, j));
+}
+
+void add_column_sums(const TileSpan<double>& h, const TileSpan<const double>& weights, const TileSpan<double>& sums) {
+    for (Index j = 0; j < h.cols(); ++j) {
+        double sum = 0;
+        double squares = 0;
+        for (Index i = 0; i < h.rows(); ++i) {
+            sum += weights(i, 0) * h(i, j);
+            squares += weights(i, 0) * h(i, j) * h(i, j);
+        }
+        sums(j, 0) += sum;
+        if (sums.cols() > 1) sums(j, 1) += squares;
+    }
+}
+
+void add_row_sums(const TileSpan<double>& h, const TileSpan<const double>& weights, const TileSpan<double>& sums) {
+    for (Index j = 0; j < h.cols(); ++j)
+        for (Index i = 0; i < h.rows(); ++i) sums(i, 0) += weights(j, 0) * h(i, j);
+}
+
+/// H, squared where that is still to be done.
+TileSpan<double> made_of(const KernelCall& call) {
+    const TileSpan<double> h(call.tiles[0]);
+    if (call.args<GramArguments>().rule == ElementRule::half_squares) square(h);
+    return h;
+}
+
+KernelResult run_gram_rows(const KernelCall& call) noexcept {
+    add_row_sums(made_of(call), TileSpan<const double>(call.tiles[1]), TileSpan<double>(call.tiles[2]));
+    return {};
+}
+KernelResult run_gram_cols(const KernelCall& call) noexcept {
+    add_column_sums(made_of(call), TileSpan<const double>(call.tiles[1]), TileSpan<double>(call.tiles[2]));
+    return {};
+}
+KernelResult run_gram_both(const KernelCall& call) noexcept {
+    const TileSpan<double> h = made_of(call);
+    add_row_sums(h, TileSpan<const double>(call.tiles[2]), TileSpan<double>(call.tiles[3]));
+    add_column_sums(h, TileSpan<const double>(call.tiles[1]), TileSpan<double>(call.tiles[4]));
+    return {};
+}
+
+/// One row of U and of l, or of V and of r.
+struct Border {
+    double first = 0;
+    double second = 0;
+    double factor = 1;
+};
+
+/// 1/√mass; a row or column of zeros has no part in anything.
+double mass_factor(double sum) { return sum > 0 ? 1 / std::sqrt(sum) : 0; }
+
+Border border_of_rows(const BorderArguments& args, double sum, double all) {
+    switch (args.rule) {
+        case BorderRule::distances: return {1, all - sum};
+        case BorderRule::masses: return {sum, 0, mass_factor(sum)};
+        default: return {1, 0};
+    }
+}
+
+Border border_of_columns(const BorderArguments& args, double sum, double squares, double all) {
+    switch (args.rule) {
+        case BorderRule::distances: return {-sum, 1};
+        case BorderRule::masses: return {all > 0 ? -sum / all : 0, 0, mass_factor(sum)};
+        case BorderRule::means: return {-sum, 0};
+        default: {
+            const double variance = (squares - sum * sum) / args.degrees_of_freedom;
+            return {-sum, 0, variance > 0 ? 1 / std::sqrt(variance) : 0};
+        }
+    }
+}
+
+KernelResult run_border(const KernelCall& call) noexcept {
+    const auto& args = call.args<BorderArguments>();
     const TileSpan<const double> sums(call.tiles[0]);
     const double all = TileSpan<const double>(call.tiles[1])(0, 0);
     const TileSpan<const double> weights(call.tiles[2]);
-    const TileSpan<const double> products(call.tiles[3]);
-    const TileSpan<double> x(call.tiles[4]);
-    for (Index j = 0; j < x.cols(); ++j) {
-        const double of_rows = c / n * weights(j, 0);
-        const double constant = of_rows * all / n - c / n * products(j, 0);
-        for (Index i = 0; i < x.rows(); ++i) x(i, j) += constant - of_rows * sums(i, 0);
+    const TileSpan<double> border(call.tiles[3]);
+    const TileSpan<double> factor(call.tiles[4]);
+    const bool scaled =
+        args.weighted == Weighted::yes && (args.side == BorderSide::rows || args.rule == BorderRule::distances);
+    for (Index i = 0; i < border.rows(); ++i) {
+        const double squares = sums.cols() > 1 ? sums(i, 1) : 0;
+        const Border made = args.side == BorderSide::rows ? border_of_rows(args, sums(i, 0), all)
+                                                          : border_of_columns(args, sums(i, 0), squares, all);
+        border(i, 0) = made.first;
+        border(i, 1) = made.second;
+        factor(i, 0) = made.factor * (scaled ? std::sqrt(weights(i, 0)) : 1);
     }
     return {};
 }
 
+KernelResult run_centre(const KernelCall& call) noexcept {
+    const auto& args = call.args<CentreArguments>();
+    const TileSpan<const double> u(call.tiles[0]);
+    const TileSpan<const double> w(call.tiles[1]);
+    const TileSpan<double> x(call.tiles[2]);
+    for (Index j = 0; j < x.cols(); ++j) {
+        const double a = args.op == Op::none ? w(0, j) : w(j, 0);
+        const double b = args.op == Op::none ? w(1, j) : w(j, 1);
+        for (Index i = 0; i < x.rows(); ++i) x(i, j) += u(i, 0) * a + u(i, 1) * b;
+    }
+    return {};
+}
+
+KernelResult run_scale_rows(const KernelCall& call) noexcept {
+    const TileSpan<const double> factor(call.tiles[0]);
+    const TileSpan<double> x(call.tiles[1]);
+    for (Index j = 0; j < x.cols(); ++j)
+        for (Index i = 0; i < x.rows(); ++i) x(i, j) *= factor(i, 0);
+    return {};
+}
+
+/// Columns of H that both products use one after the other, so that the second finds them in the cache.
+constexpr Index strip = 96;
+
+KernelResult run_both_products(const KernelCall& call) noexcept {
+    using Block = blas::Block<double>;
+    const Block h(call.tiles[0]);
+    const Block x(call.tiles[1]);
+    const Block z(call.tiles[2]);
+    const Block y(call.tiles[3]);
+    const Block w(call.tiles[4]);
+    for (Index j = 0; j < h.cols; j += strip) {
+        const Index cols = std::min(strip, h.cols - j);
+        const Block part = h.part({0, j}, {h.rows, cols});
+        blas::gemm(GemmArguments{}, part, x.part({j, 0}, {cols, x.cols}), y);
+        blas::gemm(GemmArguments{.op_a = Op::transpose}, part, z, w.part({j, 0}, {cols, w.cols}));
+    }
+    return {};
+}
+
+KernelResult run_squares(const KernelCall& call) noexcept {
+    const TileSpan<const double> h(call.tiles[0]);
+    const TileSpan<const double> u(call.tiles[1]);
+    const TileSpan<const double> l(call.tiles[2]);
+    const TileSpan<const double> v(call.tiles[3]);
+    const TileSpan<const double> r(call.tiles[4]);
+    const auto& args = call.args<SquaresArguments>();
+    double all = 0;
+    for (Index j = 0; j < h.cols(); ++j) {
+        const double first = args.border * v(j, 0);
+        const double second = args.border * v(j, 1);
+        double sum = 0;
+        for (Index i = 0; i < h.rows(); ++i) {
+            const double a = l(i, 0) * (h(i, j) + u(i, 0) * first + u(i, 1) * second);
+            sum += a * a;
+        }
+        all += sum * r(j, 0) * r(j, 0);
+    }
+    TileSpan<double>(call.tiles[5])(0, 0) += args.times * all;
+    return {};
+}
+
 KernelCost cost_read(Shapes s, const void*) noexcept { return {0, sizeof(double) * elements(s[0])}; }
-KernelCost cost_square(Shapes s, const void*) noexcept {
-    return {3 * elements(s[0]), sizeof(double) * (elements(s[0]) + elements(s[1]))};
+KernelCost cost_take(Shapes s, const void*) noexcept { return {0, 2 * sizeof(double) * elements(s[1])}; }
+KernelCost cost_gram(Shapes s, const void*) noexcept { return {3 * elements(s[0]), touched(s)}; }
+KernelCost cost_centre(Shapes s, const void*) noexcept { return {4 * elements(s[2]), touched(s)}; }
+KernelCost cost_by_bytes(Shapes s, const void*) noexcept { return {0, touched(s)}; }
+KernelCost cost_both_products(Shapes s, const void*) noexcept {
+    return {4 * elements(s[0]) * static_cast<double>(s[1].cols), touched(s)};
 }
-KernelCost cost_centre(Shapes s, const void*) noexcept {
-    double touched = 0;
-    for (const TileShape& shape : s) touched += elements(shape);
-    return {3 * elements(s[4]), sizeof(double) * touched};
-}
+KernelCost cost_squares(Shapes s, const void*) noexcept { return {7 * elements(s[0]), touched(s)}; }
 
 }  // namespace
 
 const ReadKernel read_without_file{"dread", cost_read, nullptr};
-const KernelOf<SquareArguments, double, double> square_kernel{"dgram", cost_square, run_square};
-const KernelOf<CentreArguments, const double, const double, const double, const double, double> centre_kernel{
-    "dcentre", cost_centre, run_centre};
+const KernelOf<TakeArguments, const float, double> take_single_kernel{"dtake", cost_take, run_take<float>};
+const KernelOf<TakeArguments, const double, double> take_double_kernel{"dtake", cost_take, run_take<double>};
+const KernelOf<GramArguments, double, const double, double> gram_rows_kernel{"dgram", cost_gram, run_gram_rows};
+const KernelOf<GramArguments, double, const double, double> gram_cols_kernel{"dgram", cost_gram, run_gram_cols};
+const KernelOf<GramArguments, double, const double, const double, double, double> gram_both_kernel{"dgram", cost_gram,
+                                                                                                   run_gram_both};
+const KernelOf<BorderArguments, const double, const double, const double, double, double> border_kernel{
+    "dborders", cost_by_bytes, run_border};
+const KernelOf<CentreArguments, const double, const double, double> centre_kernel{"dcentre", cost_centre, run_centre};
+const KernelOf<NoArguments, const double, double> scale_rows_kernel{"dscalerows", cost_by_bytes, run_scale_rows};
+const KernelOf<NoArguments, const double, const double, const double, double, double> both_products_kernel{
+    "dgemmtwice", cost_both_products, run_both_products};
+const KernelOf<SquaresArguments, const double, const double, const double, const double, const double, double>
+    squares_kernel{"dsquares", cost_squares, run_squares};
 
 }  // namespace tesela

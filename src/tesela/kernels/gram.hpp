@@ -2,36 +2,94 @@
 
 #include "tesela/kernels/kernel.hpp"
 
+#include <cstdint>
+
 namespace tesela {
 
-/// Arguments of a kernel that reads a tile of a matrix from somewhere: `source` is the reader's own and outlives the
-/// task, `first` the global row and column of the tile's first element.
+// Work on a matrix F that is read by panels and analysed: with H made of its elements, A = diag(l)·(H + U·Vᵀ)·diag(r),
+// where U and V have two columns and follow, as l and r do, from sums over F. Multidimensional scaling of distances D
+// (paper 000, (3) to (10)), principal components and correspondence analysis are of this form.
+
+/// What H has in place of an element f of F: f less a number of its column, or -½·f² (5), without the corrections.
+enum class ElementRule : std::uint8_t { shifted, half_squares };
+
+/// Arguments of a kernel that reads from somewhere: `source` is the reader's own and outlives the task, `first` the
+/// global row and column of the first element.
 struct ReadArguments {
     const void* source = nullptr;
     ElementIndex first{};
 };
 
-/// (D): D := what the source has there.
-using ReadKernel = KernelOf<ReadArguments, double>;
+/// (P): rows of F, each of them a column of P: what lies in a row-major file, in its order. Or, where there are no
+/// panels, (F): a tile of F.
+template <class T>
+using PanelKernel = KernelOf<ReadArguments, T>;
+using ReadKernel = PanelKernel<double>;
 
 /// "dread", with the bytes of its tile as its cost and nothing to read from: for engines without data, which record or
 /// simulate. Applications that have files bring kernels of their own, under the same name.
 extern const ReadKernel read_without_file;
 
-/// Gram matrix and product of multidimensional scaling, paper 000, equations (3) to (10). The sums of squares SR², SC²
-/// and SO² of the paper are s and o here; D is symmetric, so that its rows and columns have the same ones.
-struct SquareArguments {
-    double coefficient = -0.5;  ///< c
+struct TakeArguments {
+    ElementRule rule = ElementRule::shifted;
+    Index first = 0;                ///< of the panel's rows, the first that belongs to the tile
+    const double* shift = nullptr;  ///< of ElementRule::shifted, by column of the tile; none: 0
 };
-/// "dgram", (D, s): s(i) := s(i) + Σ_j D(i, j)², then D(i, j) := c·D(i, j)² (5), s one column.
-extern const KernelOf<SquareArguments, double, double> square_kernel;
+/// "dtake", (P, H): H := what becomes of a part of a panel (copypaneltotile of paper 000), in single or double
+/// precision.
+extern const KernelOf<TakeArguments, const float, double> take_single_kernel;
+extern const KernelOf<TakeArguments, const double, double> take_double_kernel;
+
+struct GramArguments {
+    ElementRule rule = ElementRule::shifted;
+};
+/// "dgram", (X, y, s), (X, x, t) and (X, x, y, s, t): X := H where the rule is half squares, then s := s + H·y and
+/// t := t + [Hᵀ·x, (H∘H)ᵀ·x], of as many columns as t has, one or two. x and y are weights of rows and columns.
+extern const KernelOf<GramArguments, double, const double, double> gram_rows_kernel;
+extern const KernelOf<GramArguments, double, const double, double> gram_cols_kernel;
+extern const KernelOf<GramArguments, double, const double, const double, double, double> gram_both_kernel;
+
+/// What U, V, l and r are made of.
+enum class BorderRule : std::uint8_t {
+    distances,         ///< from weighted means of H: U = [1, o - s], V = [-s, 1], l = r = 1 or √weight (3)
+    means,             ///< V = -(column means), U = 1, l = 1 or √weight, r = 1
+    means_deviations,  ///< the same, r = 1/deviation
+    masses,            ///< from sums R and C of rows and columns, N of all: U = R, V = -C/N, l = 1/√R, r = 1/√C
+};
+/// Whether U and l, of the rows, or V and r, of the columns, are made.
+enum class BorderSide : std::uint8_t { rows, cols };
+/// Whether the weights are masses of the points that also scale A.
+enum class Weighted : std::uint8_t { no, yes };
+
+struct BorderArguments {
+    BorderRule rule = BorderRule::distances;
+    BorderSide side = BorderSide::rows;
+    Weighted weighted = Weighted::no;
+    Index first = 0;                ///< global index of the first row or column
+    double degrees_of_freedom = 1;  ///< over the number of rows: what a mean of squares is divided by for a variance
+};
+/// "dborders", (s, o, x, B, f): B := U or V and f := l or r, of sums s (of one or two columns), o of all and weights x.
+extern const KernelOf<BorderArguments, const double, const double, const double, double, double> border_kernel;
 
 struct CentreArguments {
-    double coefficient = -0.5;  ///< c
-    double order = 1;           ///< n, of the matrix
+    Op op = Op::none;
 };
-/// "dcentre", (s, o, w, v, X): X(i, j) := X(i, j) + c·((o/n² - s(i)/n)·w(j) - v(j)/n), s, w and v one column, o 1×1.
-/// With the column sums of Ω as w and Ωᵀ·s as v this is (9), and with ones and s, as of Ω = I, it is (10).
-extern const KernelOf<CentreArguments, const double, const double, const double, const double, double> centre_kernel;
+/// "dcentre", (U, W, X): X := X + U·op(W), U of two columns: (9) of a product and (10) of a tile.
+extern const KernelOf<CentreArguments, const double, const double, double> centre_kernel;
+
+/// "dscalerows", (f, X): X := diag(f)·X.
+extern const KernelOf<NoArguments, const double, double> scale_rows_kernel;
+
+/// "dgemmtwice", (H, X, Z, Y, W): Y := Y + H·X and W := W + Hᵀ·Z, reading H once: both products of a tile below the
+/// diagonal of a symmetric matrix.
+extern const KernelOf<NoArguments, const double, const double, const double, double, double> both_products_kernel;
+
+struct SquaresArguments {
+    double times = 1;   ///< 2 for tiles that stand for another one too
+    double border = 1;  ///< 0 where U·Vᵀ is part of H
+};
+/// "dsquares", (H, U, l, V, r, o): o := o + times·Σ (l(i)·(H(i, j) + border·U(i, :)·V(j, :))·r(j))².
+extern const KernelOf<SquaresArguments, const double, const double, const double, const double, const double, double>
+    squares_kernel;
 
 }  // namespace tesela

@@ -28,10 +28,30 @@ CalibrationOptions quick(std::vector<std::string> kernels) {
 TEST(KernelNames, HoldEveryKernelThatAlgorithmsAndApplicationsSubmit) {
     const auto names = kernel_names(ElementType::f64);
     using K = Dense<double>;
-    for (const Kernel* kernel : std::initializer_list<const Kernel*>{
-             &K::potrf, &K::getrf, &K::trtri, &K::lauum, &K::trsm, &K::trmm, &K::syrk, &K::gemm, &K::gemv, &K::geadd,
-             &K::laset, &K::scale, &K::generate, &K::dot, &K::logdet, &covariance_kernel, &column_squares_kernel,
-             &square_kernel, &centre_kernel})
+    for (const Kernel* kernel : std::initializer_list<const Kernel*>{&K::potrf,
+                                                                     &K::getrf,
+                                                                     &K::trtri,
+                                                                     &K::lauum,
+                                                                     &K::trsm,
+                                                                     &K::trmm,
+                                                                     &K::syrk,
+                                                                     &K::gemm,
+                                                                     &K::gemv,
+                                                                     &K::geadd,
+                                                                     &K::laset,
+                                                                     &K::scale,
+                                                                     &K::generate,
+                                                                     &K::dot,
+                                                                     &K::logdet,
+                                                                     &covariance_kernel,
+                                                                     &column_squares_kernel,
+                                                                     &gram_rows_kernel,
+                                                                     &centre_kernel,
+                                                                     &border_kernel,
+                                                                     &scale_rows_kernel,
+                                                                     &squares_kernel,
+                                                                     &both_products_kernel,
+                                                                     &take_double_kernel})
         EXPECT_THAT(names, Contains(kernel->name));
     for (const char* name : {ParcelTaskNames::pack, ParcelTaskNames::unpack, ParcelTaskNames::copy})
         EXPECT_THAT(names, Contains(name));

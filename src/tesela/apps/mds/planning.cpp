@@ -1,6 +1,7 @@
 #include "tesela/apps/mds/planning.hpp"
 
-#include "tesela/algs/mds_phases.hpp"
+#include "tesela/algs/elementwise.hpp"
+#include "tesela/algs/streamed_matrix.hpp"
 #include "tesela/base/error.hpp"
 
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace {
 
 /// Readers of all nodes together: what their limits say, or what reading asks for.
 Index readers_of(const Platform& platform) {
-    const Index at_most = MdsReading{}.readers_per_node;
+    const Index at_most = StreamedReading{}.readers_per_node;
     Index readers = 0;
     for (const NodeType& type : platform.node_types) {
         const auto limit = type.limits.find(reader_resource);
@@ -54,9 +55,18 @@ plan::Families families() {
 }  // namespace
 
 void submit_scaling(Stream& stream, const PlannedScaling& scaling, const plan::PhaseDistributions& owners) {
-    const MdsMatrices matrices(stream, Tiling::square(scaling.points, scaling.tile), scaling.columns,
-                               {.read = owners.first, .compute = owners.second});
-    mds_phases(stream, matrices);
+    StreamedMatrix matrix(stream, {.tiling = Tiling::square(scaling.points, scaling.tile),
+                                   .read = owners.first,
+                                   .compute = owners.second,
+                                   .columns = scaling.columns,
+                                   .centring = StreamedSpec::Centring::tiles_too});
+    const Matrix<double> omega = matrix.make_right("Omega");
+    const Matrix<double> Y = matrix.make_left("Y");
+    {
+        const auto phase = stream.phase("omega");
+        generate(stream, omega.view(), [](Index, Index) { return 0.0; });
+    }
+    matrix.first_product(omega, Y);
     if (const Status status = stream.wait(); !status.ok()) throw Error("{}", status.describe());
 }
 

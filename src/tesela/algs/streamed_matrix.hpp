@@ -1,0 +1,155 @@
+#pragma once
+
+#include "tesela/base/names.hpp"
+#include "tesela/flow/matrix.hpp"
+#include "tesela/kernels/gram.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace tesela {
+
+/// The steps of paper 000, section 4.2.2 and figure 9, each with those before it: phases that wait for each other; none
+/// that does; panels that have their memory before reading begins and are used again; a product that takes the Gram
+/// matrix without its corrections, which follow; sums of products in any order; tiles read by the nodes that compute
+/// with them, where nodes would otherwise read equal parts of the file one below the other; priorities (11).
+enum class StreamingStep : std::uint8_t { sync, async, allocation, split_gram, commute, read_order, priorities };
+inline constexpr Names<StreamingStep, 7> streaming_step_names{{{StreamingStep::sync, "sync"},
+                                                               {StreamingStep::async, "async"},
+                                                               {StreamingStep::allocation, "allocation"},
+                                                               {StreamingStep::split_gram, "split_gram"},
+                                                               {StreamingStep::commute, "commute"},
+                                                               {StreamingStep::read_order, "read_order"},
+                                                               {StreamingStep::priorities, "priorities"}}};
+
+/// How a matrix is read: by rows of tiles, each in panels of some columns of tiles, by so many readers of a node at a
+/// time.
+struct StreamedReading {
+    /// A PanelKernel of `type`, or without panels a ReadKernel; and its source, which outlives the work.
+    const Kernel* kernel = &read_without_file;
+    const void* source = nullptr;
+    ElementType type = ElementType::f64;
+    Index panel_tiles = 0;          ///< columns of tiles in a panel; 0: the kernel reads tiles, and there are no panels
+    Index slots = 4;                ///< panels of a node that are there at a time, of each column of panels
+    const double* shift = nullptr;  ///< of ElementRule::shifted, by column; outlives the work
+    int readers_per_node = 5;       ///< paper 000, section 2.2
+};
+
+/// A matrix F that is read, and the A = diag(l)·(H + U·Vᵀ)·diag(r) that is made of it (see kernels/gram.hpp).
+struct StreamedSpec {
+    Tiling tiling;
+    /// lower: F is symmetric, its rows cut as its columns, and only that half is read and kept.
+    Stored stored = Stored::full;
+    Distribution read;     ///< who reads a tile: with panels, the first of each panel decides
+    Distribution compute;  ///< who keeps it and computes with it
+    BorderRule rule = BorderRule::distances;
+    Index columns = 1;  ///< of what it is multiplied with
+    /// Rows of tiles that are kept, the last ones; the others are read again for every product, by who computes.
+    Index resident_rows = -1;  ///< -1: all
+    Index passing_rows = 2;    ///< of those that are not kept, how many are there at a time on a node
+    /// Weights of rows and columns; empty: 1 over their number, for `masses` 1. With them A is scaled (Weighted).
+    std::vector<double> weights{};
+    StreamedReading reading{};
+    StreamingStep step = StreamingStep::priorities;
+    /// Whether the corrections are also made to H, as paper 000 does (10), or only to products.
+    enum class Centring : std::uint8_t { products, tiles_too } centring = Centring::products;
+};
+
+/// The limited resource that reading takes: what `limits` of a platform file calls it.
+inline constexpr const char* reader_resource = "reader";
+
+/// Products with a matrix that is read while the first of them is computed, and of which as much is kept as there is
+/// memory for. Its members submit tasks and return; phases are "read", "gram", "product" and "centre".
+class StreamedMatrix {
+public:
+    /// Throws Error unless there are columns, owners are for the grid, and a symmetric matrix is cut alike.
+    StreamedMatrix(Stream& stream, StreamedSpec spec);
+
+    /// What it is multiplied with from the right, cut as the columns of F, and from the left, cut as its rows: into the
+    /// fewest columns of tiles of about equal width that are no wider than F's. Tile (i, c) lives where F's tile of
+    /// these indices is computed with, so that under 1D a row of F and of a product are on one node.
+    [[nodiscard]] Matrix<double> make_right(const char* name) const;
+    [[nodiscard]] Matrix<double> make_left(const char* name) const;
+
+    /// Reads F, adds up what U, V, l and r follow from, and Y := A·diag(r)⁻¹·X: X is taken as what A has already
+    /// scaled, which random numbers are as well. `between` is called between the phases of StreamingStep::sync.
+    void first_product(const MatrixView<double>& X, const MatrixView<double>& Y,
+                       const std::function<void()>& between = {});
+
+    /// What one pass over the matrix computes.
+    struct Pass {
+        MatrixView<double> X;
+        MatrixView<double> Y;                            ///< := A·X
+        const MatrixView<double>* transposed = nullptr;  ///< := Aᵀ·Y, in the same pass
+        const Scalar<double>* squares = nullptr;         ///< := the sum of the squares of all elements of A
+    };
+    /// After first_product().
+    void pass(const Pass& pass);
+
+    /// Sums that U, V, l and r follow from: means of H by rows and by columns, or sums (`masses`).
+    [[nodiscard]] const Matrix<double>& row_sums() const { return *row_sums_; }
+    [[nodiscard]] const Matrix<double>& col_sums() const { return stored_lower() ? *row_sums_ : *col_sums_; }
+    [[nodiscard]] const Scalar<double>& total() const { return *total_; }
+    /// H, or after StreamedSpec::Centring::tiles_too A, where all of it is kept.
+    [[nodiscard]] const Matrix<double>& tiles() const { return *whole_; }
+
+private:
+    using View = MatrixView<double>;
+
+    [[nodiscard]] bool at_least(StreamingStep step) const { return spec_.step >= step; }
+    [[nodiscard]] bool stored_lower() const { return spec_.stored == Stored::lower; }
+    [[nodiscard]] bool scales() const;
+    [[nodiscard]] Index rows() const { return spec_.tiling.grid().rows; }
+    [[nodiscard]] Index cols_of(Index i) const { return stored_lower() ? i + 1 : spec_.tiling.grid().cols; }
+    [[nodiscard]] Index first_resident() const { return rows() - spec_.resident_rows; }
+    [[nodiscard]] TileOf<double> tile(Index i, Index j) const;
+    [[nodiscard]] TileRef slot(Index i, Index panel) const;
+    [[nodiscard]] AccessTo<double> sum(const TileOf<double>& tile) const;
+    [[nodiscard]] std::int32_t priority(std::int32_t wanted) const {
+        return at_least(StreamingStep::priorities) ? wanted : 0;
+    }
+
+    void make_tiles();
+    void make_panels();
+    void make_borders();
+    void prepare();
+    void read_row(Index i);
+    void read_tiles(Index i);
+    void read_panels(Index i);
+    void add_sums(Index i);
+    void add_up();
+    void submit_borders();
+    void correct_weights(const View& border, const View& X, const Matrix<double>& W);
+    void multiply_row(Index i, const View& X, const View& Y);
+    void multiply_row_transposed(Index i, const View& Y, const View& Z);
+    void clear(const View& Y);
+    void share_rows(const View& X, const View& Y);
+    void retire(const View& X);
+    void finish_row(Index i, const View& border, const Matrix<double>& W, const View& Y);
+    void scale_row(Index i, const Matrix<double>& factors, const View& Y);
+    void centre_tiles();
+    void add_squares(Index i, const Scalar<double>& squares);
+    View scaled(const View& X, const Matrix<double>& factors, const Matrix<double>& into);
+    void phase_by_phase(const View& X, const View& Y, const std::function<void()>& between);
+    void row_by_row(const View& X, const View& Y);
+
+    Stream& s_;
+    StreamedSpec spec_;
+    bool centred_ = false;  ///< U·Vᵀ is part of the tiles
+    std::unique_ptr<Matrix<double>> whole_;
+    std::vector<Matrix<double>> kept_rows_;     ///< one matrix for each, where not all are kept
+    std::vector<Matrix<double>> passing_rows_;  ///< by node, then by turns
+    std::vector<Index> passing_of_;             ///< by row: which of them; -1: kept
+    std::vector<Attached> panels_;              ///< by column of panels
+    std::vector<Index> slot_of_;                ///< by row
+    std::unique_ptr<Matrix<double>> row_weights_, col_weights_;
+    std::unique_ptr<Matrix<double>> row_sums_, col_sums_;
+    std::unique_ptr<Scalar<double>> total_;
+    std::unique_ptr<Matrix<double>> U_, V_, l_, r_;
+    std::unique_ptr<Matrix<double>> right_weights_, left_weights_;  ///< Vᵀ·X and Uᵀ·Y, 2 x columns
+    std::unique_ptr<Matrix<double>> scaled_right_, scaled_left_;
+};
+
+}  // namespace tesela
