@@ -154,9 +154,9 @@ void StreamedMatrix::make_panels() {
         const Index width = spec_.tiling.col_begin(end) - spec_.tiling.col_begin(j);
         panels_.push_back(s_.attach(
             {.name = "panels",
-             .tiling = Tiling::from_cuts({0, width}, cuts),
-             .distribution = tabulate({1, static_cast<Index>(owners.size())}, nodes,
-                                      [&](Index, Index slot) { return owners[static_cast<std::size_t>(slot)]; }),
+             .tiling = Tiling::from_cuts(cuts, {0, width}),
+             .distribution = tabulate({static_cast<Index>(owners.size()), 1}, nodes,
+                                      [&](Index slot, Index) { return owners[static_cast<std::size_t>(slot)]; }),
              .type = spec_.reading.type,
              .memory = {},
              .allocation = again ? Allocation::at_once : Allocation::when_written}));
@@ -197,7 +197,7 @@ TileOf<double> StreamedMatrix::tile(Index i, Index j) const {
 }
 
 TileRef StreamedMatrix::slot(Index i, Index panel) const {
-    return {panels_[static_cast<std::size_t>(panel)].get(), {0, slot_of_[static_cast<std::size_t>(i)]}};
+    return {panels_[static_cast<std::size_t>(panel)].get(), {slot_of_[static_cast<std::size_t>(i)], 0}};
 }
 
 /// How products are added: those of a symmetric matrix go into rows of several nodes.
@@ -310,10 +310,9 @@ void StreamedMatrix::add_up() {
 
 void StreamedMatrix::submit_borders() {
     const auto phase = s_.phase("centre");
-    const auto count = static_cast<double>(spec_.tiling.size().i);
     BorderArguments args{.rule = spec_.rule,
                          .weighted = spec_.weights.empty() ? Weighted::no : Weighted::yes,
-                         .degrees_of_freedom = spec_.weights.empty() ? (count - 1) / count : 1};
+                         .degrees_of_freedom = spec_.degrees_of_freedom};
     const auto submit = [&](const Matrix<double>& sums, const Matrix<double>& weights, const Matrix<double>& border,
                             const Matrix<double>& factors) {
         for (Index i = 0; i < border.tile_rows(); ++i) {
@@ -486,40 +485,51 @@ void StreamedMatrix::first_product(const View& X, const View& Y, const std::func
 }
 
 void StreamedMatrix::pass(const Pass& pass) {
-    const View X = scales() ? scaled(pass.X, *r_, *scaled_right_) : pass.X;
     const View& Y = pass.Y;
-    if (!centred_) correct_weights(V_->view(), X, *right_weights_);
+    View X = Y;
+    if (pass.X) {
+        X = scales() ? scaled(*pass.X, *r_, *scaled_right_) : *pass.X;
+        if (!centred_) correct_weights(V_->view(), X, *right_weights_);
+        clear(Y);
+        share_rows(X, Y);
+    }
     if (pass.squares) s_.submit(tasks::laset({}, pass.squares->tile()));
-    clear(Y);
     if (pass.transposed) clear(*pass.transposed);
-    share_rows(X, Y);
-    const auto finish = [&](Index i) {
-        if (!centred_) finish_row(i, U_->view(), *right_weights_, Y);
-        if (scales()) scale_row(i, *l_, Y);
-    };
-    const View left = scales() ? scaled_left_->view() : Y;
     for (Index i = 0; i < rows(); ++i) {
         if (i < first_resident()) read_row(i);
-        multiply_row(i, X, Y);
+        if (pass.X) multiply_row(i, X, Y);
         if (pass.squares) add_squares(i, *pass.squares);
         if (!pass.transposed) continue;
-        finish(i);
-        if (scales()) {
-            const View one = left.tiles({i, 0}, {1, Y.tile_cols()});
-            copy(s_, Y.tiles({i, 0}, {1, Y.tile_cols()}), one);
-            scale_row(i, *l_, left);
-        }
-        multiply_row_transposed(i, left, *pass.transposed);
+        if (pass.X) finish(i, Y);
+        multiply_row_transposed(i, scaled_row(i, Y), *pass.transposed);
     }
-    retire(X);
-    if (!pass.transposed) {
-        for (Index i = 0; i < rows(); ++i) finish(i);
-        return;
-    }
+    if (pass.X) retire(X);
+    if (pass.transposed)
+        finish_transposed(scales() ? scaled_left_->view() : Y, *pass.transposed);
+    else
+        for (Index i = 0; i < rows(); ++i) finish(i, Y);
+}
+
+/// What a row of a product lacks when all of it has been added up.
+void StreamedMatrix::finish(Index i, const View& Y) {
+    if (!centred_) finish_row(i, U_->view(), *right_weights_, Y);
+    if (scales()) scale_row(i, *l_, Y);
+}
+
+/// Row i of diag(l)·Y, which is Y where nothing is scaled.
+StreamedMatrix::View StreamedMatrix::scaled_row(Index i, const View& Y) {
+    if (!scales()) return Y;
+    const GridSize one{1, Y.tile_cols()};
+    copy(s_, Y.tiles({i, 0}, one), scaled_left_->tiles({i, 0}, one));
+    scale_row(i, *l_, scaled_left_->view());
+    return scaled_left_->view();
+}
+
+void StreamedMatrix::finish_transposed(const View& left, const View& Z) {
     if (!centred_) correct_weights(U_->view(), left, *left_weights_);
-    for (Index j = 0; j < pass.transposed->tile_rows(); ++j) {
-        if (!centred_) finish_row(j, V_->view(), *left_weights_, *pass.transposed);
-        if (scales()) scale_row(j, *r_, *pass.transposed);
+    for (Index j = 0; j < Z.tile_rows(); ++j) {
+        if (!centred_) finish_row(j, V_->view(), *left_weights_, Z);
+        if (scales()) scale_row(j, *r_, Z);
     }
 }
 

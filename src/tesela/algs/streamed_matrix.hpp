@@ -51,6 +51,7 @@ struct StreamedSpec {
     Index passing_rows = 2;    ///< of those that are not kept, how many are there at a time on a node
     /// Weights of rows and columns; empty: 1 over their number, for `masses` 1. With them A is scaled (Weighted).
     std::vector<double> weights{};
+    double degrees_of_freedom = 1;  ///< of a variance (`means_deviations`), over the sum of weights
     StreamedReading reading{};
     StreamingStep step = StreamingStep::priorities;
     /// Whether the corrections are also made to H, as paper 000 does (10), or only to products.
@@ -80,9 +81,9 @@ public:
 
     /// What one pass over the matrix computes.
     struct Pass {
-        MatrixView<double> X;
+        const MatrixView<double>* X = nullptr;           ///< none: Y is given
         MatrixView<double> Y;                            ///< := A·X
-        const MatrixView<double>* transposed = nullptr;  ///< := Aᵀ·Y, in the same pass
+        const MatrixView<double>* transposed = nullptr;  ///< := Aᵀ·Y, in the same pass; not of a matrix that is halved
         const Scalar<double>* squares = nullptr;         ///< := the sum of the squares of all elements of A
     };
     /// After first_product().
@@ -131,6 +132,9 @@ private:
     void scale_row(Index i, const Matrix<double>& factors, const View& Y);
     void centre_tiles();
     void add_squares(Index i, const Scalar<double>& squares);
+    void finish(Index i, const View& Y);
+    View scaled_row(Index i, const View& Y);
+    void finish_transposed(const View& left, const View& Z);
     View scaled(const View& X, const Matrix<double>& factors, const Matrix<double>& into);
     void phase_by_phase(const View& X, const View& Y, const std::function<void()>& between);
     void row_by_row(const View& X, const View& Y);

@@ -20,34 +20,20 @@ double touched(Shapes shapes) {
 
 double half_square(double distance) { return -0.5 * distance * distance; }
 
-/// Rows and columns of a tile that are transposed at a time, so that both sides stay in the first cache.
-constexpr Index transposed_block = 32;
-
-template <class T>
-struct TakenPart {
-    TileSpan<const T> panel;
-    TakeArguments args;
-    TileSpan<double> tile;
-
-    void block(Index i0, Index j0) const {
-        const Index rows = std::min(i0 + transposed_block, tile.rows());
-        const Index cols = std::min(j0 + transposed_block, tile.cols());
-        for (Index j = j0; j < cols; ++j) {
-            const double shift = args.shift ? args.shift[j] : 0;
-            for (Index i = i0; i < rows; ++i) {
-                const auto f = static_cast<double>(panel(args.first + j, i));
-                tile(i, j) = args.rule == ElementRule::half_squares ? half_square(f) : f - shift;
-            }
-        }
-    }
-};
-
 template <class T>
 KernelResult run_take(const KernelCall& call) noexcept {
-    const TakenPart<T> part{TileSpan<const T>(call.tiles[0]), call.args<TakeArguments>(),
-                            TileSpan<double>(call.tiles[1])};
-    for (Index i = 0; i < part.tile.rows(); i += transposed_block)
-        for (Index j = 0; j < part.tile.cols(); j += transposed_block) part.block(i, j);
+    const auto& args = call.args<TakeArguments>();
+    const TileSpan<const T> panel(call.tiles[0]);
+    const TileSpan<double> tile(call.tiles[1]);
+    for (Index j = 0; j < tile.cols(); ++j) {
+        const T* from = &panel(0, args.first + j);
+        double* to = &tile(0, j);
+        const double shift = args.shift ? args.shift[j] : 0;
+        if (args.rule == ElementRule::half_squares)
+            for (Index i = 0; i < tile.rows(); ++i) to[i] = half_square(static_cast<double>(from[i]));
+        else
+            for (Index i = 0; i < tile.rows(); ++i) to[i] = static_cast<double>(from[i]) - shift;
+    }
     return {};
 }
 

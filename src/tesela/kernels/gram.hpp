@@ -20,8 +20,7 @@ struct ReadArguments {
     ElementIndex first{};
 };
 
-/// (P): rows of F, each of them a column of P: what lies in a row-major file, in its order. Or, where there are no
-/// panels, (F): a tile of F.
+/// (P): a block of F, as large as P.
 template <class T>
 using PanelKernel = KernelOf<ReadArguments, T>;
 using ReadKernel = PanelKernel<double>;
@@ -32,7 +31,7 @@ extern const ReadKernel read_without_file;
 
 struct TakeArguments {
     ElementRule rule = ElementRule::shifted;
-    Index first = 0;                ///< of the panel's rows, the first that belongs to the tile
+    Index first = 0;                ///< of the panel's columns, the first that belongs to the tile
     const double* shift = nullptr;  ///< of ElementRule::shifted, by column of the tile; none: 0
 };
 /// "dtake", (P, H): H := what becomes of a part of a panel (copypaneltotile of paper 000), in single or double
@@ -66,7 +65,7 @@ struct BorderArguments {
     BorderSide side = BorderSide::rows;
     Weighted weighted = Weighted::no;
     Index first = 0;                ///< global index of the first row or column
-    double degrees_of_freedom = 1;  ///< over the number of rows: what a mean of squares is divided by for a variance
+    double degrees_of_freedom = 1;  ///< of a variance, over the sum of weights
 };
 /// "dborders", (s, o, x, B, f): B := U or V and f := l or r, of sums s (of one or two columns), o of all and weights x.
 extern const KernelOf<BorderArguments, const double, const double, const double, double, double> border_kernel;

@@ -254,9 +254,9 @@ KernelResult run_read_table(const KernelCall& call) noexcept {
     const auto& args = call.args<ReadArguments>();
     const auto& table = *static_cast<const Table*>(args.source);
     const TileSpan<T> panel(call.tiles[0]);
-    for (Index i = 0; i < panel.cols(); ++i)
-        for (Index j = 0; j < panel.rows(); ++j)
-            panel(j, i) = static_cast<T>(table(args.first.i + i, args.first.j + j));
+    for (Index j = 0; j < panel.cols(); ++j)
+        for (Index i = 0; i < panel.rows(); ++i)
+            panel(i, j) = static_cast<T>(table(args.first.i + i, args.first.j + j));
     return {};
 }
 const PanelKernel<double> read_table{"dread", read_without_file.cost, run_read_table<double>};
@@ -308,6 +308,7 @@ RC_GTEST_PROP(StreamedMatrix, ProductsOfEveryPassAreThoseOfTheWholeMatrix, ()) {
                             .resident_rows = kept,
                             .passing_rows = *rc::gen::inRange<Index>(1, 3),
                             .weights = table.weights,
+                            .degrees_of_freedom = table.weights.empty() ? 1 - 1 / static_cast<double>(m) : 1,
                             .reading = {.kernel = &read_table,
                                         .source = &table,
                                         .panel_tiles = *rc::gen::inRange<Index>(1, 4),
@@ -325,7 +326,9 @@ RC_GTEST_PROP(StreamedMatrix, ProductsOfEveryPassAreThoseOfTheWholeMatrix, ()) {
     testing::generate_normal(s, X, seed);
     streamed.first_product(X, first, [&] { (void)s.wait(); });
     const MatrixView<double> transposed = Z;
-    streamed.pass({.X = X, .Y = Y, .transposed = stored == Stored::full ? &transposed : nullptr, .squares = &squares});
+    const MatrixView<double> right = X;
+    streamed.pass(
+        {.X = &right, .Y = Y, .transposed = stored == Stored::full ? &transposed : nullptr, .squares = &squares});
     RC_ASSERT(s.wait().ok());
 
     const std::vector<double> A = table.analysed();
