@@ -10,7 +10,7 @@ class Tesela(CMakePackage):
     version("develop")
 
     variant("bench", default=False, description="tesela-bench, which compares with LAPACK, ScaLAPACK and GSL")
-    variant("hdf5", default=True, description="Traces as HDF5")
+    variant("hdf5", default=True, description="Matrices and traces in HDF5 files")
     variant("simgrid", default=False, description="The network of simulations in SimGrid")
 
     depends_on("c", type="build")
@@ -30,7 +30,8 @@ class Tesela(CMakePackage):
     depends_on("boost@1.74:", when="+bench")
     depends_on("gsl", when="+bench")
     depends_on("netlib-scalapack", when="+bench")
-    depends_on("hdf5", when="+hdf5")
+    depends_on("hdf5@1.10.5:", when="+hdf5")
+    depends_on("zlib-api", when="+hdf5")
     depends_on("simgrid", when="+simgrid")
 
     generator("ninja")

@@ -4,6 +4,7 @@
 #include "tesela/base/near_word.hpp"
 #include "tesela/base/units.hpp"
 #include "tesela/io/input_file.hpp"
+#include "tesela/io/internal/csv_text.hpp"
 #include "tesela/io/output_file.hpp"
 
 #include <fmt/compile.h>
@@ -410,16 +411,15 @@ CsvTable parse_csv(std::string text, std::string file, CsvOptions options) {
     return CsvParser(std::move(text), std::move(file), options).parse();
 }
 
-namespace {
-
-/// A name that reads back as itself: quoted if it holds anything that a reader could take for structure.
-std::string written_name(std::string_view name) {
+std::string csv_name(std::string_view name) {
     const bool plain = !name.empty() && name.find_first_of("\",;\t\r\n") == std::string::npos && trimmed(name) == name;
     if (plain) return std::string(name);
     std::string result = "\"";
     for (const char c : name) result.append(c == '"' ? 2 : 1, c);
     return result += '"';
 }
+
+namespace {
 
 void append_number(fmt::memory_buffer& out, double value) {
     if (std::isnan(value)) {
@@ -430,7 +430,7 @@ void append_number(fmt::memory_buffer& out, double value) {
 }
 
 void append_text(fmt::memory_buffer& out, std::string_view text) {
-    if (!text.empty()) out.append(written_name(text));  // an empty field is a missing value and needs no quotes
+    if (!text.empty()) out.append(csv_name(text));  // an empty field is a missing value and needs no quotes
 }
 
 template <class Column>
@@ -444,8 +444,8 @@ void check_lengths(const std::string& path, const std::vector<Column>& columns, 
 
 std::string header(const std::vector<CsvTextColumn>& texts, const std::vector<CsvColumn>& numbers) {
     std::string line;
-    for (const auto& column : texts) line += written_name(column.name) + ",";
-    for (const auto& column : numbers) line += written_name(column.name) + ",";
+    for (const auto& column : texts) line += csv_name(column.name) + ",";
+    for (const auto& column : numbers) line += csv_name(column.name) + ",";
     line.pop_back();
     return line;
 }

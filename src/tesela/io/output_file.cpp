@@ -86,6 +86,13 @@ void OutputFile::write(std::string_view text) {
     if (buffer_.size() >= buffer_size) flush();
 }
 
+const std::string& OutputFile::name_to_write() const {
+    if (temporary_.empty())
+        throw Error("cannot write {}: this format needs a regular file",
+                    is_stdout() ? "standard output" : in_quotes(path_));
+    return temporary_;
+}
+
 void OutputFile::flush() {
     std::string_view rest = buffer_;
     while (!rest.empty()) {

@@ -26,6 +26,9 @@ public:
     OutputFile& operator=(const OutputFile&) = delete;
 
     void write(std::string_view text);
+    /// The file that becomes this one, for libraries that write by name, and that this one's write() is not mixed with.
+    /// Throws Error for standard output, a device or a pipe.
+    [[nodiscard]] const std::string& name_to_write() const;
     /// Flushes, makes the content durable and renames. At most once, and last.
     void commit();
 

@@ -1,6 +1,7 @@
 #include "tesela/io/hdf5/trace_hdf5.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/io/hdf5/internal/handle.hpp"
 #include "tesela/trace/analysis.hpp"
 
 #include <hdf5.h>
@@ -12,32 +13,13 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
 #include <vector>
 
 namespace tesela {
 namespace {
 
 using namespace trace;  // NOLINT(google-build-using-namespace): all of this file is about traces
-
-hid_t check(hid_t id, const std::string& what) {
-    if (id < 0) throw Error("HDF5: {} failed", what);
-    return id;
-}
-
-/// An HDF5 object that is closed when it goes away.
-class Handle {
-public:
-    using Close = herr_t (*)(hid_t);
-    Handle(hid_t id, Close close, const std::string& what) : id_(check(id, what)), close_(close) {}
-    ~Handle() { close_(id_); }
-    Handle(const Handle&) = delete;
-    Handle& operator=(const Handle&) = delete;
-    operator hid_t() const { return id_; }  // NOLINT(google-explicit-constructor): as HDF5 takes it
-
-private:
-    hid_t id_;
-    Close close_;
-};
 
 void add_attribute(hid_t to, const std::string& name, const std::string& value) {
     const Handle type(H5Tcopy(H5T_C_S1), H5Tclose, "a string type");
@@ -160,7 +142,8 @@ void write_tables(const Trace& trace, hid_t file) {
 }  // namespace
 
 void export_hdf5(const Trace& trace, const std::string& path) {
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // errors are thrown, not printed
+    const std::lock_guard lock(hdf5_mutex());
+    silence_hdf5();
     const std::string temporary = fmt::format("{}.tmp{}", path, getpid());
     try {
         const Handle file(H5Fcreate(temporary.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose,

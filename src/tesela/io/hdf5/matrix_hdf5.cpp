@@ -1,0 +1,462 @@
+#include "tesela/io/hdf5/matrix_hdf5.hpp"
+
+#include "tesela/base/error.hpp"
+#include "tesela/io/hdf5/internal/chunks.hpp"
+#include "tesela/io/hdf5/internal/handle.hpp"
+#include "tesela/io/input_file.hpp"
+#include "tesela/io/internal/stored_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace tesela {
+namespace {
+
+/// What HDF5 itself says was wrong: the innermost of its messages.
+std::string hdf5_reason() {
+    std::string reason = "HDF5 cannot read it";
+    const auto take = [](unsigned level, const H5E_error2_t* error, void* to) -> herr_t {
+        if (level == 0 && error->desc != nullptr) *static_cast<std::string*>(to) = error->desc;
+        return 0;
+    };
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take, &reason);
+    return reason;
+}
+
+/// Data sets of a file: names and numbers of dimensions.
+struct DataSetName {
+    std::string name;
+    int dimensions = 0;
+};
+
+int dimensions_of(hid_t dataset) {
+    const Handle space(H5Dget_space(dataset), H5Sclose, "the space of a data set");
+    return H5Sget_simple_extent_ndims(space);
+}
+
+std::vector<DataSetName> list_data_sets(hid_t file) {
+    std::vector<DataSetName> names;
+    const auto visit = [](hid_t at, const char* name, const auto* info, void* to) -> herr_t {
+        if (info->type != H5O_TYPE_DATASET) return 0;
+        const hid_t dataset = H5Dopen2(at, name, H5P_DEFAULT);
+        if (dataset < 0) return 0;
+        static_cast<std::vector<DataSetName>*>(to)->push_back({std::string("/") + name, dimensions_of(dataset)});
+        H5Dclose(dataset);
+        return 0;
+    };
+#if H5_VERSION_GE(1, 12, 0)
+    H5Ovisit3(file, H5_INDEX_NAME, H5_ITER_INC, visit, &names, H5O_INFO_BASIC);
+#else
+    H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_INC, visit, &names, H5O_INFO_BASIC);
+#endif
+    return names;
+}
+
+std::string listed(const std::vector<DataSetName>& names) {
+    constexpr std::size_t most = 20;
+    if (names.empty()) return "it has none";
+    std::string list = "it has ";
+    for (std::size_t k = 0; k < std::min(most, names.size()); ++k)
+        list += fmt::format("{}{} ({}-D)", k == 0 ? "" : ", ", names[k].name, names[k].dimensions);
+    if (names.size() > most) list += fmt::format(" and {} more", names.size() - most);
+    return list;
+}
+
+std::string only_matrix(hid_t file, const std::string& path) {
+    const std::vector<DataSetName> all = list_data_sets(file);
+    std::vector<DataSetName> matrices;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(matrices),
+                 [](const DataSetName& set) { return set.dimensions == 2; });
+    if (matrices.empty()) throw Error("{} has no data set of 2 dimensions: {}", in_quotes(path), listed(all));
+    if (matrices.size() > 1)
+        throw Error("{} has several matrices; choose one as in {}:{}: {}", in_quotes(path), path, matrices.front().name,
+                    listed(matrices));
+    return matrices.front().name;
+}
+
+Handle open_file(const std::string& path) {
+    if (H5Fis_hdf5(path.c_str()) <= 0) throw Error("{} is not an HDF5 file", in_quotes(path));
+    const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (id < 0) {
+        const std::string reason = hdf5_reason();
+        throw Error("{} {}: {}", in_quotes(path),
+                    reason.find("truncated") == std::string::npos ? "cannot be opened by HDF5" : "is cut short",
+                    reason);
+    }
+    return {id, H5Fclose, path};
+}
+
+Handle open_dataset(hid_t file, const std::string& path, const std::string& name, hid_t access) {
+    const hid_t id = H5Dopen2(file, name.c_str(), access);
+    if (id < 0)
+        throw Error("{} has no data set {}: {}", in_quotes(path), in_quotes(name), listed(list_data_sets(file)));
+    return {id, H5Dclose, name};
+}
+
+/// The elements as they are stored, if they are of a type that is read without HDF5.
+std::optional<StoredElements> stored_elements(hid_t type) {
+    struct Known {
+        hid_t type;
+        StoredElements elements;
+    };
+    using enum StoredType;
+    constexpr std::endian little = std::endian::little;
+    constexpr std::endian big = std::endian::big;
+    const std::array known{Known{H5T_IEEE_F32LE, {float32, little}}, Known{H5T_IEEE_F32BE, {float32, big}},
+                           Known{H5T_IEEE_F64LE, {float64, little}}, Known{H5T_IEEE_F64BE, {float64, big}},
+                           Known{H5T_STD_I8LE, {int8, little}},      Known{H5T_STD_I8BE, {int8, little}},
+                           Known{H5T_STD_I16LE, {int16, little}},    Known{H5T_STD_I16BE, {int16, big}},
+                           Known{H5T_STD_I32LE, {int32, little}},    Known{H5T_STD_I32BE, {int32, big}},
+                           Known{H5T_STD_I64LE, {int64, little}},    Known{H5T_STD_I64BE, {int64, big}},
+                           Known{H5T_STD_U8LE, {uint8, little}},     Known{H5T_STD_U8BE, {uint8, little}},
+                           Known{H5T_STD_U16LE, {uint16, little}},   Known{H5T_STD_U16BE, {uint16, big}},
+                           Known{H5T_STD_U32LE, {uint32, little}},   Known{H5T_STD_U32BE, {uint32, big}},
+                           Known{H5T_STD_U64LE, {uint64, little}},   Known{H5T_STD_U64BE, {uint64, big}}};
+    for (const Known& candidate : known)
+        if (H5Tequal(type, candidate.type) > 0) return candidate.elements;
+    return {};
+}
+
+hid_t native_type(StoredType type) {
+    switch (type) {
+        case StoredType::float32: return H5T_NATIVE_FLOAT;
+        case StoredType::float64: return H5T_NATIVE_DOUBLE;
+        case StoredType::int8: return H5T_NATIVE_INT8;
+        case StoredType::int16: return H5T_NATIVE_INT16;
+        case StoredType::int32: return H5T_NATIVE_INT32;
+        case StoredType::int64: return H5T_NATIVE_INT64;
+        case StoredType::uint8: return H5T_NATIVE_UINT8;
+        case StoredType::uint16: return H5T_NATIVE_UINT16;
+        case StoredType::uint32: return H5T_NATIVE_UINT32;
+        case StoredType::uint64: return H5T_NATIVE_UINT64;
+    }
+    return H5T_NATIVE_DOUBLE;
+}
+
+/// Strings of a one-dimensional data set of so many; none if there is no such data set.
+std::vector<std::string> read_strings(hid_t file, const std::string& name, Index count) {
+    const hid_t id = H5Lexists(file, name.c_str(), H5P_DEFAULT) > 0 ? H5Dopen2(file, name.c_str(), H5P_DEFAULT) : -1;
+    if (id < 0) return {};
+    const Handle dataset(id, H5Dclose, name);
+    const Handle type(H5Dget_type(dataset), H5Tclose, name);
+    const Handle space(H5Dget_space(dataset), H5Sclose, name);
+    if (H5Tget_class(type) != H5T_STRING || H5Sget_simple_extent_ndims(space) != 1 ||
+        H5Sget_simple_extent_npoints(space) != count)
+        return {};
+    const auto n = static_cast<std::size_t>(count);
+    std::vector<std::string> strings;
+    if (H5Tis_variable_str(type) > 0) {
+        const Handle memory(H5Tcopy(type), H5Tclose, name);
+        std::vector<char*> texts(n, nullptr);
+        if (H5Dread(dataset, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, texts.data()) < 0) return {};
+        for (const char* text : texts) strings.emplace_back(text == nullptr ? "" : text);
+        H5Dvlen_reclaim(memory, space, H5P_DEFAULT, texts.data());
+        return strings;
+    }
+    const std::size_t width = H5Tget_size(type);
+    std::string texts(n * width, '\0');
+    if (H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, texts.data()) < 0) return {};
+    const bool padded_by_blanks = H5Tget_strpad(type) == H5T_STR_SPACEPAD;
+    for (std::size_t k = 0; k < n; ++k) {
+        std::string text(texts.data() + k * width, strnlen(texts.data() + k * width, width));
+        if (padded_by_blanks) text.erase(text.find_last_not_of(' ') + 1);
+        strings.push_back(std::move(text));
+    }
+    return strings;
+}
+
+/// Labels stand beside the data set under one of these names.
+std::vector<std::string> labels(hid_t file, const std::string& dataset, std::initializer_list<const char*> names,
+                                Index count) {
+    const std::string folder = dataset.substr(0, dataset.rfind('/') + 1);
+    for (const char* name : names)
+        if (auto found = read_strings(file, folder + name, count); !found.empty()) return found;
+    return {};
+}
+
+/// What a data set is, as far as HDF5 has to be asked.
+struct DataSet {
+    MatrixHeader header;
+    bool known_type = false;   ///< elements.stored is how they are stored
+    ChunkedElements elements;  ///< a contiguous data set is one chunk
+    std::string why_hdf5;      ///< why HDF5 has to read it; empty if it has not
+};
+
+std::string filter_name(H5Z_filter_t filter, const char* given) {
+    if (filter == H5Z_FILTER_SZIP) return "szip";
+    if (filter == H5Z_FILTER_SCALEOFFSET) return "scale-offset";
+    if (filter == H5Z_FILTER_NBIT) return "n-bit";
+    if (filter == H5Z_FILTER_FLETCHER32) return "fletcher32";
+    return fmt::format("{}{}{}", filter, *given == '\0' ? "" : " ", given);
+}
+
+/// The filters of a data set in the order in which they were applied; one that only HDF5 can undo is a reason.
+void read_filters(hid_t properties, DataSet& set) {
+    for (int k = 0; k < H5Pget_nfilters(properties); ++k) {
+        unsigned flags = 0;
+        std::size_t values_count = 8;
+        std::array<unsigned, 8> values{};
+        std::array<char, 64> name{};
+        const H5Z_filter_t filter = H5Pget_filter2(properties, static_cast<unsigned>(k), &flags, &values_count,
+                                                   values.data(), name.size(), name.data(), nullptr);
+        if (filter == H5Z_FILTER_DEFLATE) {
+            set.elements.filters.push_back({.kind = ChunkFilter::Kind::deflate});
+            set.header.layout += ", deflate";
+        } else if (filter == H5Z_FILTER_SHUFFLE && values[0] > 0) {
+            set.elements.filters.push_back(
+                {.kind = ChunkFilter::Kind::shuffle, .width = static_cast<Index>(values[0])});
+            set.header.layout += ", shuffle";
+        } else if (H5Zfilter_avail(filter) <= 0) {
+            throw Error("{} is compressed by a filter that this HDF5 lacks: {}", set.header.name,
+                        filter_name(filter, name.data()));
+        } else {
+            set.why_hdf5 = "filter " + filter_name(filter, name.data());
+        }
+    }
+}
+
+/// Finding a chunk by its number is a walk over all before it in HDF5 1.10: seconds for so many.
+constexpr hsize_t most_chunks = 30000;
+
+void find_chunks(hid_t dataset, hid_t space, hsize_t count, DataSet& set) {
+    ChunkedElements& elements = set.elements;
+    const GridSize grid = elements.grid();
+    elements.places.resize(static_cast<std::size_t>(grid.count()));
+    for (hsize_t k = 0; k < count; ++k) {
+        std::array<hsize_t, 2> at{};
+        unsigned mask = 0;
+        haddr_t address = 0;
+        hsize_t bytes = 0;
+        check(H5Dget_chunk_info(dataset, space, k, at.data(), &mask, &address, &bytes),
+              "finding the chunks of " + set.header.name);
+        const Index i = static_cast<Index>(at[0]) / elements.chunk.rows;
+        const Index j = static_cast<Index>(at[1]) / elements.chunk.cols;
+        if (i >= grid.rows || j >= grid.cols) continue;  // of a data set that was made smaller
+        elements.places[static_cast<std::size_t>(i * grid.cols + j)] = {
+            .offset = static_cast<Index>(address), .bytes = static_cast<Index>(bytes), .skipped_filters = mask};
+    }
+}
+
+void look_at_chunks(hid_t dataset, hid_t space, hid_t properties, DataSet& set) {
+    std::array<hsize_t, 2> size{};
+    H5Pget_chunk(properties, 2, size.data());
+    set.header.chunk = set.elements.chunk = {static_cast<Index>(size[0]), static_cast<Index>(size[1])};
+    set.header.layout = fmt::format("chunks of {} x {}", size[0], size[1]);
+    read_filters(properties, set);
+    unsigned options = 0;
+    H5Pget_chunk_opts(properties, &options);
+    if (options != 0) set.why_hdf5 = "partial chunks without filters";
+    hsize_t count = 0;
+    check(H5Dget_num_chunks(dataset, space, &count), "counting the chunks of " + set.header.name);
+    if (count > most_chunks) set.why_hdf5 = fmt::format("{} chunks", count);
+    if (set.why_hdf5.empty()) find_chunks(dataset, space, count, set);
+}
+
+void look_at_contiguous(hid_t dataset, hid_t properties, DataSet& set) {
+    set.header.layout = "contiguous";
+    if (H5Pget_external_count(properties) > 0) {
+        set.why_hdf5 = "external files";
+        return;
+    }
+    set.elements.chunk = set.elements.size;
+    const haddr_t offset = H5Dget_offset(dataset);
+    set.elements.places = {
+        {.offset = offset == HADDR_UNDEF ? -1 : static_cast<Index>(offset), .bytes = set.elements.chunk_bytes()}};
+}
+
+void look_at_layout(hid_t dataset, hid_t space, hid_t properties, DataSet& set) {
+    const H5D_layout_t layout = H5Pget_layout(properties);
+    if (layout == H5D_CONTIGUOUS) {
+        look_at_contiguous(dataset, properties, set);
+    } else if (layout == H5D_CHUNKED) {
+        look_at_chunks(dataset, space, properties, set);
+    } else {
+        set.header.layout = layout == H5D_COMPACT ? "compact" : "virtual";
+        set.why_hdf5 = set.header.layout + " layout";
+    }
+}
+
+hsize_t user_block(hid_t file) {
+    const Handle creation(H5Fget_create_plist(file), H5Pclose, "properties");
+    hsize_t size = 0;
+    H5Pget_userblock(creation, &size);
+    return size;
+}
+
+/// The type that the elements are read as where HDF5 converts them.
+StoredType converted_type(hid_t type, const std::string& name) {
+    const H5T_class_t kind = H5Tget_class(type);
+    if (kind == H5T_FLOAT) return H5Tget_size(type) <= 4 ? StoredType::float32 : StoredType::float64;
+    if (kind == H5T_INTEGER) return StoredType::int64;
+    throw Error("{} does not hold numbers: its elements are {}", name,
+                kind == H5T_STRING     ? "strings"
+                : kind == H5T_COMPOUND ? "records with fields"
+                : kind == H5T_ENUM     ? "of an enumeration"
+                                       : "neither floating-point numbers nor integers");
+}
+
+void read_size(hid_t space, DataSet& set) {
+    const int dimensions = H5Sget_simple_extent_ndims(space);
+    if (dimensions != 2)
+        throw Error("{} has {} dimension{}; a matrix has 2", set.header.name, dimensions, dimensions == 1 ? "" : "s");
+    std::array<hsize_t, 2> size{};
+    H5Sget_simple_extent_dims(space, size.data(), nullptr);
+    constexpr auto most = static_cast<hsize_t>(std::numeric_limits<Index>::max());
+    if (size[0] > most || size[1] > most) throw Error("{} is too large: {} x {}", set.header.name, size[0], size[1]);
+    set.header.rows = static_cast<Index>(size[0]);
+    set.header.cols = static_cast<Index>(size[1]);
+    set.elements.size = {set.header.rows, set.header.cols};
+    if (size[0] == 0 || size[1] == 0)
+        throw Error("{} has no elements: it is {} x {}", set.header.name, size[0], size[1]);
+    if (set.header.rows > std::numeric_limits<Index>::max() / 8 / set.header.cols)
+        throw Error("{} is too large: {} x {}", set.header.name, size[0], size[1]);
+}
+
+void read_type(hid_t dataset, DataSet& set) {
+    const Handle type(H5Dget_type(dataset), H5Tclose, set.header.name);
+    const std::optional<StoredElements> stored = stored_elements(type);
+    set.known_type = stored.has_value();
+    set.elements.stored = stored ? *stored : StoredElements{.type = converted_type(type, set.header.name)};
+    set.header.type = set.elements.stored.type;
+}
+
+/// Zero where the data set has none.
+void read_fill_value(hid_t properties, DataSet& set) {
+    if (H5Pget_fill_value(properties, native_type(set.header.type), set.elements.fill.data()) < 0)
+        set.elements.fill.fill(std::byte{0});
+}
+
+DataSet look_at(hid_t file, hid_t dataset, const std::string& path, const std::string& name) {
+    DataSet set;
+    set.header.name = path + ":" + name;
+    const Handle space(H5Dget_space(dataset), H5Sclose, name);
+    const Handle properties(H5Dget_create_plist(dataset), H5Pclose, name);
+    read_type(dataset, set);
+    read_size(space, set);
+    read_fill_value(properties, set);
+    look_at_layout(dataset, space, properties, set);
+    if (!set.known_type) set.why_hdf5 = "elements of a rare type";
+    if (user_block(file) > 0) set.why_hdf5 = "a user block before the data";
+    if (!set.why_hdf5.empty())
+        set.header.layout += fmt::format(", read by HDF5, one thread at a time ({})", set.why_hdf5);
+    set.header.row_labels = labels(file, name, {"rownames", "row_labels", "axis1"}, set.header.rows);
+    set.header.col_labels = labels(file, name, {"colnames", "col_labels", "block0_items"}, set.header.cols);
+    return set;
+}
+
+/// A data set whose bytes are read without HDF5.
+class StoredMatrix final : public MatrixFile {
+public:
+    StoredMatrix(const std::string& path, DataSet set)
+        : MatrixFile(std::move(set.header)),
+          elements_(std::move(set.elements)),
+          file_(path) {
+        check_places(elements_, file_, name());
+    }
+
+    void forget_cached() const override { file_.forget_cached(); }
+
+private:
+    [[nodiscard]] ReadOutcome read_block(const MatrixBlock& block, const Target& to) const override {
+        return read_chunks(file_, elements_, block, to);
+    }
+
+    ChunkedElements elements_;
+    StoredFile file_;
+};
+
+/// A data set that HDF5 reads.
+class Hdf5Matrix final : public MatrixFile {
+public:
+    Hdf5Matrix(const std::string& path, MatrixHeader header, Handle file, Handle dataset)
+        : MatrixFile(std::move(header)),
+          bytes_(path),
+          file_(std::move(file)),
+          dataset_(std::move(dataset)) {}
+    ~Hdf5Matrix() override {
+        const std::lock_guard lock(hdf5_mutex());
+        dataset_ = {};
+        file_ = {};
+    }
+    Hdf5Matrix(const Hdf5Matrix&) = delete;
+    Hdf5Matrix& operator=(const Hdf5Matrix&) = delete;
+
+    void forget_cached() const override { bytes_.forget_cached(); }
+
+private:
+    /// So many rows at a time that what is read before it is transposed stays small, but whole chunks.
+    [[nodiscard]] Index rows_at_a_time(const MatrixBlock& block) const {
+        constexpr Index most_bytes = Index{1} << 24U;
+        return std::max(header().chunk.rows, most_bytes / stored_type_bytes(type()) / block.cols);
+    }
+
+    [[nodiscard]] ReadOutcome read_block(const MatrixBlock& block, const Target& to) const override {
+        const Index step = rows_at_a_time(block);
+        for (Index i = 0; i < block.rows; i += step) {
+            const MatrixBlock piece{block.row + i, block.col, std::min(step, block.rows - i), block.cols};
+            std::byte* const memory = scratch(piece.rows * piece.cols * stored_type_bytes(type()));
+            ReadOutcome outcome = read_piece(piece, memory);
+            if (!outcome) return outcome;
+            copy_rows(
+                {.elements = memory, .type = type(), .stride = piece.cols, .rows = piece.rows, .cols = piece.cols},
+                shifted(to, i, 0));
+        }
+        return {};
+    }
+
+    [[nodiscard]] ReadOutcome read_piece(const MatrixBlock& piece, std::byte* memory) const {
+        const std::lock_guard lock(hdf5_mutex());
+        const std::array<hsize_t, 2> first{static_cast<hsize_t>(piece.row), static_cast<hsize_t>(piece.col)};
+        const std::array<hsize_t, 2> size{static_cast<hsize_t>(piece.rows), static_cast<hsize_t>(piece.cols)};
+        const Handle in_memory(H5Screate_simple(2, size.data(), nullptr), H5Sclose, name());
+        const Handle in_file(H5Dget_space(dataset_), H5Sclose, name());
+        H5Sselect_hyperslab(in_file, H5S_SELECT_SET, first.data(), nullptr, size.data(), nullptr);
+        if (H5Dread(dataset_, native_type(type()), in_memory, in_file, H5P_DEFAULT, memory) >= 0) return {};
+        return ReadOutcome::failure(fmt::format("cannot read {}: {}", name(), hdf5_reason()));
+    }
+
+    StoredFile bytes_;
+    Handle file_;
+    Handle dataset_;
+};
+
+/// Room for one row of chunks, so that HDF5 undoes the filters of each only once for panels of their height.
+Handle access_properties() {
+    constexpr std::size_t slots = 12421;
+    constexpr std::size_t cache_bytes = std::size_t{1} << 28U;
+    Handle properties(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose, "properties");
+    H5Pset_chunk_cache(properties, slots, cache_bytes, H5D_CHUNK_CACHE_W0_DEFAULT);
+    return properties;
+}
+
+}  // namespace
+
+std::unique_ptr<MatrixFile> open_hdf5_matrix(const std::string& path, const std::string& dataset) {
+    const StoredFile is_there(path);
+    const std::lock_guard lock(hdf5_mutex());
+    silence_hdf5();
+    Handle file = open_file(path);
+    const std::string chosen = dataset.empty() ? only_matrix(file, path) : dataset;
+    const std::string name = chosen.starts_with('/') ? chosen : "/" + chosen;
+    const Handle access = access_properties();
+    Handle data = open_dataset(file, path, name, access);
+    DataSet set = look_at(file, data, path, name);
+    if (set.why_hdf5.empty()) return std::make_unique<StoredMatrix>(path, std::move(set));
+    return std::make_unique<Hdf5Matrix>(path, std::move(set.header), std::move(file), std::move(data));
+}
+
+bool is_hdf5(const std::string& path) {
+    const std::lock_guard lock(hdf5_mutex());
+    silence_hdf5();
+    return H5Fis_hdf5(path.c_str()) > 0;
+}
+
+}  // namespace tesela
