@@ -2,6 +2,7 @@
 
 #include "tesela/base/random.hpp"
 #include "tesela/kernels/internal/reflectors.hpp"
+#include "tesela/kernels/internal/singular_values.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,23 +11,13 @@
 #include <limits>
 #include <utility>
 
-extern "C" {
-void sgesdd_(const char*, const int*, const int*, float*, const int*, float*, float*, const int*, float*, const int*,
-             float*, const int*, int*, int*);
-void dgesdd_(const char*, const int*, const int*, double*, const int*, double*, double*, const int*, double*,
-             const int*, double*, const int*, int*, int*);
-void sgesvd_(const char*, const char*, const int*, const int*, float*, const int*, float*, float*, const int*, float*,
-             const int*, float*, const int*, int*);
-void dgesvd_(const char*, const char*, const int*, const int*, double*, const int*, double*, double*, const int*,
-             double*, const int*, double*, const int*, int*);
-}
-
 namespace tesela::low_rank {
 namespace {
 
 using blas::Block;
 using blas::leading;
 using blas::length;
+using lapack::SingularValues;
 
 std::size_t count(Index m, Index n = 1) { return static_cast<std::size_t>(m) * static_cast<std::size_t>(n); }
 
@@ -42,69 +33,6 @@ double sum_of_squares(const T* x, Index n) {
 template <class T>
 double rounding(double norm) {
     return 16 * static_cast<double>(std::numeric_limits<T>::epsilon()) * norm;
-}
-
-/// Calls a function of LAPACK twice: for the size of its workspace, and with it.
-template <class T, class Function>
-void with_workspace(Function function) {
-    T best = 0;
-    int size = -1;
-    function(&best, &size);
-    size = std::max(1, static_cast<int>(best));
-    std::vector<T> work(count(size));
-    function(work.data(), &size);
-}
-
-/// A = W·diag(values)·Zᵀ of m×n: W is m×order, Zᵀ is order×n.
-template <class T>
-struct SingularValues {
-    Index order = 0;
-    std::vector<T> values, w, zt;
-};
-
-template <class T>
-int gesdd(std::vector<T>& a, const int m, const int n, SingularValues<T>& out) {
-    const int k = length(out.order);
-    std::vector<int> integers(8 * count(k));
-    int info = 0;
-    with_workspace<T>([&](T* work, const int* size) {
-        if constexpr (sizeof(T) == 8)
-            dgesdd_("S", &m, &n, a.data(), &m, out.values.data(), out.w.data(), &m, out.zt.data(), &k, work, size,
-                    integers.data(), &info);
-        else
-            sgesdd_("S", &m, &n, a.data(), &m, out.values.data(), out.w.data(), &m, out.zt.data(), &k, work, size,
-                    integers.data(), &info);
-    });
-    return info;
-}
-
-template <class T>
-int gesvd(std::vector<T>& a, const int m, const int n, SingularValues<T>& out) {
-    const int k = length(out.order);
-    int info = 0;
-    with_workspace<T>([&](T* work, const int* size) {
-        if constexpr (sizeof(T) == 8)
-            dgesvd_("S", "S", &m, &n, a.data(), &m, out.values.data(), out.w.data(), &m, out.zt.data(), &k, work, size,
-                    &info);
-        else
-            sgesvd_("S", "S", &m, &n, a.data(), &m, out.values.data(), out.w.data(), &m, out.zt.data(), &k, work, size,
-                    &info);
-    });
-    return info;
-}
-
-/// Nothing if LAPACK finds none: then an element is not finite.
-template <class T>
-std::optional<SingularValues<T>> decompose(std::vector<T> a, Index rows, Index cols) {
-    SingularValues<T> out{.order = std::min(rows, cols)};
-    out.values.resize(count(out.order));
-    out.w.resize(count(rows, out.order));
-    out.zt.resize(count(out.order, cols));
-    std::vector<T> copy = a;
-    if (gesdd(copy, length(rows), length(cols), out) == 0) return out;
-    // Divide and conquer fails on rare matrices that the QR iteration takes.
-    if (gesvd(a, length(rows), length(cols), out) == 0) return out;
-    return std::nullopt;
 }
 
 /// The least r with (Σ_{i≥r} σ_i²)^½ ≤ accuracy.
@@ -182,7 +110,7 @@ Factors<T> uncompressed(Block<const T> a) {
 /// By the singular values of the whole block.
 template <class T>
 Factors<T> truncated(Block<const T> a, double accuracy) {
-    const auto svd = decompose(contiguous(a), a.rows, a.cols);
+    const auto svd = lapack::singular_values(contiguous(a), a.rows, a.cols);
     if (!svd) return uncompressed(a);
     Factors<T> f{a.rows, a.cols, rank_for(svd->values, accuracy), {}, {}};
     f.u = scaled_left(*svd, f.rank, f.rows);
@@ -458,7 +386,7 @@ void recompress(Factors<T>& f, double accuracy) {
     std::vector<T> core(count(q_u.order(), q_v.order()));
     blas::gemm<T>({.op_b = Op::transpose, .beta = 0}, {r_u.data(), q_u.order(), f.rank, q_u.order()},
                   {r_v.data(), q_v.order(), f.rank, q_v.order()}, {core.data(), q_u.order(), q_v.order(), q_u.order()});
-    const auto svd = decompose(std::move(core), q_u.order(), q_v.order());
+    const auto svd = lapack::singular_values(std::move(core), q_u.order(), q_v.order());
     if (!svd) return;
     const Index rank = rank_for(svd->values, std::max(accuracy, rounding<T>(terms)));
     std::vector<T> u = q_u.times(scaled_left(*svd, rank, f.rows), rank);

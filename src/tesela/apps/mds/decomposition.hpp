@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,17 +22,21 @@ namespace tesela::mds {
 /// scaling: F are distances, A = -½·J·F²·J with J = I - 11ᵀ/n (paper 000, (3)), whose eigenvalues are wanted;
 /// components: A = F less the mean of each column; scaled_components: each column also divided by its deviation
 /// (n - 1); correspondence: with P = F/ΣF, its row sums r and column sums c, A = Dr^-½·(P - r·cᵀ)·Dc^-½.
+/// Where rows have weights w, W = diag(w) and J = I - 1·wᵀ/Σw: scaling: A = -½·W^½·J·F²·Jᵀ·W^½ (Gower's weighted
+/// principal coordinates), that is -½·(I - q·qᵀ)·W^½·F²·W^½·(I - q·qᵀ) with q = (w/Σw)^½; components: W^½·J·F, with
+/// deviations that are weighted too (see degrees_of_freedom).
 enum class Analysis : std::uint8_t { scaling, components, scaled_components, correspondence };
 
 /// How values and vectors are found: by LAPACK from all of A, by a randomized basis that is multiplied again
 /// (power iterations), or by one that keeps what was multiplied (block Krylov), for spectra that decay slowly.
-/// automatic: exact up to `largest_exact` rows or columns, whichever is less, else krylov.
+/// automatic: exact up to `largest_exact` rows or columns, whichever is less, and `largest_exact_elements`, else krylov.
 enum class Algorithm : std::uint8_t { automatic, exact, power, krylov };
 inline constexpr Names<Algorithm, 4> algorithm_names{{{Algorithm::automatic, "auto"},
                                                       {Algorithm::exact, "exact"},
                                                       {Algorithm::power, "power"},
                                                       {Algorithm::krylov, "krylov"}}};
 inline constexpr Index largest_exact = 2000;
+inline constexpr Index largest_exact_elements = Index{1} << 27;  ///< 1 GiB on the node that has them all
 
 /// Steps of figure 9 of paper 000, each with those before it.
 enum class Overlap : std::uint8_t { sync, async, allocation, split_gram, commute, read_order, priorities };
@@ -48,8 +54,11 @@ enum class Symmetry : std::uint8_t { unchecked, sampled, checked, averaged };
 
 struct DecompositionOptions {
     Index dimensions = 2;  ///< values and vectors that are wanted
-    /// Instead: as many dimensions as explain this part of the variance, `dimensions` at most.
+    /// Instead: as many dimensions as explain this part of the variance, `dimensions` at most (see
+    /// dimensions_explaining).
     std::optional<double> explained{};
+    /// Masses of the rows, above 0; none: all 1. Not for correspondence, whose masses are its margins.
+    std::vector<double> row_weights{};
     Index oversampling = 10;
     Algorithm algorithm = Algorithm::automatic;
     /// Until the estimated relative error of each wanted value is below this; none: `iterations` times.
@@ -71,19 +80,24 @@ struct DecompositionOptions {
 struct Decomposition {
     Index rows = 0;
     Index cols = 0;
-    /// Eigenvalues (scaling) or singular values, the largest first: those wanted, and what else an algorithm knows.
+    /// Eigenvalues (scaling) or singular values, the largest first: those wanted, and what else an algorithm knows as
+    /// well as those. All of them, if they are min(rows, cols).
     std::vector<double> values{};
+    /// No value that is not among `values` is larger in magnitude, as far as that is known.
+    double rest_at_most = std::numeric_limits<double>::infinity();
     Index wanted = 0;             ///< how many of them are results
-    std::vector<double> left{};   ///< rows x wanted, columns one after the other, of length 1
+    std::vector<double> left{};   ///< rows x wanted, columns one after the other, of length 1; signs: see fix_signs
     std::vector<double> right{};  ///< cols x wanted; empty for scaling
     Algorithm algorithm = Algorithm::exact;
     double trace = 0;      ///< of A, where it is square
     double frobenius = 0;  ///< the sum of all squares of A
-    /// Sums over F: of each row, column and all; for scaling those of squared distances, which are symmetric.
+    /// Sums over F: of each row, column and all. scaling: Σ_j w_j·F_ij² of each row, and Σ_ij w_i·w_j·F_ij²; no
+    /// column's, which are the same. components: Σ_i w_i·F_ij of each column; no row's.
     std::vector<double> row_sums{};
     std::vector<double> col_sums{};
-    std::vector<double> col_squares{};  ///< components: of each column's distances from its mean
+    std::vector<double> col_squares{};  ///< components: Σ_i w_i·(F_ij - its column's mean)²
     double total = 0;
+    double weight = 0;  ///< Σw: the number of rows where they have no weights
     double error_estimate = 0;  ///< the largest relative error of the wanted values; 0: exact
     double residual = 0;        ///< the largest |A·v - value·u| relative to the largest value
     int passes = 0;
@@ -103,5 +117,32 @@ struct Decomposition {
 /// The same by products with random numbers, streaming the file.
 [[nodiscard]] Decomposition decompose_randomly(Engine& engine, const MatrixFile& file, Analysis analysis,
                                                const DecompositionOptions& options);
+
+/// As many dimensions as the analysis of an m x n matrix can have: m - 1, min(m - 1, n) or min(m, n) - 1.
+[[nodiscard]] Index most_dimensions(Analysis analysis, Index rows, Index cols);
+
+/// What decompose() takes for automatic; other algorithms stay.
+[[nodiscard]] Algorithm chosen_algorithm(Algorithm asked, Index rows, Index cols);
+
+/// Throws Error where options cannot be meant for the analysis of this file: its shape, too many dimensions, weights.
+void validate(const MatrixFile& file, Analysis analysis, const DecompositionOptions& options);
+
+/// The factor that turns a sum of weighted squares about the mean into a variance: n - 1, or with weights
+/// Σw - Σw²/Σw, as cov.wt of R has it.
+[[nodiscard]] double degrees_of_freedom(std::span<const double> weights, Index rows);
+
+/// What values are parts of: for scaling the sum of the positive eigenvalues, or the trace where more of it is known by
+/// that (`values` are not all); otherwise the sum of squares.
+[[nodiscard]] double variance(const Decomposition& known, Analysis analysis);
+
+/// How much of the variance the k-th value explains, from 0 on; 0 for negative ones.
+[[nodiscard]] double explained_part(const Decomposition& known, Analysis analysis, Index k);
+
+/// The least number of dimensions that explains this part of the variance, `most` at most; at least 1.
+[[nodiscard]] Index dimensions_explaining(const Decomposition& known, Analysis analysis, double part, Index most);
+
+/// Vectors are determined up to their sign: makes the largest element in magnitude of each column of `left` positive
+/// (the first of those that differ by less than 1e-6 of it), and turns the same column of `right`, if there is one.
+void fix_signs(Decomposition& result);
 
 }  // namespace tesela::mds

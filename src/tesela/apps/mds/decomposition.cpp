@@ -1,0 +1,153 @@
+#include "tesela/apps/mds/decomposition.hpp"
+
+#include "tesela/base/digest.hpp"
+#include "tesela/base/error.hpp"
+#include "tesela/base/units.hpp"
+#include "tesela/flow/engine.hpp"
+#include "tesela/io/matrix_file.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace tesela::mds {
+namespace {
+
+void require_square(const MatrixFile& file) {
+    if (file.rows() != file.cols())
+        throw Error("{} is not square: {} x {}, where distances between all points are needed", file.name(),
+                    file.rows(), file.cols());
+}
+
+void require_weights(const MatrixFile& file, Analysis analysis, const std::vector<double>& weights) {
+    if (weights.empty()) return;
+    if (analysis == Analysis::correspondence)
+        throw Error("correspondence analysis takes no weights: the masses of {} are its margins", file.name());
+    if (static_cast<Index>(weights.size()) != file.rows())
+        throw Error("there {} {} weight{} for the {} rows of {}", weights.size() == 1 ? "is" : "are", weights.size(),
+                    plural(weights.size()), file.rows(), file.name());
+    const auto bad = std::ranges::find_if_not(weights, [](double w) { return std::isfinite(w) && w > 0; });
+    if (bad != weights.end())
+        throw Error("weight {} is {}, where a number above 0 is needed", bad - weights.begin() + 1, *bad);
+}
+
+void require_dimensions(const MatrixFile& file, Analysis analysis, const DecompositionOptions& options) {
+    const Index most = most_dimensions(analysis, file.rows(), file.cols());
+    if (most < 1)
+        throw Error("{} is {} x {}: too small to be analysed", file.name(), file.rows(), file.cols());
+    if (options.dimensions < 1 || options.dimensions > most)
+        throw Error("{} is {} x {} and has 1 to {} dimensions, not {}", file.name(), file.rows(), file.cols(), most,
+                    options.dimensions);
+    if (options.explained && !(*options.explained > 0 && *options.explained <= 1))
+        throw Error("the explained part of the variance is above 0 and at most 1, not {}", *options.explained);
+}
+
+/// Every node must have opened the same matrix and be asked for the same.
+std::uint64_t digest_of(const MatrixFile& file, Analysis analysis, const DecompositionOptions& options) {
+    Digest digest;
+    const std::vector<double> numbers{static_cast<double>(file.rows()),
+                                      static_cast<double>(file.cols()),
+                                      static_cast<double>(analysis),
+                                      static_cast<double>(options.dimensions),
+                                      options.explained.value_or(0),
+                                      static_cast<double>(options.algorithm),
+                                      static_cast<double>(options.seed)};
+    digest.add(numbers);
+    digest.add(options.row_weights);
+    return digest.value();
+}
+
+bool knows_all(const Decomposition& known) {
+    return static_cast<Index>(known.values.size()) >= std::min(known.rows, known.cols);
+}
+
+/// What a value adds to the variance.
+double share_of(double value, Analysis analysis) {
+    return analysis == Analysis::scaling ? std::max(value, 0.0) : value * value;
+}
+
+/// Of one vector: 1, or -1 where it has to be turned.
+double sign_of(std::span<const double> vector) {
+    double largest = 0;
+    for (const double x : vector) largest = std::max(largest, std::abs(x));
+    for (const double x : vector)
+        if (std::abs(x) >= (1 - 1e-6) * largest) return x < 0 ? -1 : 1;
+    return 1;
+}
+
+}  // namespace
+
+Index most_dimensions(Analysis analysis, Index rows, Index cols) {
+    switch (analysis) {
+        case Analysis::scaling: return rows - 1;
+        case Analysis::components:
+        case Analysis::scaled_components: return std::min(rows - 1, cols);
+        case Analysis::correspondence: return std::min(rows, cols) - 1;
+    }
+    return 0;
+}
+
+Algorithm chosen_algorithm(Algorithm asked, Index rows, Index cols) {
+    if (asked != Algorithm::automatic) return asked;
+    const bool small = std::min(rows, cols) <= largest_exact && rows * cols <= largest_exact_elements;
+    return small ? Algorithm::exact : Algorithm::krylov;
+}
+
+void validate(const MatrixFile& file, Analysis analysis, const DecompositionOptions& options) {
+    if (analysis == Analysis::scaling) require_square(file);
+    require_dimensions(file, analysis, options);
+    require_weights(file, analysis, options.row_weights);
+}
+
+double degrees_of_freedom(std::span<const double> weights, Index rows) {
+    if (weights.empty()) return static_cast<double>(rows - 1);
+    const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+    const double squares = std::inner_product(weights.begin(), weights.end(), weights.begin(), 0.0);
+    return sum - squares / sum;
+}
+
+double variance(const Decomposition& known, Analysis analysis) {
+    if (analysis != Analysis::scaling) return known.frobenius;
+    double positive = 0;
+    for (const double value : known.values) positive += share_of(value, analysis);
+    return knows_all(known) ? positive : std::max(positive, known.trace);
+}
+
+double explained_part(const Decomposition& known, Analysis analysis, Index k) {
+    const double all = variance(known, analysis);
+    return all > 0 ? share_of(known.values[static_cast<std::size_t>(k)], analysis) / all : 0;
+}
+
+Index dimensions_explaining(const Decomposition& known, Analysis analysis, double part, Index most) {
+    const double all = variance(known, analysis);
+    const Index last = std::min(most, static_cast<Index>(known.values.size()));
+    double sum = 0;
+    for (Index k = 0; k < last; ++k) {
+        sum += share_of(known.values[static_cast<std::size_t>(k)], analysis);
+        // All of them together are all there is, whatever rounding says.
+        if (sum >= part * all * (1 - 1e-12)) return k + 1;
+    }
+    return std::max<Index>(last, 1);
+}
+
+void fix_signs(Decomposition& result) {
+    const auto rows = static_cast<std::size_t>(result.rows);
+    const auto cols = result.right.empty() ? std::size_t{0} : static_cast<std::size_t>(result.cols);
+    for (std::size_t k = 0; k < static_cast<std::size_t>(result.wanted); ++k) {
+        const std::span left(result.left.data() + k * rows, rows);
+        if (sign_of(left) > 0) continue;
+        for (double& x : left) x = -x;
+        for (double& x : std::span(result.right.data() + k * cols, cols)) x = -x;
+    }
+}
+
+Decomposition decompose(Engine& engine, const MatrixFile& file, Analysis analysis,
+                        const DecompositionOptions& options) {
+    validate(file, analysis, options);
+    engine.require_alike("the matrix and what is asked of it", digest_of(file, analysis, options));
+    if (chosen_algorithm(options.algorithm, file.rows(), file.cols()) == Algorithm::exact)
+        return decompose_exactly(engine, file, analysis, options);
+    return decompose_randomly(engine, file, analysis, options);
+}
+
+}  // namespace tesela::mds
