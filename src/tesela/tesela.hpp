@@ -6,6 +6,7 @@
 #include "tesela/algs/elementwise.hpp"
 #include "tesela/algs/gemm.hpp"
 #include "tesela/algs/lu.hpp"
+#include "tesela/algs/qr.hpp"
 #include "tesela/algs/redistribute.hpp"
 #include "tesela/algs/solve.hpp"
 #include "tesela/distribution/families.hpp"

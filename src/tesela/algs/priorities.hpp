@@ -43,6 +43,27 @@ private:
     Index nb_;
 };
 
+/// The priorities of QR of so many panels, likewise the length of the path to the end with unit costs, doubled: a
+/// panel's block, the tile added to it and the update of the next panel with that are three tasks. `depth` is how many
+/// tiles or triangles came before in the reduction of panel k, `j` the column of tiles that is updated. Chameleon's are
+/// none.
+class QrPriorities {
+public:
+    QrPriorities(Priorities mode, Index panels) : mode_(mode), panels_(panels) {}
+
+    [[nodiscard]] std::int32_t panel(Index k, Index depth) const { return value(6 * (panels_ - k) - 2 * depth); }
+    [[nodiscard]] std::int32_t update(Index k, Index j, Index depth) const {
+        return value(6 * (panels_ - k) - 2 * (j - k) - 2 * depth);
+    }
+
+private:
+    [[nodiscard]] std::int32_t value(Index of_critical_path) const {
+        return mode_ == Priorities::critical_path ? static_cast<std::int32_t>(of_critical_path) : 0;
+    }
+    Priorities mode_;
+    Index panels_;
+};
+
 /// The priorities of paper 000, equation (11), for the first phases of multidimensional scaling of nb tile rows: rows
 /// first to last, and left to right in the product. `i` is the row of a tile of the distances, `k` its column.
 class MdsPriorities {

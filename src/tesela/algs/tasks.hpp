@@ -2,6 +2,9 @@
 
 #include "tesela/flow/matrix.hpp"
 #include "tesela/kernels/dense.hpp"
+#include "tesela/kernels/qr.hpp"
+
+#include <array>
 
 /// Tasks over single tiles, in the words of BLAS: what algorithms submit. The tile written comes last.
 namespace tesela::tasks {
@@ -61,6 +64,34 @@ template <class T>
 template <class T>
 [[nodiscard]] Task laset(LasetArguments args, TileOf<T> a) {
     return {Dense<T>::laset, args, write(a)};
+}
+/// A = Q·R, vectors in A; t is T of them.
+template <class T>
+[[nodiscard]] Task geqrt(TileOf<T> a, TileOf<T> r, TileOf<T> t) {
+    return Task(Qr<T>::geqrt, read_write(a), write(r), write(t));
+}
+/// [R; B] = Q·[R; 0], vectors in B, where B lives.
+template <class T>
+[[nodiscard]] Task tsqrt(TileOf<T> r, TileOf<T> b, TileOf<T> t) {
+    return Task(Qr<T>::tsqrt, read_write(b), read_write(r), write(t));
+}
+/// The same for a triangle B, vectors in v, where R lives.
+template <class T>
+[[nodiscard]] Task ttqrt(TileOf<T> b, TileOf<T> r, TileOf<T> v, TileOf<T> t) {
+    return Task(Qr<T>::ttqrt, read(b), read_write(r), write(v), write(t));
+}
+/// C := op(Q)·C; and [C; D] := op(Q)·[C; D], where D lives, or where C lives for a Q of two triangles.
+template <class T>
+[[nodiscard]] Task gemqrt(QArguments args, TileOf<T> v, TileOf<T> t, TileOf<T> c) {
+    return {Qr<T>::gemqrt, args, read(v), read(t), read_write(c)};
+}
+template <class T>
+[[nodiscard]] Task tsmqr(QArguments args, std::array<TileOf<T>, 2> v_and_t, TileOf<T> c, TileOf<T> d) {
+    return {Qr<T>::tsmqr, args, read(v_and_t[0]), read(v_and_t[1]), read_write(d), read_write(c)};
+}
+template <class T>
+[[nodiscard]] Task ttmqr(QArguments args, std::array<TileOf<T>, 2> v_and_t, TileOf<T> c, TileOf<T> d) {
+    return {Qr<T>::ttmqr, args, read(v_and_t[0]), read(v_and_t[1]), read_write(c), read_write(d)};
 }
 
 }  // namespace tesela::tasks

@@ -57,6 +57,23 @@ TEST(Priorities, GenerationComesBeforeTheFirstUseOfItsTile) {
         }
 }
 
+TEST(Priorities, OfQrFallAlongItsChainsOfDependencies) {
+    const Index panels = 9;
+    const QrPriorities rule(Priorities::critical_path, panels);
+    for (Index k = 0; k + 1 < panels; ++k) {
+        EXPECT_GT(rule.panel(k, 0), rule.panel(k, 1)) << "a tile is added after the one before it";
+        EXPECT_GE(rule.panel(k, 1), rule.update(k, k + 1, 1) + 2) << "vectors come before what they update";
+        EXPECT_GT(rule.update(k, k + 1, 0), rule.update(k, k + 1, 1));
+        EXPECT_GT(rule.update(k, k + 1, 1), rule.update(k, k + 2, 1)) << "the next panel is updated first";
+        EXPECT_GE(rule.update(k, k + 1, 1), rule.panel(k + 1, 0) + 2)
+            << "an update comes before the panel that needs it";
+    }
+    for (const Priorities mode : {Priorities::none, Priorities::chameleon}) {
+        EXPECT_EQ(QrPriorities(mode, panels).panel(2, 1), 0);
+        EXPECT_EQ(QrPriorities(mode, panels).update(2, 4, 1), 0);
+    }
+}
+
 TEST(Priorities, CanBeSwitchedOff) {
     const PriorityRule rule(Priorities::none, 10);
     EXPECT_EQ(rule.potrf(0), 0);
