@@ -29,4 +29,24 @@ template void multiply_triangular(Stream&, const MatrixView<float>&, const Matri
 template void multiply_triangular(Stream&, const MatrixView<double>&, const MatrixView<double>&,
                                   const MatrixView<double>&);
 
+template <class T>
+void multiply_transposed(Stream& s, const MatrixView<T>& A, const MatrixView<T>& B, const MatrixView<T>& C) {
+    require_product(A.transposed(), B, "a transposed product");
+    require_same_rows(A.transposed(), C, "a transposed product");
+    require_same_rows(B.transposed(), C.transposed(), "a transposed product");
+    const auto phase = s.phase("multiply");
+    for (Index i = 0; i < C.tile_rows(); ++i)
+        for (Index j = 0; j < C.tile_cols(); ++j) {
+            s.submit(tasks::laset({}, C(i, j)));
+            for (Index k = 0; k < A.tile_rows(); ++k)
+                s.submit(tasks::gemm<T>(GemmArguments{}, A.transposed()(i, k), B(k, j), reduce(C(i, j)))
+                             .on(A(k, i).owner()));
+        }
+}
+
+template void multiply_transposed(Stream&, const MatrixView<float>&, const MatrixView<float>&,
+                                  const MatrixView<float>&);
+template void multiply_transposed(Stream&, const MatrixView<double>&, const MatrixView<double>&,
+                                  const MatrixView<double>&);
+
 }  // namespace tesela

@@ -23,8 +23,7 @@ std::vector<double> scores_of(const Decomposition& d, const std::vector<double>&
 
 Components principal_components(Engine& engine, const MatrixFile& file, ColumnScale scale,
                                 const DecompositionOptions& options) {
-    const Analysis analysis =
-        scale == ColumnScale::unit_deviation ? Analysis::scaled_components : Analysis::components;
+    const Analysis analysis = scale == ColumnScale::unit_deviation ? Analysis::scaled_components : Analysis::components;
     Components result{.decomposition = decompose(engine, file, analysis, options)};
     const Decomposition& d = result.decomposition;
     const double freedom = degrees_of_freedom(options.row_weights, d.rows);

@@ -50,9 +50,8 @@ private:
         std::vector<double> cols(static_cast<std::size_t>(file_.cols()));
         std::vector<double> values;
         for (Index panel = next_.fetch_add(step_); panel * panel_ < file_.rows(); panel = next_.fetch_add(step_)) {
-            const MatrixBlock block{.row = panel * panel_,
-                                    .rows = std::min(panel_, file_.rows() - panel * panel_),
-                                    .cols = file_.cols()};
+            const MatrixBlock block{
+                .row = panel * panel_, .rows = std::min(panel_, file_.rows() - panel * panel_), .cols = file_.cols()};
             values.resize(static_cast<std::size_t>(block.rows * block.cols));
             if (const ReadOutcome outcome = file_.read(block, ColumnMajor<double>{values.data(), block.rows}); !outcome)
                 return fail(outcome.reason());

@@ -6,12 +6,12 @@ namespace tesela::mds {
 
 /// Rows or columns of a table of counts as points; matrices are points x dimensions, columns one after the other.
 struct ProfilePoints {
-    std::vector<double> masses{};         ///< rowmass, colmass of R's ca
-    std::vector<double> distances{};      ///< from the mean profile, chi-square: rowdist, coldist
-    std::vector<double> inertias{};       ///< mass·distance²: rowinertia, colinertia
-    std::vector<double> standard{};       ///< coordinates of variance 1: rowcoord, colcoord
-    std::vector<double> coordinates{};    ///< principal ones: standard·σ
-    std::vector<double> contributions{};  ///< mass·coordinate²/σ², to each dimension: summary's ctr/1000
+    std::vector<double> masses{};           ///< rowmass, colmass of R's ca
+    std::vector<double> distances{};        ///< from the mean profile, chi-square: rowdist, coldist
+    std::vector<double> inertias{};         ///< mass·distance²: rowinertia, colinertia
+    std::vector<double> standard{};         ///< coordinates of variance 1: rowcoord, colcoord
+    std::vector<double> coordinates{};      ///< principal ones: standard·σ
+    std::vector<double> contributions{};    ///< mass·coordinate²/σ², to each dimension: summary's ctr/1000
     std::vector<double> squared_cosines{};  ///< coordinate²/distance²: summary's cor/1000
 };
 

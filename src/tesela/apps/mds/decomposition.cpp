@@ -33,8 +33,7 @@ void require_weights(const MatrixFile& file, Analysis analysis, const std::vecto
 
 void require_dimensions(const MatrixFile& file, Analysis analysis, const DecompositionOptions& options) {
     const Index most = most_dimensions(analysis, file.rows(), file.cols());
-    if (most < 1)
-        throw Error("{} is {} x {}: too small to be analysed", file.name(), file.rows(), file.cols());
+    if (most < 1) throw Error("{} is {} x {}: too small to be analysed", file.name(), file.rows(), file.cols());
     if (options.dimensions < 1 || options.dimensions > most)
         throw Error("{} is {} x {} and has 1 to {} dimensions, not {}", file.name(), file.rows(), file.cols(), most,
                     options.dimensions);
@@ -45,12 +44,9 @@ void require_dimensions(const MatrixFile& file, Analysis analysis, const Decompo
 /// Every node must have opened the same matrix and be asked for the same.
 std::uint64_t digest_of(const MatrixFile& file, Analysis analysis, const DecompositionOptions& options) {
     Digest digest;
-    const std::vector<double> numbers{static_cast<double>(file.rows()),
-                                      static_cast<double>(file.cols()),
-                                      static_cast<double>(analysis),
-                                      static_cast<double>(options.dimensions),
-                                      options.explained.value_or(0),
-                                      static_cast<double>(options.algorithm),
+    const std::vector<double> numbers{static_cast<double>(file.rows()), static_cast<double>(file.cols()),
+                                      static_cast<double>(analysis),    static_cast<double>(options.dimensions),
+                                      options.explained.value_or(0),    static_cast<double>(options.algorithm),
                                       static_cast<double>(options.seed)};
     digest.add(numbers);
     digest.add(options.row_weights);

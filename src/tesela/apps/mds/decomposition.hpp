@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tesela/algs/streamed_matrix.hpp"
 #include "tesela/base/index.hpp"
 #include "tesela/base/names.hpp"
 
@@ -29,7 +30,8 @@ enum class Analysis : std::uint8_t { scaling, components, scaled_components, cor
 
 /// How values and vectors are found: by LAPACK from all of A, by a randomized basis that is multiplied again
 /// (power iterations), or by one that keeps what was multiplied (block Krylov), for spectra that decay slowly.
-/// automatic: exact up to `largest_exact` rows or columns, whichever is less, and `largest_exact_elements`, else krylov.
+/// automatic: exact up to `largest_exact` rows or columns, whichever is less, and `largest_exact_elements`, else
+/// krylov.
 enum class Algorithm : std::uint8_t { automatic, exact, power, krylov };
 inline constexpr Names<Algorithm, 4> algorithm_names{{{Algorithm::automatic, "auto"},
                                                       {Algorithm::exact, "exact"},
@@ -37,16 +39,6 @@ inline constexpr Names<Algorithm, 4> algorithm_names{{{Algorithm::automatic, "au
                                                       {Algorithm::krylov, "krylov"}}};
 inline constexpr Index largest_exact = 2000;
 inline constexpr Index largest_exact_elements = Index{1} << 27;  ///< 1 GiB on the node that has them all
-
-/// Steps of figure 9 of paper 000, each with those before it.
-enum class Overlap : std::uint8_t { sync, async, allocation, split_gram, commute, read_order, priorities };
-inline constexpr Names<Overlap, 7> overlap_names{{{Overlap::sync, "sync"},
-                                                  {Overlap::async, "async"},
-                                                  {Overlap::allocation, "allocation"},
-                                                  {Overlap::split_gram, "split_gram"},
-                                                  {Overlap::commute, "commute"},
-                                                  {Overlap::read_order, "read_order"},
-                                                  {Overlap::priorities, "priorities"}}};
 
 /// How much of a distance matrix is compared with its transposed: nothing beyond the diagonal's tiles, some tiles, or
 /// all; or its two halves are averaged. What is not compared is not read.
@@ -70,7 +62,7 @@ struct DecompositionOptions {
     int readers = 5;    ///< at a time on a node (paper 000, section 2.2)
     double memory = 0;  ///< bytes on a node for tiles of the matrix; what is beyond is read again in every pass; 0: all
     Symmetry symmetry = Symmetry::sampled;
-    Overlap overlap = Overlap::priorities;
+    StreamingStep overlap = StreamingStep::priorities;
     std::string distribution = "1d";
     /// Called on the first node now and then with a text such as "pass 3: error 2e-5".
     std::function<void(const std::string&)> progress{};
@@ -97,7 +89,7 @@ struct Decomposition {
     std::vector<double> col_sums{};
     std::vector<double> col_squares{};  ///< components: Σ_i w_i·(F_ij - its column's mean)²
     double total = 0;
-    double weight = 0;  ///< Σw: the number of rows where they have no weights
+    double weight = 0;          ///< Σw: the number of rows where they have no weights
     double error_estimate = 0;  ///< the largest relative error of the wanted values; 0: exact
     double residual = 0;        ///< the largest |A·v - value·u| relative to the largest value
     int passes = 0;

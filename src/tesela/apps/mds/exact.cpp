@@ -144,8 +144,8 @@ void standardise_counts(const MatrixFile& file, std::vector<double>& F, Decompos
     for (Index j = 0; j < result.cols; ++j)
         for (Index i = 0; i < result.rows; ++i) {
             // With r and c divided by the total this is (F/total - r·c)/√(r·c).
-            const double expected =
-                result.row_sums[static_cast<std::size_t>(i)] * (result.col_sums[static_cast<std::size_t>(j)] / result.total);
+            const double expected = result.row_sums[static_cast<std::size_t>(i)] *
+                                    (result.col_sums[static_cast<std::size_t>(j)] / result.total);
             double& element = F[at(i, j, result.rows)];
             element = (element - expected) / std::sqrt(expected * result.total);
         }
@@ -172,9 +172,8 @@ std::vector<double> make_matrix(const MatrixFile& file, Analysis analysis, const
 
 /// Leaves the vectors of as many values as are wanted.
 void choose_wanted(const DecompositionOptions& options, Analysis analysis, Decomposition& result) {
-    result.wanted = options.explained
-                        ? dimensions_explaining(result, analysis, *options.explained, options.dimensions)
-                        : options.dimensions;
+    result.wanted = options.explained ? dimensions_explaining(result, analysis, *options.explained, options.dimensions)
+                                      : options.dimensions;
     result.left.resize(static_cast<std::size_t>(result.wanted * result.rows));
     if (!result.right.empty()) result.right.resize(static_cast<std::size_t>(result.wanted * result.cols));
 }

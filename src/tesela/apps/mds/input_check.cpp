@@ -36,8 +36,7 @@ std::string with_label(const char* kind, Index number, const std::vector<std::st
 InputFlaw find_flaw(Analysis analysis, const MatrixBlock& block, ColumnMajor<const double> values) noexcept {
     const bool distances = analysis == Analysis::scaling;
     const bool any_sign = analysis == Analysis::components || analysis == Analysis::scaled_components;
-    const double zero =
-        distances && meets_diagonal(block) ? same_distance * largest_finite(block, values) : 0.0;
+    const double zero = distances && meets_diagonal(block) ? same_distance * largest_finite(block, values) : 0.0;
     for (Index j = 0; j < block.cols; ++j)
         for (Index i = 0; i < block.rows; ++i) {
             const double value = values.data[i + j * values.leading];

@@ -24,8 +24,8 @@ struct InputFlaw {
     explicit operator bool() const noexcept { return flaw != Flaw::none; }
 };
 
-/// Two distances that differ by more than this part of the larger one are not the same; a diagonal's by this part of the
-/// largest of its block is not 0. Beyond what rounding to six digits or single precision leaves.
+/// Two distances that differ by more than this part of the larger one are not the same; a diagonal's by this part of
+/// the largest of its block is not 0. Beyond what rounding to six digits or single precision leaves.
 inline constexpr double same_distance = 1e-6;
 
 /// Looks for the first value, by columns, of a block that the analysis cannot use: not finite, negative (distances and

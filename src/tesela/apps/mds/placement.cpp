@@ -69,7 +69,8 @@ std::vector<double> place(const Scaling& scaling, const MatrixFile& distances) {
         for (std::size_t i = 0; i < row.size(); ++i) row[i] = from_centroid[i] - row[i] * row[i];
         // Coordinates have the mean 0, so that any constant may be taken away: that of the row loses least.
         double mean = 0;
-        for (std::size_t i = 0; i < row.size(); ++i) mean += (scaling.weights.empty() ? 1.0 : scaling.weights[i]) * row[i];
+        for (std::size_t i = 0; i < row.size(); ++i)
+            mean += (scaling.weights.empty() ? 1.0 : scaling.weights[i]) * row[i];
         mean /= d.weight;
         for (double& value : row) value -= mean;
     };

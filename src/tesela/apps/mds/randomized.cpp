@@ -1,0 +1,362 @@
+#include "tesela/algs/elementwise.hpp"
+#include "tesela/algs/streamed_matrix.hpp"
+#include "tesela/apps/mds/decomposition.hpp"
+#include "tesela/apps/mds/internal/krylov_basis.hpp"
+#include "tesela/apps/mds/internal/panel_source.hpp"
+#include "tesela/base/error.hpp"
+#include "tesela/base/random.hpp"
+#include "tesela/distribution/heterogeneous.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+namespace tesela::mds {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+BorderRule border_rule(Analysis analysis) {
+    switch (analysis) {
+        case Analysis::scaling: return BorderRule::distances;
+        case Analysis::components: return BorderRule::means;
+        case Analysis::scaled_components: return BorderRule::means_deviations;
+        case Analysis::correspondence: return BorderRule::masses;
+    }
+    return BorderRule::distances;
+}
+
+double sum_of(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
+/// Tiles small enough that all workers have some, and large enough that tasks are work.
+Index chosen_tile(Index wanted, Index length, const Engine& engine) {
+    if (wanted > 0) return std::min(wanted, length);
+    constexpr Index least = 96;
+    constexpr Index most = 512;
+    const Index rows = 4 * std::max<Index>(2, engine.total_workers());
+    return std::min(length, std::clamp((length + rows - 1) / rows, least, most));
+}
+
+/// Equal parts of the file, one below the other: who reads what before StreamingStep::read_order.
+Distribution parts_of_the_file(GridSize tiles, Index nodes) {
+    return tabulate(tiles, nodes, [&](Index i, Index) { return i * nodes / tiles.rows; });
+}
+
+/// A number of each column that is near its mean, so that means and deviations keep their digits: of some first rows.
+std::vector<double> column_shift(const MatrixFile& file) {
+    const Index rows = std::min<Index>(file.rows(), 16);
+    std::vector<double> block(static_cast<std::size_t>(rows * file.cols()));
+    const ReadOutcome outcome = file.read({.rows = rows, .cols = file.cols()}, ColumnMajor<double>{block.data(), rows});
+    if (!outcome.ok()) throw Error("{}", outcome.reason());
+    std::vector<double> shift;
+    for (auto column = block.begin(); column != block.end(); column += rows) {
+        const double mean = std::accumulate(column, column + rows, 0.0) / static_cast<double>(rows);
+        shift.push_back(std::isfinite(mean) ? mean : 0);
+    }
+    return shift;
+}
+
+/// One decomposition: the matrix as it is streamed, and the basis that grows by its products.
+class Randomized {
+public:
+    Randomized(Engine& engine, const MatrixFile& file, Analysis analysis, const DecompositionOptions& options)
+        : engine_(engine),
+          averaged_(options.symmetry == Symmetry::averaged ? symmetrised(file) : nullptr),
+          file_(averaged_ ? *averaged_ : file),
+          analysis_(analysis),
+          options_(options),
+          source_(file_, analysis, symmetric() ? PanelSource::Wanted::half : PanelSource::Wanted::all),
+          stream_(engine, {.name = "mds"}) {
+        weight_ = options.row_weights.empty() ? static_cast<double>(file.rows()) : sum_of(options.row_weights);
+        if (analysis == Analysis::components || analysis == Analysis::scaled_components) shift_ = column_shift(file_);
+        matrix_ = std::make_unique<StreamedMatrix>(stream_, spec());
+    }
+
+    Decomposition run();
+
+private:
+    /// Distances are symmetric; the steps before split_gram take all of them, as paper 000 does.
+    [[nodiscard]] bool symmetric() const { return analysis_ == Analysis::scaling; }
+    [[nodiscard]] Stored stored() const { return symmetric() ? Stored::lower : Stored::full; }
+    [[nodiscard]] Index width() const;
+    [[nodiscard]] ElementType type() const {
+        return file_.type() == StoredType::float32 ? ElementType::f32 : ElementType::f64;
+    }
+    [[nodiscard]] StreamedSpec spec() const;
+    void choose_memory(StreamedSpec& spec) const;
+    void wait();
+    void tell(const std::string& text) const {
+        if (options_.progress && engine_.this_node() == NodeId{0}) options_.progress(text);
+    }
+
+    Matrix<double> start();
+    BasisBlock multiplied(Matrix<double> Q);
+    [[nodiscard]] Index wanted(const SpectrumEstimate& estimate) const;
+    [[nodiscard]] bool is_enough(const SpectrumEstimate& estimate, int iteration) const;
+    void add_sums(Decomposition& result);
+    void add_values(const SpectrumEstimate& estimate, Decomposition& result) const;
+    void add_vectors(const KrylovBasis& basis, Decomposition& result) const;
+    /// What values of the streamed matrix, whose weights have the sum 1, are multiplied with.
+    [[nodiscard]] double value_factor() const {
+        if (options_.row_weights.empty()) return 1;
+        return symmetric() ? weight_ : std::sqrt(weight_);
+    }
+
+    Engine& engine_;
+    std::unique_ptr<MatrixFile> averaged_;
+    const MatrixFile& file_;
+    Analysis analysis_;
+    const DecompositionOptions& options_;
+    PanelSource source_;
+    Stream stream_;
+    double weight_ = 0;
+    std::vector<double> shift_;
+    std::unique_ptr<StreamedMatrix> matrix_;
+    std::unique_ptr<Scalar<double>> squares_;
+    double frobenius_ = 0;
+    double trace_ = 0;
+    int passes_ = 0;
+};
+
+/// Columns of a block: those wanted and some more; all, where few are left.
+Index Randomized::width() const {
+    const Index n = file_.cols();
+    const Index wanted = options_.explained ? std::min<Index>(options_.dimensions, 10) : options_.dimensions;
+    const Index columns = std::min(wanted + options_.oversampling, std::min(file_.rows(), n));
+    return 2 * columns > n ? n : columns;
+}
+
+StreamedSpec Randomized::spec() const {
+    const Index rows = chosen_tile(options_.tile, file_.rows(), engine_);
+    const Index cols = symmetric() ? rows : chosen_tile(options_.tile, file_.cols(), engine_);
+    StreamedSpec spec{.tiling = Tiling::uniform({file_.rows(), file_.cols()}, {rows, cols}),
+                      .stored = stored(),
+                      .rule = border_rule(analysis_),
+                      .columns = width(),
+                      .reading = {.kernel = &PanelSource::kernel(type()),
+                                  .source = &source_,
+                                  .type = type(),
+                                  .shift = shift_.empty() ? nullptr : shift_.data(),
+                                  .readers_per_node = options_.readers},
+                      .step = options_.overlap};
+    const GridSize tiles = spec.tiling.grid();
+    const std::vector<double> equal(static_cast<std::size_t>(engine_.node_count()), 1.0);
+    spec.compute = one_dimensional(tiles, equal);
+    spec.read =
+        options_.overlap >= StreamingStep::read_order ? spec.compute : parts_of_the_file(tiles, engine_.node_count());
+    for (const double w : options_.row_weights) spec.weights.push_back(w / weight_);
+    spec.degrees_of_freedom = degrees_of_freedom(options_.row_weights, file_.rows()) / weight_;
+    choose_memory(spec);
+    return spec;
+}
+
+/// Panels as wide as the file, but not beyond what is read in some tens of milliseconds; and as many rows of tiles as
+/// there is memory for.
+void Randomized::choose_memory(StreamedSpec& spec) const {
+    constexpr double largest_panel = 64e6;
+    const GridSize tiles = spec.tiling.grid();
+    const auto rows = static_cast<double>(spec.tiling.rows(0));
+    const double element = type() == ElementType::f32 ? 4 : 8;
+    const double of_tile = rows * static_cast<double>(spec.tiling.cols(0));
+    spec.reading.panel_tiles =
+        std::clamp<Index>(static_cast<Index>(largest_panel / (of_tile * element)), 1, tiles.cols);
+    const Index in_row = (tiles.cols + spec.reading.panel_tiles - 1) / spec.reading.panel_tiles;
+    spec.reading.slots = std::max<Index>(2, (options_.readers + 1 + in_row) / in_row);
+    if (options_.memory <= 0) return;
+    const double row = rows * static_cast<double>(file_.cols());
+    // A quarter of it at most for what passes by: panels that are being read, and rows in use.
+    const double quarter = options_.memory / 4;
+    spec.reading.slots = std::clamp<Index>(static_cast<Index>(quarter / (row * element)), 1, spec.reading.slots);
+    spec.passing_rows = std::clamp<Index>(static_cast<Index>(quarter / (row * 8)), 1, 2);
+    double left = options_.memory - static_cast<double>(spec.reading.slots) * row * element -
+                  static_cast<double>(spec.passing_rows) * row * 8;
+    const auto nodes = static_cast<double>(engine_.node_count());
+    Index kept = 0;
+    for (Index i = tiles.rows - 1; i >= 0; --i, ++kept) {
+        const Index cols = spec.stored == Stored::lower ? spec.tiling.col_begin(i + 1) : file_.cols();
+        left -= static_cast<double>(spec.tiling.rows(i)) * static_cast<double>(cols) * 8 / nodes;
+        if (left < 0) break;
+    }
+    spec.resident_rows = kept;
+}
+
+void Randomized::wait() { source_.require_ok(engine_, stream_.wait()); }
+
+/// The first block: random numbers, multiplied while the file is read.
+Matrix<double> Randomized::start() {
+    const Matrix<double> omega = matrix_->make_right("Omega");
+    {
+        const auto phase = stream_.phase("omega");
+        generate(stream_, omega.view(), [seed = options_.seed](Index i, Index j) {
+            return Random(seed).normal({static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(j)});
+        });
+    }
+    Matrix<double> Y = matrix_->make_left("Y");
+    matrix_->first_product(omega, Y, [&] { wait(); });
+    ++passes_;
+    if (symmetric()) return Y;
+    Matrix<double> Z = matrix_->make_right("Z");
+    const MatrixView<double> transposed = Z;
+    matrix_->pass({.Y = Y, .transposed = &transposed});
+    ++passes_;
+    wait();  // Y is done with
+    return Z;
+}
+
+/// A·Q, or Aᵀ·A·Q and A·Q.
+BasisBlock Randomized::multiplied(Matrix<double> Q) {
+    Matrix<double> Y = matrix_->make_left(symmetric() ? "Z" : "Y");
+    const MatrixView<double> X = Q;
+    const Scalar<double>* squares = nullptr;
+    if (!squares_) {
+        squares_ = std::make_unique<Scalar<double>>(stream_, MatrixOptions{.name = "squares"});
+        squares = squares_.get();
+    }
+    ++passes_;
+    if (symmetric()) {
+        matrix_->pass({.X = &X, .Y = Y, .squares = squares});
+        return {std::move(Q), std::move(Y), {}};
+    }
+    Matrix<double> Z = matrix_->make_right("Z");
+    const MatrixView<double> transposed = Z;
+    matrix_->pass({.X = &X, .Y = Y, .transposed = &transposed, .squares = squares});
+    return {std::move(Q), std::move(Z), std::make_optional(std::move(Y))};
+}
+
+/// How many values are to be right: those that were asked for, or that explain enough.
+Index Randomized::wanted(const SpectrumEstimate& estimate) const {
+    const Index known = static_cast<Index>(estimate.values.size());
+    const Index most = std::min(options_.dimensions, known);
+    if (!options_.explained) return most;
+    const double all = symmetric() ? trace_ : frobenius_;
+    double sum = 0;
+    for (Index k = 0; k < most; ++k) {
+        sum += std::max(0.0, estimate.values[static_cast<std::size_t>(k)]);
+        if (sum >= *options_.explained * all) return k + 1;
+    }
+    return most;
+}
+
+bool Randomized::is_enough(const SpectrumEstimate& estimate, int iteration) const {
+    if (passes_ >= options_.most_passes) return true;
+    if (!options_.tolerance) return iteration >= options_.iterations;
+    // Singular values are roots of what is estimated: half the relative error.
+    return estimate.error(wanted(estimate)) * (symmetric() ? 1 : 0.5) <= *options_.tolerance;
+}
+
+/// Sums over F, of what the matrix has of H.
+void Randomized::add_sums(Decomposition& result) {
+    result.weight = weight_;
+    const double total = matrix_->total().value(stream_).get();
+    if (symmetric()) {
+        result.row_sums = gather(stream_, matrix_->row_sums().view());
+        for (std::size_t i = 0; i < result.row_sums.size(); ++i) {
+            const double l2 = options_.row_weights.empty() ? 1 : options_.row_weights[i];
+            trace_ += l2 * (total - 2 * result.row_sums[i]);  // the diagonal of H is 0
+            result.row_sums[i] *= -2 * weight_;
+        }
+        result.total = -2 * weight_ * weight_ * total;
+        result.trace = trace_;
+        return;
+    }
+    std::vector<double> cols = gather(stream_, matrix_->col_sums().view());
+    const auto n = static_cast<std::size_t>(file_.cols());
+    if (analysis_ == Analysis::correspondence) {
+        result.row_sums = gather(stream_, matrix_->row_sums().view());
+        result.col_sums = std::move(cols);
+        result.total = total;
+        require_masses(file_, result.row_sums, result.col_sums);
+        return;
+    }
+    std::vector<double> means;
+    for (std::size_t j = 0; j < n; ++j) {
+        means.push_back(shift_[j] + cols[j]);
+        result.col_sums.push_back(weight_ * means.back());
+        result.col_squares.push_back(weight_ * std::max(0.0, cols[n + j] - cols[j] * cols[j]));
+    }
+    result.total = sum_of(result.col_sums);
+    if (analysis_ == Analysis::scaled_components) require_deviations(file_, means, result.col_squares, weight_);
+}
+
+void Randomized::add_values(const SpectrumEstimate& estimate, Decomposition& result) const {
+    result.wanted = wanted(estimate);
+    const double factor = value_factor();
+    const auto value = [&](double theta) { return factor * (symmetric() ? theta : std::sqrt(std::max(0.0, theta))); };
+    double rest = 0;
+    for (std::size_t k = 0; k < estimate.values.size(); ++k) {
+        const bool known = std::cmp_less(k, result.wanted) || estimate.errors[k] <= options_.tolerance.value_or(1e-8);
+        if (known)
+            result.values.push_back(value(estimate.values[k]));
+        else
+            rest = std::max(rest, std::abs(value(estimate.values[k])) + factor * estimate.residuals[k]);
+    }
+    result.rest_at_most = rest;
+    result.error_estimate = estimate.error(result.wanted) * (symmetric() ? 1 : 0.5);
+    result.residual = estimate.residual(result.wanted);
+}
+
+void Randomized::add_vectors(const KrylovBasis& basis, Decomposition& result) const {
+    const Index k = result.wanted;
+    std::vector<double> vectors = basis.vectors(k);
+    if (symmetric()) {
+        result.left = std::move(vectors);
+        return;
+    }
+    result.right = std::move(vectors);
+    result.left = basis.multiplied_vectors(k);
+    // A·v = σ·u: the length of each is its value, with all digits, where a root of an eigenvalue of Aᵀ·A has half.
+    for (Index c = 0; c < k; ++c) {
+        double* column = result.left.data() + c * result.rows;
+        const double length = std::sqrt(std::inner_product(column, column + result.rows, column, 0.0));
+        if (length > 0) std::for_each(column, column + result.rows, [=](double& x) { x /= length; });
+        result.values[static_cast<std::size_t>(c)] = length * value_factor();
+    }
+}
+
+Decomposition Randomized::run() {
+    const Clock::time_point begin = Clock::now();
+    Decomposition result{.rows = file_.rows(), .cols = file_.cols()};
+    Matrix<double> first = start();
+    wait();
+    tell("the file has been read");
+    add_sums(result);
+    const bool keeps_one = options_.algorithm == Algorithm::power;
+    KrylovBasis basis(stream_, keeps_one ? KrylovBasis::Keeps::last : KrylovBasis::Keeps::all);
+    basis.begin(std::move(first));
+    for (int iteration = 0;; ++iteration) {
+        basis.add(multiplied(basis.take_next()));
+        wait();
+        if (iteration == 0) frobenius_ = squares_->value(stream_).get();
+        const Index count = wanted(basis.estimate());
+        tell(fmt::format("pass {}: {} values to {:.1e}", passes_, count, basis.estimate().error(count)));
+        if (is_enough(basis.estimate(), iteration)) break;
+        basis.extend();
+    }
+    result.frobenius = frobenius_ * value_factor() * value_factor();
+    add_values(basis.estimate(), result);
+    add_vectors(basis, result);
+    fix_signs(result);
+    result.algorithm = options_.algorithm == Algorithm::power ? Algorithm::power : Algorithm::krylov;
+    result.passes = passes_;
+    result.read_seconds = source_.seconds(engine_);
+    result.seconds = seconds_since(begin);
+    return result;
+}
+
+}  // namespace
+
+Decomposition decompose_randomly(Engine& engine, const MatrixFile& file, Analysis analysis,
+                                 const DecompositionOptions& options) {
+    validate(file, analysis, options);
+    if (analysis == Analysis::scaling) require_symmetry(engine, file, options.symmetry, options.seed);
+    return Randomized(engine, file, analysis, options).run();
+}
+
+}  // namespace tesela::mds
