@@ -113,9 +113,8 @@ private:
     }
     /// The rank of what is recompressed is that of the tile and of a product.
     [[nodiscard]] double slowness(Index near, Index updated) const {
-        Index product = tile_;
-        for (const Index operand : {near, near + updated})
-            if (at(operand).rank != dense_rank) product = std::min(product, at(operand).rank);
+        const Index its = product_rank(at(near), at(near + updated));
+        const Index product = its == dense_rank ? tile_ : its;
         return slowness_of_recompression(static_cast<double>(product + at(updated).rank));
     }
     /// Crosses and their recompression, or all elements.

@@ -251,29 +251,11 @@ KernelResult run_logdet(const KernelCall& call) noexcept {
     return {};
 }
 
-// Costs: the usual counts of LAPACK Working Note 41, leading terms; where a tile is of low rank k, those of paper 004,
-// section III-B, with nb the larger side.
+// Costs: the usual counts of LAPACK Working Note 41, leading terms; where a tile is of low rank, those of
+// low_rank_cost.hpp.
 
-bool is_low_rank(const TileShape& shape) { return shape.rank != dense_rank; }
-double largest_side(Shapes s) {
-    Index side = 0;
-    for (const TileShape& shape : s) side = std::max({side, shape.rows, shape.cols});
-    return static_cast<double>(side);
-}
-bool any_low_rank(Shapes s) { return std::ranges::any_of(s, is_low_rank); }
-/// A product of the tiles but the last, added to that. Its rank is the least of theirs; a factor is first multiplied by
-/// one with all its elements; and two such are a product of nb³ before anything is of low rank.
-double low_rank_product(Shapes s) {
-    const Shapes operands = s.first(s.size() - 1);
-    const double nb = largest_side(s);
-    double rank = nb;
-    for (const TileShape& shape : operands)
-        if (is_low_rank(shape)) rank = std::min(rank, static_cast<double>(shape.rank));
-    const double with_whole = std::ranges::all_of(operands, is_low_rank) ? 0 : 2 * nb * nb * rank;
-    if (!is_low_rank(s.back())) return with_whole + low_rank_update_flops(nb, rank);
-    // 004 counts a sum of two tiles of rank k: what is recompressed has rank 2·k.
-    if (!any_low_rank(operands)) rank = 0;
-    return with_whole + low_rank_product_flops(nb, (rank + static_cast<double>(s.back().rank)) / 2);
+bool any_low_rank(Shapes s) {
+    return std::ranges::any_of(s, [](const TileShape& shape) { return shape.rank != dense_rank; });
 }
 
 template <class T>
@@ -286,25 +268,26 @@ KernelCost cost_getrf(Shapes s, const void*) noexcept {
 }
 template <class T>
 KernelCost cost_triangular(Shapes s, const void* arguments) noexcept {
+    if (any_low_rank(s)) return {low_rank_triangular_flops(s), bytes_of<T>(s)};
     const auto& args = *static_cast<const TriangularArguments*>(arguments);
     const auto order = static_cast<double>(args.side == Side::left ? s[1].rows : s[1].cols);
-    if (s[1].rank != dense_rank) return {low_rank_solve_flops(order, static_cast<double>(s[1].rank)), bytes_of<T>(s)};
     return {order * elements(s[1]), bytes_of<T>(s)};
 }
 template <class T>
 KernelCost cost_syrk(Shapes s, const void*) noexcept {
-    if (any_low_rank(s)) return {low_rank_product(s), bytes_of<T>(s)};
+    if (any_low_rank(s)) return {low_rank_syrk_flops(s), bytes_of<T>(s)};
     return {elements(s[0]) * static_cast<double>(s[1].rows), bytes_of<T>(s)};
 }
 template <class T>
 KernelCost cost_gemm(Shapes s, const void* arguments) noexcept {
+    if (any_low_rank(s)) return {low_rank_gemm_flops(s), bytes_of<T>(s)};
     const auto& args = *static_cast<const GemmArguments*>(arguments);
-    if (any_low_rank(s)) return {low_rank_product(s), bytes_of<T>(s)};
     const auto inner = static_cast<double>(args.op_a == Op::none ? s[0].cols : s[0].rows);
     return {2 * inner * elements(s[2]), bytes_of<T>(s)};
 }
 template <class T>
 KernelCost cost_geadd(Shapes s, const void*) noexcept {
+    if (any_low_rank(s)) return {low_rank_sum_flops(s), bytes_of<T>(s)};
     return {2 * elements(s[1]), bytes_of<T>(s)};
 }
 template <class T>
@@ -338,22 +321,22 @@ template <class T>
 const KernelOf<NoArguments, T> Dense<T>::lauum{named<T>("slauum", "dlauum"), cost_potrf<T>, run_lauum<T>};
 template <class T>
 const KernelOf<TriangularArguments, const T, T> Dense<T>::trsm{named<T>("strsm", "dtrsm"), cost_triangular<T>,
-                                                               run_trsm<T>, TileForms::any};
+                                                               run_trsm<T>, low_rank_triangular_flops};
 template <class T>
 const KernelOf<TriangularArguments, const T, T> Dense<T>::trmm{named<T>("strmm", "dtrmm"), cost_triangular<T>,
-                                                               run_trmm<T>, TileForms::any};
+                                                               run_trmm<T>, low_rank_triangular_flops};
 template <class T>
 const KernelOf<SyrkArguments, const T, T> Dense<T>::syrk{named<T>("ssyrk", "dsyrk"), cost_syrk<T>, run_syrk<T>,
-                                                         TileForms::any};
+                                                         low_rank_syrk_flops};
 template <class T>
 const KernelOf<GemmArguments, const T, const T, T> Dense<T>::gemm{named<T>("sgemm", "dgemm"), cost_gemm<T>, run_gemm<T>,
-                                                                  TileForms::any};
+                                                                  low_rank_gemm_flops};
 template <class T>
 const KernelOf<GemmArguments, const T, const T, T> Dense<T>::gemv{named<T>("sgemv", "dgemv"), cost_gemm<T>, run_gemv<T>,
-                                                                  TileForms::any};
+                                                                  low_rank_gemm_flops};
 template <class T>
 const KernelOf<GeaddArguments, const T, T> Dense<T>::geadd{named<T>("sgeadd", "dgeadd"), cost_geadd<T>, run_geadd<T>,
-                                                           TileForms::any};
+                                                           low_rank_sum_flops};
 template <class T>
 const KernelOf<LasetArguments, T> Dense<T>::laset{named<T>("slaset", "dlaset"), cost_write<T>, run_laset<T>,
                                                   TileForms::any};

@@ -67,12 +67,16 @@ enum class TileForms : std::uint8_t { dense, any };
 struct Kernel {
     using Entry = KernelResult (*)(const KernelCall&) noexcept;
     using Cost = KernelCost (*)(std::span<const TileShape> shapes, const void* arguments) noexcept;
+    using LowRankFlops = double (*)(std::span<const TileShape> shapes) noexcept;
 
     const char* name = "";
     Cost cost = nullptr;
     Entry cpu = nullptr;
     Entry cuda = nullptr;
     TileForms forms = TileForms::dense;
+    /// The operations that `cost` counts where a tile is stored as U·Vᵀ, which follow from shapes alone; null: as many
+    /// as with all elements. Who has no arguments any more asks this, as a simulation whose tiles have ranks.
+    LowRankFlops low_rank_flops = nullptr;
 };
 
 /// The arguments of a kernel that has none.
@@ -97,6 +101,13 @@ struct KernelOf : Kernel {
 
     constexpr KernelOf(const char* its_name, Cost its_cost, Entry its_cpu, TileForms its_forms = TileForms::dense)
         : Kernel{.name = its_name, .cost = its_cost, .cpu = its_cpu, .forms = its_forms} {}
+    /// One that takes tiles of any form, with its operations where one is of low rank.
+    constexpr KernelOf(const char* its_name, Cost its_cost, Entry its_cpu, LowRankFlops its_flops)
+        : Kernel{.name = its_name,
+                 .cost = its_cost,
+                 .cpu = its_cpu,
+                 .forms = TileForms::any,
+                 .low_rank_flops = its_flops} {}
 };
 
 /// A tile as a kernel of one's own sees it: elements by row and column, from 0, column-major in memory.

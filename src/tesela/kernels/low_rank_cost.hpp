@@ -1,14 +1,32 @@
 #pragma once
 
+#include "tesela/kernels/tile.hpp"
+
+#include <span>
+
 namespace tesela {
 
-// Operations on tiles of nb rows and columns of which the largest rank is k (paper 004, section III-B, after HiCMA).
+// Operations of kernels where tiles are of low rank: the one rule that costs of kernels, and so traces, plans, tile
+// sizes and simulations follow. Shapes are in the order of the kernel's tiles; one of them at least has a rank.
 
-/// A product, added to a tile of low rank and recompressed.
+/// A product of two tiles of rank k, added to one of nb rows and columns that has that rank too, and recompressed
+/// (paper 004, section III-B, after HiCMA). What is recompressed has rank 2·k.
 [[nodiscard]] constexpr double low_rank_product_flops(double nb, double k) { return 36 * nb * k * k; }
-/// A product with a tile of low rank, added to one with all its elements.
-[[nodiscard]] constexpr double low_rank_update_flops(double nb, double k) { return 2 * nb * nb * k + 4 * nb * k * k; }
-/// A triangular solve, which acts on one factor.
-[[nodiscard]] constexpr double low_rank_solve_flops(double nb, double k) { return nb * nb * k; }
+
+/// The rank of a product: the least of its factors', dense_rank where neither has one.
+[[nodiscard]] constexpr Index product_rank(const TileShape& a, const TileShape& b) {
+    if (a.rank == dense_rank || b.rank == dense_rank) return a.rank == dense_rank ? b.rank : a.rank;
+    return a.rank < b.rank ? a.rank : b.rank;
+}
+
+/// (A, B, C): C := op(A)·op(B) + C. With nb rows and columns everywhere it is paper 004's 36·nb·k² if all have the rank
+/// k, and 2·nb²·k + 4·nb·k² if C has all its elements.
+[[nodiscard]] double low_rank_gemm_flops(std::span<const TileShape> shapes) noexcept;
+/// (A, C): one triangle of C := op(A)·op(A)ᵀ + C, which has all its elements.
+[[nodiscard]] double low_rank_syrk_flops(std::span<const TileShape> shapes) noexcept;
+/// (A, B): a solve or a product with a triangular A, which acts on one factor of B: nb²·k.
+[[nodiscard]] double low_rank_triangular_flops(std::span<const TileShape> shapes) noexcept;
+/// (A, B): B := A + B.
+[[nodiscard]] double low_rank_sum_flops(std::span<const TileShape> shapes) noexcept;
 
 }  // namespace tesela

@@ -18,18 +18,23 @@ namespace tesela {
     return work;
 }
 
+/// A recorded tile with the rank that the model gives it; stored whole where that would take less room.
+[[nodiscard]] inline TileShape ranked_shape(const Recording& recording, const RecordedDatum& datum,
+                                            const RankModel& ranks) {
+    TileShape shape = datum.shape;
+    if (!ranks.rank || is_token(datum)) return shape;
+    const Index rank = ranks.rank(recording.matrices[static_cast<std::size_t>(datum.matrix)], datum.index);
+    shape.rank = rank < useless_rank(shape) ? rank : dense_rank;
+    return shape;
+}
+
 /// What the ranks of its tiles leave of a recorded task's work, as a simulation has it: 1 where all are stored whole.
 [[nodiscard]] inline double work_ratio(const Recording& recording, const RecordedItem& task, const RankModel& ranks) {
     if (!ranks.rank) return 1;
-    std::vector<UsedTile> tiles;
-    for (const RecordedAccess& access : recording.accesses_of(task)) {
-        const RecordedDatum& datum = recording.data[static_cast<std::size_t>(access.datum)];
-        TileShape shape = datum.shape;
-        if (datum.bytes > 0)
-            shape.rank = ranks.rank(recording.matrices[static_cast<std::size_t>(datum.matrix)], datum.index);
-        tiles.push_back({shape, access.mode});
-    }
-    return low_rank_work_ratio(tiles);
+    std::vector<TileShape> shapes;
+    for (const RecordedAccess& access : recording.accesses_of(task))
+        shapes.push_back(ranked_shape(recording, recording.data[static_cast<std::size_t>(access.datum)], ranks));
+    return low_rank_work_ratio(*task.kernel, task.cost, shapes);
 }
 
 }  // namespace tesela

@@ -1,6 +1,5 @@
 #include "tesela/sim/rank_model.hpp"
 
-#include "tesela/kernels/low_rank_cost.hpp"
 #include "tesela/sim/traced_ranks.hpp"
 
 #include <algorithm>
@@ -44,12 +43,12 @@ RankModel ranks_from_density(const TileMap& density, Index tile) {
 
 namespace {
 
-double bytes_ratio(std::span<const UsedTile> tiles) {
+double bytes_ratio(std::span<const TileShape> shapes) {
     double bytes = 0;
     double dense = 0;
-    for (const UsedTile& tile : tiles) {
-        const double whole = 8.0 * static_cast<double>(tile.shape.rows * tile.shape.cols);
-        bytes += tile_bytes(tile.shape, whole);
+    for (const TileShape& shape : shapes) {
+        const double whole = 8.0 * static_cast<double>(shape.rows * shape.cols);
+        bytes += tile_bytes(shape, whole);
         dense += whole;
     }
     return dense > 0 ? std::min(1.0, bytes / dense) : 1;
@@ -57,25 +56,10 @@ double bytes_ratio(std::span<const UsedTile> tiles) {
 
 }  // namespace
 
-double low_rank_work_ratio(std::span<const UsedTile> tiles) {
-    double k = -1;
-    double nb = 0;
-    std::size_t only_read = 0;
-    bool written_low_rank = false;
-    for (const UsedTile& tile : tiles) {
-        nb = std::max(nb, static_cast<double>(std::max(tile.shape.rows, tile.shape.cols)));
-        k = std::max(k, static_cast<double>(tile.shape.rank));
-        if (!writes(tile.mode))
-            ++only_read;
-        else
-            written_low_rank |= tile.shape.rank != dense_rank;
-    }
-    if (k < 0) return 1;
-    if (only_read == 0) return bytes_ratio(tiles);
-    const double cube = nb * nb * nb;
-    if (written_low_rank && only_read == 1) return std::min(1.0, low_rank_solve_flops(nb, k) / cube);
-    if (written_low_rank) return std::min(1.0, low_rank_product_flops(nb, k) / (2 * cube));
-    return std::min(1.0, low_rank_update_flops(nb, k) / (only_read == 1 ? cube : 2 * cube));
+double low_rank_work_ratio(const Kernel& kernel, const KernelCost& whole, std::span<const TileShape> shapes) {
+    if (std::ranges::all_of(shapes, [](const TileShape& shape) { return shape.rank == dense_rank; })) return 1;
+    if (whole.flops == 0) return bytes_ratio(shapes);
+    return kernel.low_rank_flops == nullptr ? 1 : kernel.low_rank_flops(shapes) / whole.flops;
 }
 
 }  // namespace tesela

@@ -29,16 +29,11 @@ struct RankModel {
 /// With synthetic_density this is paper 001's generator.
 [[nodiscard]] RankModel ranks_from_density(const TileMap& density, Index tile);
 
-/// A tile as a task uses it.
-struct UsedTile {
-    TileShape shape;
-    AccessMode mode = AccessMode::read;
-};
-
-/// How the work of a task changes with the ranks of its tiles: operations with these ranks over those of dense tiles,
-/// at most 1. Operations with ranks are those of kernels/low_rank_cost.hpp, with nb rows and the largest rank k; of
-/// dense tiles 2·nb³ for a product of three, nb³ of two. Where nothing is read (generation, zeroing) it is bytes with
-/// the ranks over bytes without. A recording has no arguments of kernels, so their own costs cannot be asked.
-[[nodiscard]] double low_rank_work_ratio(std::span<const UsedTile> tiles);
+/// How the work of a task changes with the ranks of its tiles: operations of its kernel with these shapes over those
+/// with all elements, `whole`. Where there are none (zeroing, copies) it is bytes with the ranks over bytes without; a
+/// kernel whose operations ranks do not change, as one that computes all elements, has 1. Above 1 where ranks are so
+/// high that recompression costs more than it saves.
+[[nodiscard]] double low_rank_work_ratio(const Kernel& kernel, const KernelCost& whole,
+                                         std::span<const TileShape> shapes);
 
 }  // namespace tesela

@@ -499,18 +499,16 @@ private:
 
     /// Durations depend on the longest side of the tiles, what is done to them, and their ranks.
     [[nodiscard]] Work work_of(const RecordedItem& item) {
-        tiles_.clear();
-        bool low_rank = false;
+        ranked_.clear();
         for (const RecordedAccess& access : in_.recording.accesses_of(item)) {
             const RecordedDatum& datum = in_.recording.data[static_cast<std::size_t>(access.datum)];
             if (is_token(datum)) continue;
             TileShape shape = datum.shape;
             shape.rank = in_.ranks[static_cast<std::size_t>(access.datum)];
-            low_rank |= shape.rank != dense_rank;
-            if (tiles_.size() < most_tiles) tiles_.push_back({shape, access.mode});
+            if (ranked_.size() < most_tiles) ranked_.push_back(shape);
         }
-        const bool scaled = low_rank && in_.ranks_change_durations;
-        return {item.kernel, kernel_work(in_.recording, item), scaled ? low_rank_work_ratio(tiles_) : 1};
+        const double ratio = in_.ranks_change_durations ? low_rank_work_ratio(*item.kernel, item.cost, ranked_) : 1;
+        return {item.kernel, kernel_work(in_.recording, item), ratio};
     }
 
     [[nodiscard]] std::uint32_t work_number(const RecordedItem& item) {
@@ -557,7 +555,7 @@ private:
     LargeArray<std::uint32_t> all_needs_;
     LargeArray<std::uint32_t> first_need_;
     LargeArray<double> path_;
-    std::vector<UsedTile> tiles_;
+    std::vector<TileShape> ranked_;        // of a task's tiles
     std::vector<std::uint32_t> shapes_;    // per datum
     std::array<LastWork, 64> last_works_;  // by a hash of the kernel
 };

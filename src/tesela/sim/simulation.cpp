@@ -4,6 +4,7 @@
 #include "tesela/base/random.hpp"
 #include "tesela/base/units.hpp"
 #include "tesela/sim/internal/bounds.hpp"
+#include "tesela/sim/kernel_work.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -82,13 +83,11 @@ void Simulation::know_data() {
     for (std::size_t d = owners_.size(); d < recording_.data.size(); ++d) owners_.push_back(recording_.data[d].owner);
     for (std::size_t d = ranks_.size(); d < recording_.data.size(); ++d) {
         const RecordedDatum& datum = recording_.data[d];
-        TileShape shape = datum.shape;
-        if (options_.ranks.rank && !is_token(datum))
-            shape.rank = options_.ranks.rank(recording_.matrices[static_cast<std::size_t>(datum.matrix)], datum.index);
+        const TileShape shape = ranked_shape(recording_, datum, options_.ranks);
+        const auto whole = static_cast<double>(datum.bytes);
         ranks_.push_back(shape.rank);
-        bytes_.push_back(tile_bytes(shape, static_cast<double>(datum.bytes)));
-        if (shape.rank != dense_rank) shape.rank = std::max(shape.rank, options_.ranks.sent_rank);
-        message_bytes_.push_back(tile_bytes(shape, static_cast<double>(datum.bytes)));
+        bytes_.push_back(tile_bytes(shape, whole));
+        message_bytes_.push_back(tile_bytes(sent_shape(shape, options_.ranks.sent_rank), whole));
     }
     copies_.know(recording_, owners_, bytes_);
 }

@@ -100,5 +100,51 @@ TEST(DenseKernels, PotrfNamesTheFirstBadPivotWhereSeveralAre) {
     }
 }
 
+double flops(const Kernel& kernel, std::vector<TileShape> shapes, const auto& arguments) {
+    return kernel.cost(shapes, &arguments).flops;
+}
+
+TEST(DenseKernels, OperationsOnTilesOfLowRankAreThoseOfPaper004) {
+    const double nb = 1000;
+    const double k = 10;
+    const TileShape whole{1000, 1000};
+    const TileShape low{1000, 1000, 10};
+    const TileShape lower{1000, 1000, 4};
+    const Kernel& gemm = Dense<double>::gemm;
+    const GemmArguments product{.op_b = Op::transpose};
+    EXPECT_DOUBLE_EQ(flops(gemm, {low, low, low}, product), 36 * nb * k * k);
+    EXPECT_DOUBLE_EQ(flops(gemm, {low, low, whole}, product), 2 * nb * nb * k + 4 * nb * k * k);
+    // A product has the least rank of its factors, and what is recompressed that of the product and of the tile.
+    EXPECT_DOUBLE_EQ(flops(gemm, {low, lower, low}, product), 36 * nb * 7 * 7);
+    EXPECT_DOUBLE_EQ(flops(gemm, {low, lower, whole}, product), 2 * nb * nb * 4 + 4 * nb * 10 * 4);
+    // One factor is first multiplied by a tile with all its elements; two such are a dense product.
+    EXPECT_DOUBLE_EQ(flops(gemm, {whole, lower, low}, product), 2 * nb * nb * 4 + 36 * nb * 7 * 7);
+    EXPECT_DOUBLE_EQ(flops(gemm, {whole, whole, low}, product), 2 * nb * nb * nb + 36 * nb * 5 * 5);
+    EXPECT_DOUBLE_EQ(flops(Dense<double>::syrk, {low, whole}, SyrkArguments{}), nb * nb * k + 4 * nb * k * k);
+    EXPECT_DOUBLE_EQ(flops(Dense<double>::trsm, {whole, low}, TriangularArguments{.side = Side::right}), nb * nb * k);
+    EXPECT_DOUBLE_EQ(flops(Dense<double>::geadd, {low, lower}, GeaddArguments{}), 36 * nb * 7 * 7);
+    EXPECT_DOUBLE_EQ(flops(Dense<double>::geadd, {low, whole}, GeaddArguments{}), 2 * nb * nb * k);
+}
+
+TEST(DenseKernels, OperationsOnTilesOfLowRankFollowTheSidesOfTiles) {
+    const TileShape low{300, 200, 10};
+    // V first, which is as long as x: 2·200·10, then U: 2·300·10.
+    EXPECT_DOUBLE_EQ(flops(Dense<double>::gemv, {low, {200, 1}, {300, 1}}, GemmArguments{}), 2 * 10 * (200 + 300));
+    EXPECT_DOUBLE_EQ(flops(Dense<double>::gemv, {low, {300, 1}, {200, 1}}, GemmArguments{.op_a = Op::transpose}),
+                     2 * 10 * (200 + 300));
+    EXPECT_DOUBLE_EQ(flops(Dense<double>::trsm, {{200, 200}, low}, TriangularArguments{.side = Side::right}),
+                     200.0 * 200 * 10);
+    EXPECT_DOUBLE_EQ(flops(Dense<double>::trsm, {{300, 300}, low}, TriangularArguments{}), 300.0 * 300 * 10);
+}
+
+TEST(DenseKernels, OperationsWithoutArgumentsAreThoseOfTheCost) {
+    const std::vector<TileShape> product{{60, 50, 3}, {50, 40, dense_rank}, {60, 40, 7}};
+    const std::vector<TileShape> two{{60, 60}, {60, 40, 7}};
+    EXPECT_EQ(Dense<double>::gemm.low_rank_flops(product), flops(Dense<double>::gemm, product, GemmArguments{}));
+    EXPECT_EQ(Dense<double>::trsm.low_rank_flops(two), flops(Dense<double>::trsm, two, TriangularArguments{}));
+    EXPECT_EQ(Dense<double>::trmm.low_rank_flops(two), flops(Dense<double>::trmm, two, TriangularArguments{}));
+    EXPECT_EQ(Dense<float>::geadd.low_rank_flops(two), flops(Dense<float>::geadd, two, GeaddArguments{}));
+}
+
 }  // namespace
 }  // namespace tesela

@@ -393,16 +393,15 @@ TEST(RankModel, GivesBytesAndWorkOfLowRankTiles) {
     EXPECT_DOUBLE_EQ(tile_bytes({100, 60}, 48000), 48000);
     const TileShape dense{1000, 1000};
     const TileShape low{1000, 1000, 10};
-    using enum AccessMode;
-    EXPECT_DOUBLE_EQ(low_rank_work_ratio(std::vector<UsedTile>{{dense, read}, {dense, read}, {dense, read_write}}), 1);
-    EXPECT_DOUBLE_EQ(low_rank_work_ratio(std::vector<UsedTile>{{low, read}, {low, read}, {low, read_write}}),
-                     36.0 * 1000 * 100 / 2e9);
-    EXPECT_DOUBLE_EQ(low_rank_work_ratio(std::vector<UsedTile>{{low, read}, {dense, read_write}}),
-                     (2.0 * 1e6 * 10 + 4.0 * 1000 * 100) / 1e9);
-    EXPECT_DOUBLE_EQ(low_rank_work_ratio(std::vector<UsedTile>{{dense, read}, {low, read_write}}), 1e6 * 10 / 1e9);
-    const TileShape full_rank{1000, 1000, 1000};
-    EXPECT_DOUBLE_EQ(
-        low_rank_work_ratio(std::vector<UsedTile>{{full_rank, read}, {full_rank, read}, {full_rank, read_write}}), 1);
+    const auto ratio = [&](const Kernel& kernel, double whole, std::vector<TileShape> shapes) {
+        return low_rank_work_ratio(kernel, {whole, 0}, shapes);
+    };
+    const Kernel& gemm = Dense<double>::gemm;
+    EXPECT_DOUBLE_EQ(ratio(gemm, 2e9, {dense, dense, dense}), 1);
+    EXPECT_DOUBLE_EQ(ratio(gemm, 2e9, {low, low, low}), 36.0 * 1000 * 100 / 2e9);
+    EXPECT_DOUBLE_EQ(ratio(Dense<double>::trsm, 1e9, {dense, low}), 1e6 * 10 / 1e9);
+    EXPECT_DOUBLE_EQ(ratio(Dense<double>::potrf, 1e9 / 3, {low}), 1);  // which takes no tile of low rank
+    EXPECT_DOUBLE_EQ(ratio(Dense<double>::laset, 0, {low}), (8.0 * 2000 * 10 + 8) / 8e6);
 }
 
 TEST(RankModel, ShortensMessagesAndTasks) {
