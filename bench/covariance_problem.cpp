@@ -54,6 +54,10 @@ void CovarianceMatrix::generate(Stream& s, const Matrix<double>& A) const {
         }
 }
 
+void check_sent_rank(Index sent_rank, Index tile) {
+    if (sent_rank > tile) throw Error("--sent-rank must be at most the tile size, {}; it is {}", tile, sent_rank);
+}
+
 void require(const Status& status) {
     if (!status.ok()) throw Error("{}", status.describe());
 }

@@ -19,9 +19,13 @@ struct CovarianceProblem {
     double accuracy = 1e-8;
     Index band = 0;  ///< 0: as sampled ranks make it look best, where ranks are sampled; otherwise 1
     FactorPrecision precision = FactorPrecision::full;
+    Index sent_rank = 0;  ///< messages have at least so many columns
 
     [[nodiscard]] Compression compression() const {
-        return {.accuracy = accuracy * theta.sigma2, .dense_band = std::max<Index>(1, band), .precision = precision};
+        return {.accuracy = accuracy * theta.sigma2,
+                .dense_band = std::max<Index>(1, band),
+                .precision = precision,
+                .sent_rank = sent_rank};
     }
 };
 
@@ -45,6 +49,9 @@ private:
 
 /// The lower triangle of a matrix of order n, on the squarest grid of nodes.
 [[nodiscard]] Matrix<double> matrix_of(Stream& s, Index n, Index tile, std::optional<Compression> compression);
+
+/// Throws Error where messages are to have more columns than a tile.
+void check_sent_rank(Index sent_rank, Index tile);
 
 /// Throws Error with what failed.
 void require(const Status& status);

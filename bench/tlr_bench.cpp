@@ -3,6 +3,7 @@
 #include "checks.hpp"
 #include "covariance_problem.hpp"
 #include "resident_memory.hpp"
+#include "sent_by_all.hpp"
 #include "timing.hpp"
 
 #include "tesela/algs/cholesky.hpp"
@@ -100,11 +101,8 @@ double recompression_if_collected(const RankMap& map, Index tile) {
             if (own < 0) continue;
             double pending = 0;
             for (Index k = 0; k < j; ++k) {
-                const bool both_whole = rank(i, k) < 0 && rank(j, k) < 0;
-                const Index least = rank(i, k) < 0   ? rank(j, k)
-                                    : rank(j, k) < 0 ? rank(i, k)
-                                                     : std::min(rank(i, k), rank(j, k));
-                const double update = both_whole ? nb : static_cast<double>(least);
+                const Index product = product_rank({tile, tile, rank(i, k)}, {tile, tile, rank(j, k)});
+                const double update = product == dense_rank ? nb : static_cast<double>(product);
                 each += low_rank_product_flops(nb, (own + update) / 2);
                 pending += update;
                 if (pending < own && k + 1 < j) continue;
@@ -142,15 +140,18 @@ Json tlr_benchmark(StarpuEngine& engine, const TlrOptions& options) {
     const Index tile = cut.tile;
     Stream s(engine);
     const MemoryWatch memory;
+    check_sent_rank(problem.sent_rank, tile);
     const Matrix<double> A = matrix_of(s, problem.n, tile, problem.compression());
     const double compress_seconds = engine.max(seconds_of([&] {
         covariances.generate(s, A);
         require(s.wait());
     }));
+    const double sent_before = sent_by_all(engine).bytes;
     const double factor_seconds = engine.max(seconds_of([&] {
         cholesky(s, A);
         require(s.wait());
     }));
+    const double sent = sent_by_all(engine).bytes - sent_before;
     const double bytes = sum_of(engine.gather(memory.growth()));
     const auto order = static_cast<double>(problem.n);
     const double seconds = compress_seconds + factor_seconds;
@@ -166,6 +167,7 @@ Json tlr_benchmark(StarpuEngine& engine, const TlrOptions& options) {
                 {"dense_seconds_estimated", dense_seconds},
                 {"dense_gbytes", dense_bytes / 1e9},
                 {"dense_gflops", rate.flops / 1e9}};
+    if (engine.node_count() > 1) result["gbytes_sent"] = sent / 1e9;
     const RankMap map = tile_ranks(s, A);
     const RankSummary ranks = summarise_ranks(map, A.tiling(), Stored::lower);
     result["rank_mean"] = ranks.mean;

@@ -2,6 +2,7 @@
 
 #include "checks.hpp"
 #include "part_table.hpp"
+#include "sent_by_all.hpp"
 #include "timing.hpp"
 
 #include "tesela/algs/cholesky.hpp"
@@ -135,22 +136,6 @@ struct Measured {
     RankMap ranks;
 };
 
-struct SentInAll {
-    double messages = 0;
-    double bytes = 0;
-};
-SentInAll sent_by_all(StarpuEngine& engine) {
-    SentInAll all;
-    for (const StarpuEngine::Sent& to : engine.sent()) {
-        all.messages += static_cast<double>(to.messages);
-        all.bytes += static_cast<double>(to.bytes);
-    }
-    double messages = 0, bytes = 0;
-    for (const double of_node : engine.Engine::gather(all.messages)) messages += of_node;
-    for (const double of_node : engine.Engine::gather(all.bytes)) bytes += of_node;
-    return {messages, bytes};
-}
-
 Measured run(StarpuEngine& engine, const FactoredMatrix& matrix, const Tiling& tiling, const Distribution& owners) {
     Stream s(engine);
     const Matrix<double> A(s, tiling, owners,
@@ -176,13 +161,7 @@ public:
     Expected(Operation operation, const Tiling& tiling, const RankMap& ranks, Index nodes)
         : workload_{.operation = operation, .density = density_of_ranks(ranks, tiling)},
           ranks_(ranks_from_maps({{operation_matrix, ranks}})),
-          recorded_(operation, {.tiles = tiling.grid().rows,
-                                .nodes = nodes,
-                                .tile = tiling.rows(0),
-                                .rank =
-                                    [ranks](TileIndex t) {
-                                        return ranks.ranks[static_cast<std::size_t>(t.i * ranks.grid.cols + t.j)];
-                                    }}),
+          recorded_(operation, {.tiles = tiling.grid().rows, .nodes = nodes, .tile = tiling.rows(0), .ranks = ranks}),
           metrics_(recorded_.recording(), workload_),
           flops_(tile_flops()) {}
 
@@ -256,8 +235,8 @@ bool is_by_weight(std::string_view family) {
            family.starts_with("best");
 }
 
-/// Each family for the ranks, and those by weight for what is done to the tiles as well. Families that cannot be made
-/// for these nodes are left out, with a note.
+/// Each family for the ranks, and those by weight for what is done to the tiles as well. Of the catalogue's families
+/// those that cannot be made for these nodes are left out, with a note; of those that were asked for none is.
 std::vector<Candidate> candidates(const TlrDistributionsOptions& options, const Expected& expected, Index nodes,
                                   Json& notes) {
     const DistributionRequest by_rank{.workload = expected.by_rank(), .nodes = nodes, .alpha = options.alpha};
@@ -267,6 +246,7 @@ std::vector<Candidate> candidates(const TlrDistributionsOptions& options, const 
         try {
             result.push_back({family, weights, make_family(family, request), {}, {}});
         } catch (const Error& error) {
+            if (!options.families.empty()) throw;
             notes.push_back(fmt::format("no {}: {}", family, error.what()));
         }
     };

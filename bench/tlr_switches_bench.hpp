@@ -23,8 +23,8 @@ struct TlrSwitchesOptions {
 };
 
 /// What paper 004's optimisations of a compressed Cholesky gain on the nodes at hand: times of the factorisation
-/// without any, with each, and with all, interleaved, the best of some; and the bytes that were sent beside those of
-/// messages that all have the largest rank.
+/// without any, with each, and with all, interleaved, the best of some; and the bytes that were sent. Without exact
+/// messages these have the rank `problem.sent_rank`, or the largest of all where that is 0.
 [[nodiscard]] nlohmann::ordered_json tlr_switches_benchmark(StarpuEngine& engine, const TlrSwitchesOptions& options);
 
 }  // namespace tesela::bench

@@ -2,10 +2,13 @@
 #include "support/compressed_redistribution.hpp"
 #include "support/shared_engine.hpp"
 #include "tesela/algs/ranks.hpp"
+#include "tesela/base/largest_difference.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace tesela {
@@ -25,7 +28,8 @@ RC_GTEST_PROP(Nodes, CompressedCholeskyIsTheFactorToTheAccuracy, ()) {
         .dense_band = *rc::gen::inRange<Index>(1, 4),
         .precision = *rc::gen::element(FactorPrecision::full, FactorPrecision::as_needed),
         .seed = *rc::gen::inRange<std::uint64_t>(1, 1000),
-        .factor = {.lookahead = *rc::gen::inRange<Index>(0, 4), .diagonal_tile = *rc::gen::inRange<Index>(0, 40)}};
+        .factor = {.lookahead = *rc::gen::inRange<Index>(0, 4), .diagonal_tile = *rc::gen::inRange<Index>(0, 40)},
+        .sent_rank = *rc::gen::inRange<Index>(0, 60)};
     RC_LOG() << c.name();
     RC_ASSERT(testing::run_compressed_cholesky(engine(), c).worst() <= 1);
 }
@@ -88,13 +92,20 @@ std::vector<double> received_by(const Work& work) {
     return received;
 }
 
-/// A tile as it travels: U, V and the rank, or all elements of one that is always stored so.
+/// A tile as it travels: U, V and the rank, or all elements of one that is always stored so. Columns that are added to
+/// have `sent_rank`, of which there are never so many that the whole tile would be shorter, have 8 bytes a row.
 double bytes_of(const Attachment& matrix, TileIndex tile, const RankMap& ranks) {
-    TileShape shape = matrix.shape(tile);
+    const TileShape shape = matrix.shape(tile);
     const double all = 8.0 * static_cast<double>(shape.rows * shape.cols);
     if (!matrix.compressible(tile)) return all;
-    shape.rank = ranks.ranks[static_cast<std::size_t>(tile.i * ranks.grid.cols + tile.j)];
-    return shape.rank == dense_rank ? all + 8 : 8.0 * static_cast<double>((shape.rows + shape.cols) * shape.rank) + 8;
+    const auto at = static_cast<std::size_t>(tile.i * ranks.grid.cols + tile.j);
+    if (ranks.ranks[at] == dense_rank) return all + 8;
+    const auto sides = static_cast<double>(shape.rows + shape.cols);
+    const double most = std::floor(static_cast<double>(shape.rows * shape.cols) / sides);
+    const double columns = std::max(static_cast<double>(ranks.ranks[at]),
+                                    std::min(most, static_cast<double>(matrix.compression()->sent_rank)));
+    const auto singles = static_cast<double>(ranks.singles[at]);
+    return 8 * std::ceil(sides * (8 * (columns - singles) + 4 * singles) / 8) + 8;  // in whole words
 }
 
 /// The nodes that use tile (i, k) of a factor: those of the tiles of its column if it is on the diagonal, otherwise
@@ -110,37 +121,85 @@ std::set<Index> users_of(const Distribution& owners, TileIndex tile) {
     return users;
 }
 
-TEST(Nodes, CompressedCholeskySendsTheBytesOfTheRanksAndNoMore) {
+/// What every node receives in a factorisation, and what it should.
+struct ReceivedBytes {
+    std::vector<double> received, expected;
+    double all = 0;
+    double dense = 0;
+    double singles = 0;  ///< share of columns in single precision
+    std::vector<double> factor;
+};
+ReceivedBytes bytes_of_cholesky(const CompressedCase& c) {
     const Index nodes = engine().node_count();
-    const CompressedCase smooth{
-        .n = 600, .tile = 50, .decay = Decay::squared_exponential, .accuracy = 1e-6, .dense_band = 2};
-    for (const CompressedCase& c : {CompressedCase{.n = 500, .tile = 48, .accuracy = 1e-4}, smooth}) {
-        const testing::CovarianceOfPoints covariance(c);
-        Stream s(engine());
-        const Tiling tiling = Tiling::square(c.n, c.tile);
-        Matrix<double> A(s, tiling, random_distribution(tiling.grid(), nodes, 5),
-                         testing::compressed_options(c, "A", Stored::lower));
-        generate(s, A.view(), covariance);
-        ASSERT_TRUE(s.wait().ok());
-        const std::vector<double> received = received_by([&] {
-            cholesky(s, A);
-            ASSERT_TRUE(s.wait().ok());
-        });
-        const RankMap ranks = tile_ranks(s, A);
-        std::vector<double> expected(static_cast<std::size_t>(nodes), 0);
-        double dense = 0;
-        for (Index i = 0; i < tiling.grid().rows; ++i)
-            for (Index k = 0; k <= i; ++k)
-                for (const Index user : users_of(A.distribution(), {i, k})) {
-                    if (NodeId{user} == A.distribution().owner({i, k})) continue;
-                    expected[static_cast<std::size_t>(user)] += bytes_of(A.matrix(), {i, k}, ranks);
-                    dense += static_cast<double>(A.matrix().bytes({i, k}));
-                }
-        EXPECT_EQ(received, expected) << c.name();
-        double all = 0;
-        for (const double bytes : received) all += bytes;
-        EXPECT_LE(all, 0.9 * dense) << c.name();  // so that ranks are seen at all
+    const testing::CovarianceOfPoints covariance(c);
+    Stream s(engine());
+    const Tiling tiling = Tiling::square(c.n, c.tile);
+    Matrix<double> A(s, tiling, random_distribution(tiling.grid(), nodes, 5),
+                     testing::compressed_options(c, "A", Stored::lower));
+    generate(s, A.view(), covariance);
+    EXPECT_TRUE(s.wait().ok());
+    ReceivedBytes result;
+    result.received = received_by([&] {
+        cholesky(s, A);
+        EXPECT_TRUE(s.wait().ok());
+    });
+    const RankMap ranks = tile_ranks(s, A);
+    result.singles = summarise_ranks(ranks, tiling, Stored::lower).singles;
+    result.expected.assign(static_cast<std::size_t>(nodes), 0);
+    for (Index i = 0; i < tiling.grid().rows; ++i)
+        for (Index k = 0; k <= i; ++k)
+            for (const Index user : users_of(A.distribution(), {i, k})) {
+                if (NodeId{user} == A.distribution().owner({i, k})) continue;
+                result.expected[static_cast<std::size_t>(user)] += bytes_of(A.matrix(), {i, k}, ranks);
+                result.dense += static_cast<double>(A.matrix().bytes({i, k}));
+            }
+    for (const double bytes : result.received) result.all += bytes;
+    result.factor = gather(s, A.lower());
+    return result;
+}
+
+const CompressedCase rough{.n = 500, .tile = 48, .accuracy = 1e-4};
+const CompressedCase smooth{
+    .n = 600, .tile = 50, .decay = Decay::squared_exponential, .accuracy = 1e-6, .dense_band = 2};
+
+TEST(Nodes, CompressedCholeskySendsTheBytesOfTheRanksAndNoMore) {
+    for (const CompressedCase& c : {rough, smooth}) {
+        const ReceivedBytes bytes = bytes_of_cholesky(c);
+        EXPECT_EQ(bytes.received, bytes.expected) << c.name();
+        EXPECT_LE(bytes.all, 0.9 * bytes.dense) << c.name();  // so that ranks are seen at all
     }
+}
+
+TEST(Nodes, CompressedCholeskySendsColumnsInSinglePrecisionAsSuch) {
+    for (CompressedCase c : {rough, smooth}) {
+        const double in_double_precision = bytes_of_cholesky(c).all;
+        c.precision = FactorPrecision::as_needed;
+        const ReceivedBytes bytes = bytes_of_cholesky(c);
+        EXPECT_EQ(bytes.received, bytes.expected) << c.name();
+        EXPECT_GT(bytes.singles, 0.1) << c.name();
+        if (engine().node_count() > 1) EXPECT_LT(bytes.all, in_double_precision) << c.name();
+    }
+}
+
+TEST(Nodes, CompressedTilesTravelWithMoreColumnsWhereThatIsAskedFor) {
+    for (const FactorPrecision precision : {FactorPrecision::full, FactorPrecision::as_needed})
+        for (CompressedCase c : {rough, smooth}) {
+            c.precision = precision;
+            const ReceivedBytes exact = bytes_of_cholesky(c);
+            double least = exact.all;
+            for (const Index sent_rank : {9, 20, 1000}) {  // the last is more than a tile has
+                c.sent_rank = sent_rank;
+                const ReceivedBytes padded = bytes_of_cholesky(c);
+                EXPECT_EQ(padded.received, padded.expected) << c.name();
+                EXPECT_LE(padded.all, padded.dense * 1.01) << c.name();
+                if (engine().node_count() > 1) EXPECT_GT(padded.all, least) << c.name();
+                LargestDifference difference;
+                for (std::size_t at = 0; at < exact.factor.size(); ++at)
+                    difference.add(padded.factor[at] - exact.factor[at]);
+                EXPECT_LE(difference.value(), 100 * c.accuracy) << c.name();  // updates come in another order
+                least = padded.all;
+            }
+        }
 }
 
 // ------------------------------------------------------------------ redistribution

@@ -14,9 +14,12 @@ RecordedOperation::RecordedOperation(Operation operation, const OperationSize& s
         run_operation(s, operation, tiling, owners);
     }
     recording_ = engine.take();
-    if (!size.rank) return;
+    if (!size.ranks) return;
+    const RankMap& map = *size.ranks;
     for (RecordedDatum& tile : recording_.data) {
-        tile.shape.rank = size.rank(tile.index);
+        const auto at = static_cast<std::size_t>(tile.index.i * map.grid.cols + tile.index.j);
+        tile.shape.rank = map.ranks[at];
+        tile.shape.singles = map.singles.empty() ? 0 : map.singles[at];
         tile.bytes = static_cast<std::size_t>(tile_bytes(tile.shape, static_cast<double>(tile.bytes)));
     }
 }

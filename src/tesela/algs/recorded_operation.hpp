@@ -3,7 +3,7 @@
 #include "tesela/distribution/weights.hpp"
 #include "tesela/flow/recording.hpp"
 
-#include <functional>
+#include <optional>
 
 namespace tesela {
 
@@ -12,8 +12,8 @@ struct OperationSize {
     Index tiles = 1;
     Index nodes = 1;
     Index tile = 1;  ///< rows of a tile, for the bytes
-    /// For the bytes too: the rank of a tile in every matrix, dense_rank where it is stored whole. Empty: all are.
-    std::function<Index(TileIndex)> rank{};
+    /// For the bytes too: of the tiles of every matrix. None: all are stored whole.
+    std::optional<RankMap> ranks{};
 };
 
 /// The stream of a product C = A·B, an LU or a Cholesky factorization, once: transfers can then be counted for any

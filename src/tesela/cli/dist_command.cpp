@@ -249,13 +249,10 @@ std::vector<ComparedFamily> compare(const CompareOptions& options) {
     if (options.simulate && !request.powers.empty())
         throw Error("--simulate compares on equal nodes (--count); for others use tesela simulate --dist");
     if (options.simulate || options.problem.tiles <= most_recorded_tiles)
-        recorded.emplace(request.workload.operation,
-                         OperationSize{.tiles = options.problem.tiles,
-                                       .nodes = request.nodes,
-                                       .tile = contents.tile,
-                                       .rank = [&map = contents.ranks](TileIndex tile) {
-                                           return map.ranks[static_cast<std::size_t>(tile.i * map.grid.cols + tile.j)];
-                                       }});
+        recorded.emplace(request.workload.operation, OperationSize{.tiles = options.problem.tiles,
+                                                                   .nodes = request.nodes,
+                                                                   .tile = contents.tile,
+                                                                   .ranks = contents.ranks});
     Yardstick by{.times = times_of(options.problem, request, contents.tile)};
     by.ideal = ideal_time(request.workload, by.times);
     std::vector<ComparedFamily> rows;

@@ -24,10 +24,7 @@ starpu_data_handle_t HandlePool::take(const Attachment& matrix, TileIndex tile, 
     }
     if (handle == nullptr) return register_tile(matrix, tile, claim);
     in_main_memory(handle).claim = claim;
-    if (const auto& compression = matrix.compression()) {
-        in_main_memory(handle).accuracy = compression->accuracy;
-        in_main_memory(handle).precision = compression->precision;
-    }
+    set_compression(in_main_memory(handle), matrix);
     return handle;
 }
 

@@ -135,23 +135,20 @@ starpu_data_interface_ops& operations() {
 
 TileInterface describe_tile(const Attachment& matrix, TileIndex tile) {
     const TileShape shape = matrix.shape(tile);
-    return {.id = operations().interfaceid,
-            .pointer = 0,
-            .rows = shape.rows,
-            .cols = shape.cols,
-            .ld = shape.rows,
-            .element_bytes = static_cast<std::uint32_t>(element_bytes(matrix.type())),
-            .claim = Claim::needed,
-            .lost = false,
-            .compressible = matrix.compressible(tile),
-            .ranks = {matrix.compressible(tile) ? 0 : static_cast<std::int32_t>(dense_rank), 0},
-            .accuracy = matrix.compression() ? matrix.compression()->accuracy : 0,
-            .precision = matrix.compression() ? matrix.compression()->precision : FactorPrecision::full};
+    TileInterface interface {
+        .id = operations().interfaceid, .pointer = 0, .rows = shape.rows, .cols = shape.cols, .ld = shape.rows,
+        .element_bytes = static_cast<std::uint32_t>(element_bytes(matrix.type())), .claim = Claim::needed,
+        .lost = false, .compressible = matrix.compressible(tile),
+        .ranks = {matrix.compressible(tile) ? 0 : static_cast<std::int32_t>(dense_rank), 0}, .accuracy = 0,
+        .precision = FactorPrecision::full, .sent_rank = 0
+    };
+    set_compression(interface, matrix);
+    return interface;
 }
 
 /// The ranks behind the elements of a compressible tile: a message needs no more to be understood.
-void write_ranks(void* memory, const TileInterface& tile) {
-    std::memcpy(static_cast<char*>(memory) + tile.bytes() - sizeof tile.ranks, &tile.ranks, sizeof tile.ranks);
+void write_ranks(void* memory, std::size_t bytes, const Ranks& ranks) {
+    std::memcpy(static_cast<char*>(memory) + bytes - sizeof ranks, &ranks, sizeof ranks);
 }
 Ranks read_ranks(const ArrivedValue& value) {
     Ranks ranks;
@@ -241,7 +238,7 @@ void* InterfaceRoom::replace(Index rank, Index singles) noexcept {
         note_memory(STARPU_MAIN_RAM, static_cast<std::int64_t>(bytes) - static_cast<std::int64_t>(before));
     }
     tile.ranks = ranks;
-    write_ranks(to_memory(tile.pointer), tile);
+    write_ranks(to_memory(tile.pointer), bytes, ranks);
     return to_memory(tile.pointer);
 }
 
@@ -260,6 +257,39 @@ void install(TileInterface& tile, const ArrivedValue& value, Home home) {
     tile.lost = false;
     tile.pointer = reinterpret_cast<uintptr_t>(value.memory);
     if (tile.compressible) tile.ranks = read_ranks(value);
+}
+
+void* padded_message(const TileInterface& tile, std::size_t bytes) {
+    void* message = tile_pool().take(bytes, Claim::needed);
+    if (message == nullptr) return nullptr;
+    const std::size_t elements = tile.bytes() - sizeof tile.ranks;
+    std::memcpy(message, to_memory(tile.pointer), elements);
+    std::memset(static_cast<char*>(message) + elements, 0, bytes - elements);
+    write_ranks(message, bytes, tile.ranks);
+    return message;
+}
+
+ArrivedValue without_padding(const ArrivedValue& value, TileShape shape, std::size_t element_bytes) {
+    const Ranks ranks = read_ranks(value);
+    shape.rank = ranks.rank;
+    shape.singles = ranks.singles;
+    const std::size_t bytes = stored_bytes(shape, element_bytes) + sizeof ranks;
+    if (bytes == value.bytes) return value;
+    ArrivedValue result{tile_pool().take(bytes, Claim::needed), bytes};
+    if (result.memory != nullptr) {
+        std::memcpy(result.memory, value.memory, bytes - sizeof ranks);
+        write_ranks(result.memory, bytes, ranks);
+    }
+    tile_pool().give(value.memory, value.bytes);
+    return result;
+}
+
+void set_compression(TileInterface& tile, const Attachment& matrix) {
+    const auto& compression = matrix.compression();
+    if (!compression) return;
+    tile.accuracy = compression->accuracy;
+    tile.precision = compression->precision;
+    tile.sent_rank = compression->sent_rank;
 }
 
 }  // namespace tesela::starpu

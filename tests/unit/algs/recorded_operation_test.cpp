@@ -56,8 +56,8 @@ Index lu_messages(const Distribution& d) {
 
 TEST(RecordedOperation, CountsTheBytesOfLowRankTiles) {
     // Tiles below the diagonal have rank 2: U and V of 16 x 2 elements and the rank.
-    const auto rank = [](TileIndex tile) { return tile.i > tile.j ? Index{2} : dense_rank; };
-    const RecordedOperation lu(Operation::lu, {.tiles = 2, .nodes = 4, .tile = 16, .rank = rank});
+    const RankMap ranks{.grid = {2, 2}, .ranks = {dense_rank, dense_rank, 2, dense_rank}};
+    const RecordedOperation lu(Operation::lu, {.tiles = 2, .nodes = 4, .tile = 16, .ranks = ranks});
     const Transfers moved = lu.transfers(Distribution({2, 2}, 4, {0, 1, 2, 3}));
     // (0, 0) goes to both panels, each panel to the last tile.
     EXPECT_EQ(moved.messages, 4);
