@@ -20,6 +20,26 @@ inline std::unique_ptr<StarpuEngine>& engine_slot() {
 }
 inline StarpuEngine& engine() { return *engine_slot(); }
 
+/// The shared engine replaced by another while it lives.
+class WithEngine {
+public:
+    explicit WithEngine(StarpuOptions options) {
+        options.warnings = Warnings::keep;
+        replace(options);
+    }
+    ~WithEngine() { replace({.workers = 2, .warnings = Warnings::keep}); }
+    WithEngine(const WithEngine&) = delete;
+    WithEngine& operator=(const WithEngine&) = delete;
+    WithEngine(WithEngine&&) = delete;
+    WithEngine& operator=(WithEngine&&) = delete;
+
+private:
+    static void replace(const StarpuOptions& options) {
+        engine_slot().reset();
+        engine_slot() = std::make_unique<StarpuEngine>(options);
+    }
+};
+
 inline int run_with_engine(int argc, char** argv) {
     restart_with_better_blas();
     ::testing::InitGoogleTest(&argc, argv);

@@ -93,6 +93,10 @@ const char* Scheduler::default_name() {
 
 int (*Scheduler::can_execute() const)(unsigned, starpu_task*, unsigned) { return own() ? nullptr : allowed; }
 
+Scheduler::Expectations Scheduler::expectations() const {
+    return name_.starts_with("dm") ? Expectations::durations : Expectations::none;
+}
+
 void Scheduler::initialise(unsigned context) {
     // Any number is a priority.
     starpu_sched_ctx_set_min_priority(context, std::numeric_limits<int>::min());

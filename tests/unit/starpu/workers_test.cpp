@@ -20,26 +20,7 @@ namespace {
 using testing::engine;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
-
-/// The shared engine replaced by another while it lives.
-class WithEngine {
-public:
-    explicit WithEngine(StarpuOptions options) {
-        options.warnings = Warnings::keep;
-        replace(options);
-    }
-    ~WithEngine() { replace({.workers = 2, .warnings = Warnings::keep}); }
-    WithEngine(const WithEngine&) = delete;
-    WithEngine& operator=(const WithEngine&) = delete;
-    WithEngine(WithEngine&&) = delete;
-    WithEngine& operator=(WithEngine&&) = delete;
-
-private:
-    static void replace(const StarpuOptions& options) {
-        testing::engine_slot().reset();
-        testing::engine_slot() = std::make_unique<StarpuEngine>(options);
-    }
-};
+using testing::WithEngine;
 
 const Kernel spin{"spin", [](std::span<const TileShape>, const void*) noexcept { return KernelCost{}; },
                   [](const KernelCall&) noexcept -> KernelResult {

@@ -26,6 +26,10 @@ struct Job {
 /// Hands a task to StarPU. Throws Error if no worker of this node can run it.
 void run(const Job& job);
 
+/// What StarPU expects a task to take on a core with the tiles as they are now, of which nothing may be pending; 0
+/// under a scheduler that does not ask.
+[[nodiscard]] double expected_seconds(const Task& task);
+
 /// A task that copies a tile out of the engine; `into` is kept until it has run.
 [[nodiscard]] Task copy_out_task(TileRef tile, Fetched& into);
 

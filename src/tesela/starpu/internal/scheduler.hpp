@@ -93,6 +93,10 @@ public:
     /// What a codelet asks before a worker takes its task; null where the policy looks after that.
     [[nodiscard]] int (*can_execute() const)(unsigned, starpu_task*, unsigned);
 
+    /// Whether the policy gives tasks to workers by how long it expects them to take.
+    enum class Expectations : std::uint8_t { none, durations };
+    [[nodiscard]] Expectations expectations() const;
+
     [[nodiscard]] StreamQueue& open(const WorkerBits& workers, const WorkerBits& critical_workers);
     /// Nothing of the stream may be pending.
     void close(StreamQueue& stream);
