@@ -17,7 +17,7 @@ PartTable::PartTable(std::string path, std::string column, const std::vector<Row
     if (rows.empty()) return;
     const Row replaced = rows.front().at(column_);
     Table before;
-    if (std::filesystem::exists(path_)) before = read_table(path_);
+    if (std::filesystem::is_regular_file(path_)) before = read_table(path_);  // what is none can be written at best
     for (Row& row : before.rows)
         if (columns_of(row) == columns_of(rows.front()) && row.at(column_) != replaced)
             table_.rows.push_back(std::move(row));

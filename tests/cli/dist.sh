@@ -76,6 +76,9 @@ bad_dist "ranks of half a matrix" "the lower triangle of A alone, and lu works o
 bad_dist "ranks and a density" "excludes" make bce --tiles 16 --count 4 --density dense --ranks low.trace
 bad_dist "ranks of no trace" "is not a trace" make bce --tiles 16 --count 4 --ranks dense.json
 bad_dist "ranks of no file" "cannot read" make bce --tiles 16 --count 4 --ranks nothing.trace
+head -c $(($(stat -c %s low.trace) - 100)) low.trace >cut.trace
+expect 0 "ranks of a trace that was cut" "$tesela" dist make bce --tiles 16 --count 4 --ranks cut.trace -o cut.json
+holds "ranks of a trace that was cut" err "warning: cut.trace: the run did not end properly"
 expect 0 "a trace without ranks" "$tesela" simulate cholesky --platform sdumont-gsl --nodes 2sdc --tiles 16 --trace dense.trace
 bad_dist "ranks of dense tiles" "has no ranks: it is the trace of a run in which no tile was compressed" make bce --tiles 16 --count 4 --ranks dense.trace
 
@@ -83,6 +86,23 @@ expect 0 "compressed matrices under distributions" "${mpirun[@]}" -n 2 "$tesela"
 json "compressed matrices under distributions" "{r['kernel'] for r in d['rows']} == {'cholesky', 'lu'} and all(r['messages'] == r['transfers'] > 0 for r in d['rows'] if r['nodes_per_column'] > 1)"
 json "compressed matrices under distributions: weights balance what they weigh" "all(min(r['flops_load'] for r in d['rows'] if r['kernel'] == k and r['weights'] == 'flops') <= 1.1 for k in ('cholesky', 'lu'))"
 check "a table of distributions" grep -q "^2,lu,480,40," t.csv
+expect 0 "columns in single precision under distributions" "${mpirun[@]}" -n 2 "$tesela" bench tlr-distributions --n 480 --tile 40 --rounds 1 --workers 1 --kernel cholesky --families block_cyclic --accuracy 1e-4 --single --json
+json "columns in single precision under distributions" "d['checks'][0]['met']"
+expect 2 "an unknown family" "${mpirun[@]}" -n 2 "$tesela" bench tlr-distributions --n 80 --tile 40 --rounds 1 --workers 1 --families hexagonal
+holds "an unknown family" err "hexagonal"
+expect 1 "a table that cannot be written" "${mpirun[@]}" -n 2 "$tesela" bench tlr-distributions --n 80 --tile 40 --rounds 1 --workers 1 --kernel cholesky --families block_cyclic --table /dev/full
+holds "a table that cannot be written" err "cannot write '/dev/full'"
+expect 0 "messages of one size and exact ones" "${mpirun[@]}" -n 2 "$tesela" bench tlr-switches --n 600 --tile 100 --repetitions 1 --workers 1 --accuracy 1e-5 --diagonal-tile 50 --json
+json "messages of one size and exact ones" "all(c['met'] for c in d['checks']) and len(d['checks']) == 2 and [r['sent_rank'] > 0 for r in d['rows']] == [True, True, False, True, True, False]"
+json "messages of one size are longer" "d['rows'][2]['gbytes_sent'] < d['rows'][0]['gbytes_sent']"
+expect 0 "messages of at least so many columns" "${mpirun[@]}" -n 2 "$tesela" bench tlr --n 600 --tile 100 --band 1 --dense-n 300 --workers 1 --accuracy 1e-5 --sent-rank 40 --json
+cp out padded
+expect 0 "messages of exact rank" "${mpirun[@]}" -n 2 "$tesela" bench tlr --n 600 --tile 100 --band 1 --dense-n 300 --workers 1 --accuracy 1e-5 --json
+check "padded messages are longer" python3 -c "
+import json
+assert json.load(open('padded'))['gbytes_sent'] > 1.2 * json.load(open('out'))['gbytes_sent']"
+expect 2 "messages of more columns than a tile" "$tesela" bench tlr --n 600 --tile 100 --band 1 --dense-n 300 --sent-rank 101
+holds "messages of more columns than a tile" err "--sent-rank must be at most the tile size, 100; it is 101"
 expect 2 "one node has no distribution" "$tesela" bench tlr-distributions --n 480 --tile 40
 holds "one node has no distribution" err "start it with mpirun"
 expect 0 "families with numbers" "$tesela" dist compare --count 3 --tiles 9 --families 1d1d:1,2,5,block_cyclic,1d:1,1,3 --json

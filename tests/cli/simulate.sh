@@ -169,6 +169,8 @@ bad_simulation "lookahead of a product" "are for cholesky; the operation is gemm
 bad_simulation "parts of LU's diagonal" "are for cholesky; the operation is lu" lu --platform p.json --tiles 4 --diagonal-tile 100
 bad_simulation "a lookahead that is none" "--lookahead" cholesky --platform p.json --tiles 4 --lookahead -1
 bad_simulation "ranks of messages where tiles have none" "give --density or --ranks" cholesky --platform p.json --tiles 4 --sent-rank 9
+bad_simulation "messages of more columns than a tile" "at most the tile size, 960; it is 961" cholesky --platform p.json --tiles 4 --density synthetic:8 --sent-rank 961
+bad_simulation "messages of fewer columns than none" "--sent-rank" cholesky --platform p.json --tiles 4 --density synthetic:8 --sent-rank -1
 bad_simulation "no platform" "none.json" cholesky --platform none.json --tiles 3
 TESELA_PLATFORMS="$work/ready" bad_simulation "known platforms are listed" "mine" cholesky --platform nowhere --tiles 3
 bad_simulation "unknown nodes" "huge" cholesky --platform p.json --nodes 2huge --tiles 3

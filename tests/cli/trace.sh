@@ -46,6 +46,14 @@ rows = list(csv.DictReader(open('ranks.csv')))
 low = [int(r['final']) for r in rows if r['final'] != '-1']
 assert len(rows) == 36 and max(low) == ranks['max'] and abs(sum(low) / len(low) - ranks['mean']) < 1e-9
 assert all(int(r['change']) == int(r['final']) - int(r['initial']) for r in rows)"
+expect 0 "a traced evaluation in single precision" "$tesela" "${compressed[@]}" --single --trace singles.trace
+expect 0 "the same in single precision, with a report" "$tesela" "${compressed[@]}" --single
+cp out evaluated
+expect 0 "ranks in single precision" "$tesela" trace ranks singles.trace --json
+check "bytes of columns in single precision are those of the evaluation" python3 -c "
+import json
+run, ranks = json.load(open('evaluated'))['compression'], json.load(open('out'))['final']
+assert run['bytes'] == ranks['bytes'] < 0.95 * json.load(open('out'))['final']['dense_bytes'], (run, ranks)"
 for text in "as generated" "as factored" "difference" "tile row" "stored whole" "</svg>"; do
     check "picture of ranks: $text" grep -q "$text" ranks.svg
 done

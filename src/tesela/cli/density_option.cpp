@@ -1,6 +1,7 @@
 #include "tesela/cli/density_option.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/cli/output.hpp"
 #include "tesela/trace/trace.hpp"
 
 #include <charconv>
@@ -24,7 +25,7 @@ NamedTrace split(const std::string& text) {
 }
 
 TracedRanks ranks_in(const NamedTrace& named) {
-    return ranks_of_matrix(trace::read_trace(named.file), named.matrix, named.file);
+    return ranks_of_matrix(read_trace_with_warnings("tesela", named.file), named.matrix, named.file);
 }
 
 RankMap ranks_of_density(const TileMap& density, Index tile) {

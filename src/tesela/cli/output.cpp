@@ -60,6 +60,12 @@ void print_results(const Engine& engine, const Json& results, bool as_json) {
     flush_results();
 }
 
+trace::Trace read_trace_with_warnings(const char* program, const std::string& path) {
+    trace::Trace trace = trace::read_trace(path);
+    for (const std::string& warning : trace.warnings) fmt::print(stderr, "{}: warning: {}\n", program, warning);
+    return trace;
+}
+
 int run_guarded(const char* program, const std::function<int()>& command) {
     try {
         const int exit_code = command();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tesela/flow/engine.hpp"
+#include "tesela/trace/trace.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -23,6 +24,9 @@ void print_results(const Engine& engine, const Json& results, bool as_json);
 
 /// One line on stderr, once for all nodes where they fail alike.
 void print_error(const char* program, const std::string& text);
+
+/// Reads a trace; what it lacks is said on stderr.
+[[nodiscard]] trace::Trace read_trace_with_warnings(const char* program, const std::string& path);
 
 /// Runs a command; a tesela::Error becomes one line on stderr and exit code 2, or 1 if it is an OutputError, as every
 /// command's is whose results could not be written.

@@ -105,7 +105,7 @@ TileContents contents_of(const SimulateOptions& options) {
 }
 
 RankModel ranks_of_product(const std::string& file) {
-    const trace::Trace trace = trace::read_trace(file);
+    const trace::Trace trace = read_trace_with_warnings("tesela", file);
     if (traced_ranks(trace).size() == 1) throw Error("{} has ranks of one matrix, and a product has three", file);
     if (traced_ranks(trace).empty()) (void)ranks_of_matrix(trace, "", file);  // says so
     return ranks_from_trace(trace);
@@ -124,6 +124,8 @@ RankModel ranks_of(const SimulateOptions& options, const TileContents& contents)
     RankModel ranks = known_ranks(options, contents);
     if (!ranks.rank && options.sent_rank > 0)
         throw Error("--sent-rank is for tiles of low rank: give --density or --ranks");
+    if (options.sent_rank > contents.tile)
+        throw Error("--sent-rank must be at most the tile size, {}; it is {}", contents.tile, options.sent_rank);
     ranks.sent_rank = options.sent_rank;
     return ranks;
 }

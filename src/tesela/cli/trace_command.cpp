@@ -30,11 +30,7 @@
 namespace tesela::cli {
 namespace {
 
-trace::Trace read_with_warnings(const std::string& path) {
-    trace::Trace trace = trace::read_trace(path);
-    for (const std::string& warning : trace.warnings) fmt::print(stderr, "tesela trace: warning: {}\n", warning);
-    return trace;
-}
+trace::Trace read_with_warnings(const std::string& path) { return read_trace_with_warnings("tesela trace", path); }
 
 void print_summary(const trace::Summary& s) {
     const auto line = [](const char* name, const std::string& value) { fmt::print("{:<16}{}\n", name, value); };

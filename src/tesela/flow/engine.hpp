@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tesela/base/error.hpp"
 #include "tesela/flow/attachment.hpp"
 #include "tesela/flow/exchange.hpp"
 #include "tesela/flow/status.hpp"
@@ -18,6 +19,12 @@
 #include <vector>
 
 namespace tesela {
+
+/// What `attach` throws where a matrix needs more memory than a node has.
+class DoesNotFit : public Error {
+public:
+    using Error::Error;
+};
 
 /// Workers of a node that a stream may use, numbered from 0 (cores first, then accelerators); empty means all.
 using WorkerSet = std::vector<int>;

@@ -247,7 +247,7 @@ void ScheduleTrace::Files::put(const ScheduledTask& task) {
     }
     node.collector->put(std::span{records.data(), count});
     node.collector->put(trace::TaskRan{.worker = static_cast<std::uint16_t>(task.worker),
-                                       .rank = static_cast<std::int32_t>(shown.rank),
+                                       .rank = static_cast<std::int16_t>(shown.rank),
                                        .id = created.id,
                                        .ready = at(task.ready),
                                        .start = at(task.start),

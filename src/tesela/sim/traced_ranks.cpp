@@ -25,7 +25,8 @@ Tiling tiling_of(const trace::MatrixRow& matrix) {
 }
 
 RankMap whole_tiles(GridSize grid) {
-    return {.grid = grid, .ranks = std::vector<Index>(static_cast<std::size_t>(grid.count()), dense_rank)};
+    const auto count = static_cast<std::size_t>(grid.count());
+    return {.grid = grid, .ranks = std::vector<Index>(count, dense_rank), .singles = std::vector<Index>(count, 0)};
 }
 
 TracedRanks ranks_of(const trace::MatrixRow& matrix, const std::vector<const trace::TileRanks*>& tiles) {
@@ -40,6 +41,8 @@ TracedRanks ranks_of(const trace::MatrixRow& matrix, const std::vector<const tra
         const auto at = static_cast<std::size_t>(tile->i * grid.cols + tile->j);
         result.initial.ranks[at] = tile->initial;
         result.last.ranks[at] = tile->last;
+        result.initial.singles[at] = tile->initial_singles;
+        result.last.singles[at] = tile->last_singles;
         if (tile->i < tile->j) result.stored = Stored::full;
     }
     return result;

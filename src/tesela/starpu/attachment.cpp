@@ -40,7 +40,10 @@ void StarpuAttachment::prepare_memory(int threads) const {
 void StarpuAttachment::end() {
     for (std::size_t p = 0; p < slots_.size(); ++p) {
         const Slot& slot = slots_[p];
-        if (holds_back(p)) tile_pool().release_held_back(bytes(tile_at(p)));
+        if (holds_back(p)) {
+            tile_pool().release_held_back(bytes(tile_at(p)));
+            if (allocation() == Allocation::at_once) tile_pool().give_up_prepared(bytes(tile_at(p)));
+        }
         if (slot.handle == nullptr) continue;
         // Memory of the caller must hold the last value before this returns; the rest goes when its tasks have ended.
         if (!at_home(tile_at(p), me_))

@@ -1,7 +1,7 @@
 #include "tesela/starpu/internal/memory_budget.hpp"
 
-#include "tesela/base/error.hpp"
 #include "tesela/base/units.hpp"
+#include "tesela/flow/engine.hpp"
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@ void MemoryBudget::reserve(const std::string& matrix, const Reservation& wanted)
     for (std::size_t node = 0; node < bytes_.size(); ++node) {
         const double free = bytes_[node] - reserved_[node];
         if (wanted[node] > free)
-            throw Error(
+            throw DoesNotFit(
                 "matrix {} does not fit: node {} needs {} for its tiles and has {} available. Use more nodes, or "
                 "a smaller matrix.",
                 matrix, node, format_bytes(wanted[node]), format_bytes(std::max(0.0, free)));

@@ -144,6 +144,12 @@ void TilePool::prepare(std::size_t bytes, Index count, int threads) {
     prepare_some();
 }
 
+void TilePool::give_up_prepared(std::size_t bytes) noexcept {
+    const std::lock_guard lock(mutex_);
+    const auto promised = promised_.find(rounded(bytes));
+    if (promised != promised_.end() && promised->second > 0) --promised->second;
+}
+
 void TilePool::hold_back(std::size_t bytes) noexcept {
     const std::lock_guard lock(mutex_);
     use_.held_back += rounded(bytes);

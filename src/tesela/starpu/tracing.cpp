@@ -231,7 +231,9 @@ void TracedRun::count(const Kernel& kernel, std::span<const Tile> tiles, const v
     const KernelCost cost = kernel.cost({shapes.data(), tiles.size()}, arguments);
     record_.flops = static_cast<float>(cost.flops);
     record_.bytes = static_cast<float>(cost.bytes);
-    if (task_.written < tiles.size()) record_.rank = static_cast<std::int32_t>(tiles[task_.written].shape.rank);
+    if (task_.written >= tiles.size()) return;
+    record_.rank = static_cast<std::int16_t>(tiles[task_.written].shape.rank);
+    record_.singles = static_cast<std::int16_t>(tiles[task_.written].shape.singles);
 }
 
 TracedWait::TracedWait(const StarpuStream& stream, trace::WaitReason reason)

@@ -85,13 +85,15 @@ struct MatchedMessage {
 /// First start and last end of each step of each phase (paper 000, figure 4, top).
 [[nodiscard]] Table steps(const Trace& trace);
 
-/// The ranks of a tile in a run; dense is -1.
+/// The ranks of a tile in a run; dense is -1. Of their columns some may be in single precision.
 struct TileRanks {
     Code matrix = -1;
     std::int32_t i = 0;
     std::int32_t j = 0;
     std::int32_t initial = -1;
     std::int32_t last = -1;
+    std::int32_t initial_singles = 0;
+    std::int32_t last_singles = 0;
 };
 /// The ranks of each tile that a task wrote (paper 004, figure 2): as it was made, by the last task that wrote it
 /// without reading it (by the first that wrote it, where all read it too), and after the last of all. By matrix, row

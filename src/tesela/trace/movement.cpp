@@ -101,7 +101,8 @@ std::vector<TileRanks> ranks_of_tiles(const Trace& trace) {
     result.reserve(tiles.size());
     for (const auto& [key, by] : tiles) {
         const TaskRow* maker = by.maker != nullptr ? by.maker : by.first;
-        result.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), maker->rank, by.last->rank});
+        result.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), maker->rank, by.last->rank,
+                          maker->singles, by.last->singles});
     }
     return result;
 }

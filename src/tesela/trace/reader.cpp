@@ -348,6 +348,7 @@ private:
         TaskRow& task = row(r.id);
         task.worker = find(workers_, r.worker);
         task.rank = r.rank;
+        task.singles = std::clamp<std::int32_t>(r.singles, 0, std::max<std::int32_t>(0, r.rank));
         task.ready = checked_or_unknown(r.ready, at);
         task.start = checked(r.start, at);
         task.end = checked(r.end, at);

@@ -117,12 +117,14 @@ struct TaskAccesses {
 };
 
 /// A task became ready (all it waits for is there), started and ended. Flops and bytes are those of the ranks that the
-/// tiles had; `rank` is that of the first written tile afterwards, -1 where it is dense.
+/// tiles had; `rank` is that of the first written tile afterwards, -1 where it is dense, and `singles` how many of its
+/// columns are in single precision. Both were once the 32 bits of the rank, of which none needs more than half.
 struct TaskRan {
     RecordKind kind = RecordKind::ran;
     std::uint8_t unused = 0;
     std::uint16_t worker = 0;
-    std::int32_t rank = -1;
+    std::int16_t rank = -1;
+    std::int16_t singles = 0;
     std::uint64_t id = 0;
     std::int64_t ready = unknown_time;
     std::int64_t start = 0;

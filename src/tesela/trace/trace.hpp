@@ -67,6 +67,7 @@ struct TaskRow {
     std::int32_t step = 0;
     std::int32_t priority = 0;
     std::int32_t rank = -1;
+    std::int32_t singles = 0;  ///< of the columns, those in single precision
     TaskKind kind = TaskKind::task;
     std::uint8_t access_count = 0;
     std::size_t first_access = 0;

@@ -59,6 +59,16 @@ TEST(TilePool, PreparesWhatIsMissingBesideWhatWasPreparedForOthers) {
     EXPECT_EQ(pool.use().allocations, 6U);
 }
 
+TEST(TilePool, WhatWasPreparedAndGivenUpIsForTheNext) {
+    TilePool pool;
+    pool.prepare(kib, 3, 1);
+    for (int k = 0; k < 2; ++k) pool.give_up_prepared(kib);
+    pool.prepare(kib, 4, 1);  // two are at hand, and one is another's
+    EXPECT_EQ(pool.use().allocations, 5U);
+    pool.give_up_prepared(2 * kib);  // of which there was none
+    EXPECT_EQ(pool.use().kept, 5 * kib);
+}
+
 TEST(TilePool, PreparesNoMoreThanItsLimitLeaves) {
     TilePool pool;
     pool.set_limits(10 * kib, 10 * kib);

@@ -167,10 +167,15 @@ Likelihood::Matrices Likelihood::make_matrices() const {
             .accuracy = options_.compression->accuracy * (covariance_ ? covariance_->parameters().sigma2 : 1),
             .dense_band = options_.compression->band,
             .precision = options_.compression->precision};
-    return {.sigma = {stream_, tiles, distribution, std::move(sigma)},
-            .right = {stream_, tiles.with_columns(columns, columns), along_diagonal(distribution, 1), named("zX")},
-            .gram = {stream_, Tiling::square(columns, columns), single, named("G")},
-            .determinant = {stream_, Tiling::square(1, 1), single, named("log det")}};
+    try {
+        return {.sigma = {stream_, tiles, distribution, std::move(sigma)},
+                .right = {stream_, tiles.with_columns(columns, columns), along_diagonal(distribution, 1), named("zX")},
+                .gram = {stream_, Tiling::square(columns, columns), single, named("G")},
+                .determinant = {stream_, Tiling::square(1, 1), single, named("log det")}};
+    } catch (const DoesNotFit& error) {
+        if (options_.compression) throw;
+        throw DoesNotFit("{} Or compress it: --method tlr", error.what());
+    }
 }
 
 Priorities Likelihood::priorities() const {
@@ -305,12 +310,32 @@ double Likelihood::log_likelihood_at_scale(const LikelihoodValue& value, double 
                                    value.fit.quadratic / scale);
 }
 
+namespace {
+
+std::string describe_bad_pivot(const Status& status, const Located& at, CovarianceFamily family,
+                               const CovarianceParameters& theta) {
+    const PointPair pair = closest_pair(at.points);
+    return fmt::format(
+        "the covariance matrix is not positive definite at {}: pivot {} of {} is not positive. The closest points, {} "
+        "and {}, are {:.6g} apart.",
+        describe(family, theta), status.index, at.points.size(), at.observations.where(pair.first),
+        at.observations.where(pair.second), pair.distance);
+}
+
+std::string better_conditions(Index n) {
+    return fmt::format("use a larger nugget, a smaller range or smoothness, or --jitter {:.0e}", helpful_jitter(n));
+}
+
+}  // namespace
+
 std::string Likelihood::explain(const Status& status, const CovarianceParameters& theta) const {
-    std::string text = explain_not_positive_definite(status, {observations_, points_}, model_.family, theta);
-    if (!options_.compression) return text;
+    const Located at{observations_, points_};
+    if (!options_.compression) return explain_not_positive_definite(status, at, model_.family, theta);
     const double asked = options_.compression->accuracy;
-    return fmt::format("{}. Its tiles are accurate to {:.0e} times sigma2, which may be why: try --accuracy {:.0e}",
-                       text, asked, helpful_accuracy(theta, matrices_->sigma.tile_rows(), asked));
+    return fmt::format(
+        "{} Its tiles are accurate to {:.0e} times sigma2, which may be why: try --accuracy {:.0e}. Otherwise {}",
+        describe_bad_pivot(status, at, model_.family, theta), asked,
+        helpful_accuracy(theta, matrices_->sigma.tile_rows(), asked), better_conditions(points_.size()));
 }
 
 void require_alike_parameters(Engine& engine, const CovarianceParameters& theta) {
@@ -332,12 +357,9 @@ double helpful_jitter(Index n) {
 
 std::string explain_not_positive_definite(const Status& status, const Located& at, CovarianceFamily family,
                                           const CovarianceParameters& theta) {
-    const PointPair pair = closest_pair(at.points);
-    return fmt::format(
-        "the covariance matrix is not positive definite at {}: pivot {} of {} is not positive. The closest points, {} "
-        "and {}, are {:.6g} apart. Use a larger nugget, a smaller range or smoothness, or --jitter {:.0e}",
-        describe(family, theta), status.index, at.points.size(), at.observations.where(pair.first),
-        at.observations.where(pair.second), pair.distance, helpful_jitter(at.points.size()));
+    std::string advice = better_conditions(at.points.size());
+    advice.front() = 'U';
+    return fmt::format("{} {}", describe_bad_pivot(status, at, family, theta), advice);
 }
 
 }  // namespace tesela::geo

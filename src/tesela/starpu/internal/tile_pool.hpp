@@ -37,6 +37,8 @@ public:
     /// those of earlier calls that were not taken yet, and keeps them for `take` whatever the limit of what is kept.
     /// Ends early where the limit or the system leaves no more.
     void prepare(std::size_t bytes, Index count, int threads);
+    /// A piece that was prepared will not be taken by whom it was for: the next `prepare` counts it as at hand.
+    void give_up_prepared(std::size_t bytes) noexcept;
     /// Keeps room for tiles that have no memory yet, until it is taken with Claim::held_back or released.
     void hold_back(std::size_t bytes) noexcept;
     void release_held_back(std::size_t bytes) noexcept;
