@@ -1,10 +1,13 @@
 #include "tesela/base/units.hpp"
 
+#include "tesela/base/error.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
+#include <charconv>
 #include <cmath>
-#include <string_view>
+#include <utility>
 
 namespace tesela {
 namespace {
@@ -29,6 +32,27 @@ std::string scaled(double value, double step, const std::array<std::string_view,
 std::string format_bytes(double bytes) {
     if (std::abs(bytes) < 1024) return fmt::format("{:.0f} B", bytes);
     return scaled(bytes / 1024, 1024, std::array<std::string_view, 5>{"KiB", "MiB", "GiB", "TiB", "PiB"});
+}
+
+double parse_bytes(std::string_view text) {
+    constexpr std::array<std::pair<std::string_view, double>, 10> units{{{"", 1},
+                                                                         {"B", 1},
+                                                                         {"kB", 1e3},
+                                                                         {"MB", 1e6},
+                                                                         {"GB", 1e9},
+                                                                         {"TB", 1e12},
+                                                                         {"KiB", 1024},
+                                                                         {"MiB", 0x1p20},
+                                                                         {"GiB", 0x1p30},
+                                                                         {"TiB", 0x1p40}}};
+    double number = 0;
+    const auto [stopped, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    std::string_view unit = text.substr(static_cast<std::size_t>(stopped - text.data()));
+    while (unit.starts_with(' ')) unit.remove_prefix(1);
+    if (error == std::errc{} && std::isfinite(number) && number >= 0)
+        for (const auto& [name, bytes] : units)
+            if (name == unit) return number * bytes;
+    throw Error("\"{}\" is no number of bytes, such as 2GB, 512MiB or 1000000", text);
 }
 
 std::string format_seconds(double seconds) {

@@ -1,11 +1,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace tesela {
 
 /// "1.50 GiB": bytes with a binary unit and three significant digits.
 [[nodiscard]] std::string format_bytes(double bytes);
+
+/// The bytes of "2GB", "512 MiB" or "1000000": units are powers of 1000 or, with an i, of 1024. Throws Error if it is
+/// no such text.
+[[nodiscard]] double parse_bytes(std::string_view text);
 
 /// "12.3 ms": a duration with a unit that keeps the number between 1 and 1000 where possible.
 [[nodiscard]] std::string format_seconds(double seconds);

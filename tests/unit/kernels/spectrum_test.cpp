@@ -18,7 +18,9 @@ std::vector<double> random_matrix(Index rows, Index cols, std::uint64_t seed) {
     return values;
 }
 
-double at(const std::vector<double>& a, Index rows, Index i, Index j) { return a[static_cast<std::size_t>(i + j * rows)]; }
+double at(const std::vector<double>& a, Index rows, Index i, Index j) {
+    return a[static_cast<std::size_t>(i + j * rows)];
+}
 
 // The second difference has eigenvalues 2 - 2·cos(kπ/(n+1)).
 TEST(Spectrum, OfTheSecondDifferenceIsItsClosedForm) {
@@ -34,15 +36,15 @@ TEST(Spectrum, OfTheSecondDifferenceIsItsClosedForm) {
     ASSERT_EQ(spectrum->vectors.size(), 111U);
     for (Index k = 0; k < n; ++k)
         EXPECT_NEAR(spectrum->values[static_cast<std::size_t>(k)],
-                    2 - 2 * std::cos(std::numbers::pi * static_cast<double>(n - k) / static_cast<double>(n + 1)), 1e-14);
+                    2 - 2 * std::cos(std::numbers::pi * static_cast<double>(n - k) / static_cast<double>(n + 1)),
+                    1e-14);
 }
 
 TEST(Spectrum, VectorsOfASymmetricMatrixSatisfyTheirEquation) {
     for (const Index n : {1, 2, 5, 60}) {
         std::vector<double> A = random_matrix(n, n, 3);
         for (Index i = 0; i < n; ++i)
-            for (Index j = i + 1; j < n; ++j)
-                A[static_cast<std::size_t>(i + j * n)] = at(A, n, j, i);
+            for (Index j = i + 1; j < n; ++j) A[static_cast<std::size_t>(i + j * n)] = at(A, n, j, i);
         const Index wanted = (n + 1) / 2;
         const auto spectrum = symmetric_spectrum(A, n, wanted);
         ASSERT_TRUE(spectrum);

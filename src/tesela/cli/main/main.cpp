@@ -8,6 +8,7 @@
 #include "tesela/cli/dist_command.hpp"
 #include "tesela/cli/geo_commands.hpp"
 #include "tesela/cli/info_command.hpp"
+#include "tesela/cli/ordination_commands.hpp"
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/plan_command.hpp"
 #include "tesela/cli/simulate_command.hpp"
@@ -60,6 +61,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): options
         "tesela COMMAND --help explains a command. Under mpirun or srun the same commands run on several nodes.");
     int exit_code = tesela::cli::success;
     tesela::cli::add_geo_commands(app, exit_code);
+    tesela::cli::add_ordination_commands(app, exit_code);
     tesela::cli::add_dist_command(app, exit_code);
     tesela::cli::add_simulate_command(app, exit_code);
     tesela::cli::add_plan_command(app, exit_code);

@@ -1,0 +1,178 @@
+#include "tesela/apps/mds/correspondence.hpp"
+#include "tesela/apps/mds/ordination_plot.hpp"
+#include "tesela/apps/mds/placement.hpp"
+#include "tesela/base/error.hpp"
+#include "tesela/cli/geo_options.hpp"
+#include "tesela/cli/geo_run.hpp"
+#include "tesela/cli/help_groups.hpp"
+#include "tesela/cli/ordination_commands.hpp"
+#include "tesela/cli/ordination_options.hpp"
+#include "tesela/io/output_file.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <utility>
+
+namespace tesela::cli {
+namespace {
+
+constexpr const char* program = "tesela ca";
+
+struct CaCommand {
+    OrdinationOptions common;
+    std::string column_output;
+};
+
+/// Of the inertia, of each dimension that is known.
+std::vector<double> parts_of(const mds::Correspondence& analysis) {
+    std::vector<double> parts = analysis.inertias();
+    for (double& part : parts) part = analysis.inertia > 0 ? part / analysis.inertia : 0;
+    return parts;
+}
+
+Index degrees_of_freedom(const mds::Correspondence& analysis) {
+    return (analysis.decomposition.rows - 1) * (analysis.decomposition.cols - 1);
+}
+
+Json to_json(const CaCommand& options, const mds::Correspondence& analysis, const MatrixFile& counts) {
+    const mds::Decomposition& d = analysis.decomposition;
+    Json json{{"file", counts.name()}, {"rows", d.rows}, {"columns", d.cols}, {"dimensions", d.wanted}};
+    const std::vector<double> inertias = analysis.inertias();
+    json["singular_values"] =
+        std::vector<double>(d.values.begin(), d.values.begin() + static_cast<Index>(inertias.size()));
+    json["inertias"] = inertias;
+    const std::vector<double> parts = parts_of(analysis);
+    json["proportions"] = parts;
+    double sum = 0;
+    for (Index k = 0; k < d.wanted; ++k) sum += parts[static_cast<std::size_t>(k)];
+    json["goodness_of_fit"] = sum;
+    json["inertia"] = analysis.inertia;
+    json["total"] = d.total;
+    json["chi_square"] = analysis.chi_square;
+    json["degrees_of_freedom"] = degrees_of_freedom(analysis);
+    add_run(json, d);
+    add_files(json, options.common);
+    if (!options.column_output.empty()) json["column_output"] = options.column_output;
+    return json;
+}
+
+void print_table(const mds::Correspondence& analysis, const MatrixFile& counts) {
+    const mds::Decomposition& d = analysis.decomposition;
+    fmt::print("correspondence analysis of {} rows and {} columns, {}, {}\n", d.rows, d.cols, short_name(counts),
+               algorithm_words(d));
+    fmt::print("{:>9} {:>14} {:>12} {:>10} {:>10}\n", "dimension", "singular_value", "inertia", "proportion",
+               "cumulative");
+    const std::vector<double> inertias = analysis.inertias();
+    const std::vector<double> parts = parts_of(analysis);
+    double sum = 0;
+    for (std::size_t k = 0; k < static_cast<std::size_t>(d.wanted); ++k) {
+        sum += parts[k];
+        fmt::print("{:>9} {:>14.10f} {:>12.6g} {:>10.5f} {:>10.5f}\n", k + 1, d.values[k], inertias[k], parts[k], sum);
+    }
+    fmt::print("inertia {:.6g}, chi-square {:.7g} with {} degrees of freedom\n", analysis.inertia, analysis.chi_square,
+               degrees_of_freedom(analysis));
+}
+
+void write_plot(const CaCommand& options, const mds::Correspondence& analysis, const MatrixFile& counts,
+                const MatrixFile* new_rows, const std::vector<double>& placed) {
+    const mds::Decomposition& d = analysis.decomposition;
+    const std::vector<double> parts = parts_of(analysis);
+    mds::OrdinationPlot plot{.title = fmt::format("Correspondence analysis of {}", short_name(counts)),
+                             .x_label = axis_label("dimension", 0, parts[0]),
+                             .y_label = axis_label("dimension", 1, parts[1]),
+                             .points = {{.name = fmt::format("{} rows", d.rows),
+                                         .x = column_of(analysis.rows.coordinates, 0, d.rows),
+                                         .y = column_of(analysis.rows.coordinates, 1, d.rows),
+                                         .labels = counts.header().row_labels},
+                                        {.name = fmt::format("{} columns", d.cols),
+                                         .x = column_of(analysis.columns.coordinates, 0, d.cols),
+                                         .y = column_of(analysis.columns.coordinates, 1, d.cols),
+                                         .labels = counts.header().col_labels}}};
+    if (new_rows != nullptr)
+        plot.points.push_back({.name = fmt::format("{} new", new_rows->rows()),
+                               .x = column_of(placed, 0, new_rows->rows()),
+                               .y = column_of(placed, 1, new_rows->rows()),
+                               .labels = new_rows->header().row_labels});
+    write_file(options.common.plot, mds::draw_ordination(plot));
+}
+
+void write_files(const CaCommand& options, const mds::Correspondence& analysis, const MatrixFile& counts,
+                 const MatrixFile* new_rows) {
+    const OrdinationOptions& common = options.common;
+    std::vector<double> placed;
+    if (new_rows != nullptr) {
+        placed = mds::place(analysis, *new_rows);
+        mds::write(common.new_output,
+                   mds::coordinate_table("dim", placed, new_rows->header().row_labels, new_rows->rows()));
+    }
+    if (!common.output.empty())
+        mds::write(common.output, mds::profile_table(analysis.rows, counts.header().row_labels));
+    if (!options.column_output.empty())
+        mds::write(options.column_output, mds::profile_table(analysis.columns, counts.header().col_labels));
+    if (!common.plot.empty()) write_plot(options, analysis, counts, new_rows, placed);
+    if (!common.scree.empty())
+        write_file(common.scree, mds::draw_scree({.title = fmt::format("Inertias of {}", short_name(counts)),
+                                                  .value_label = "inertia",
+                                                  .values = analysis.inertias(),
+                                                  .parts = parts_of(analysis)}));
+}
+
+int run_ca(const CaCommand& options) {
+    const OrdinationOptions& common = options.common;
+    const OrdinationInput input = open_input(common);
+    const auto new_rows = open_new_rows(common, *input.matrix);
+    if (new_rows && new_rows->cols() != input.matrix->cols())
+        throw Error("{} has {} columns and {} has {}", new_rows->name(), new_rows->cols(), input.matrix->name(),
+                    input.matrix->cols());
+    mds::DecompositionOptions asked = decomposition_options(common, *input.matrix, mds::Analysis::correspondence, {});
+    check_outputs(common, asked, {options.column_output});
+    const auto engine = start_engine(common.run);
+    if (!common.run.quiet) print_notes(*engine, input.matrix->header().notes);
+    ProgressLine line(wants_progress(common.run));
+    asked.progress = [&](const std::string& text) { line.show([&] { return text; }); };
+    const mds::Correspondence analysis = mds::correspondence(*engine, *input.matrix, asked);
+    line.clear();
+    if (!is_first(*engine)) return success;
+    warn_of_error(analysis.decomposition, asked);
+    note_explained(analysis.decomposition, mds::Analysis::correspondence, asked);
+    write_files(options, analysis, *input.matrix, new_rows.get());
+    if (prints_table(common, {options.column_output})) return success;
+    if (common.run.json)
+        fmt::print("{}\n", to_json(options, analysis, *input.matrix).dump(2));
+    else
+        print_table(analysis, *input.matrix);
+    return success;
+}
+
+}  // namespace
+
+void add_ca_command(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<CaCommand>();
+    OrdinationOptions& common = options->common;
+    CLI::App* command = app.add_subcommand("ca", "Correspondence analysis of a table of counts");
+    const OrdinationHelp help{
+        .file = "Counts, such as how often a row and a column met: CSV, NumPy, or HDF5 as N.h5:/counts",
+        .output =
+            "CSV file for the rows: masses, distances, inertias, coordinates, contributions, squared cosines; - "
+            "is standard output",
+        .new_file = "Supplementary rows of counts, which are placed among the others and change nothing",
+        .plot = "SVG file for a picture of rows and columns in the first two dimensions"};
+    add_data_options(*command, common, help);
+    set_heading(*command, "Data");
+    add_dimension_options(*command, common);
+    set_heading(*command, "Method");
+    add_output_options(*command, common, help);
+    command->add_option("--column-output", options->column_output, "CSV file for the columns, as -o has the rows");
+    add_machine_options(*command, common);
+    add_example(*command, "tesela ca data/smoke.csv -o rows.csv --column-output columns.csv --plot smoke.svg");
+    command->callback([=, &exit_code] { exit_code = run_guarded(program, [&] { return run_ca(*options); }); });
+}
+
+void add_ordination_commands(CLI::App& app, int& exit_code) {
+    add_mds_command(app, exit_code);
+    add_pca_command(app, exit_code);
+    add_ca_command(app, exit_code);
+}
+
+}  // namespace tesela::cli

@@ -1,0 +1,212 @@
+#include "tesela/apps/mds/ordination_plot.hpp"
+#include "tesela/apps/mds/placement.hpp"
+#include "tesela/apps/mds/point_distances.hpp"
+#include "tesela/apps/mds/scaling.hpp"
+#include "tesela/base/error.hpp"
+#include "tesela/base/units.hpp"
+#include "tesela/cli/geo_options.hpp"
+#include "tesela/cli/geo_run.hpp"
+#include "tesela/cli/help_groups.hpp"
+#include "tesela/cli/ordination_commands.hpp"
+#include "tesela/cli/ordination_options.hpp"
+#include "tesela/io/output_file.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <utility>
+
+namespace tesela::cli {
+namespace {
+
+constexpr const char* program = "tesela mds";
+
+struct MdsCommand {
+    OrdinationOptions common;
+    std::string points;
+};
+
+/// The distances of all points, and of new ones from them.
+struct Distances {
+    std::unique_ptr<MatrixFile> all;
+    std::unique_ptr<MatrixFile> of_new;
+    std::vector<double> weights;
+    std::vector<std::string> notes;
+};
+
+Distances open_distances(const MdsCommand& options) {
+    if (options.common.file.empty() == options.points.empty())
+        throw Error("give a file of distances, or --from-points with one of points: one of the two");
+    OrdinationOptions common = options.common;
+    if (!options.points.empty()) common.file = options.points;
+    OrdinationInput input = open_input(common);
+    std::unique_ptr<MatrixFile> new_rows = open_new_rows(common, *input.matrix);
+    Distances result{.weights = std::move(input.weights), .notes = input.matrix->header().notes};
+    if (options.points.empty()) {
+        result.all = std::move(input.matrix);
+        result.of_new = std::move(new_rows);
+        return result;
+    }
+    result.all = mds::point_distances(*input.matrix);
+    if (new_rows) result.of_new = mds::point_distances(*new_rows, *input.matrix);
+    return result;
+}
+
+/// "0.7537543", or from where to where it is.
+std::string words(const mds::Interval& interval) {
+    if (interval.is_exact()) return fmt::format("{:.7g}", interval.low);
+    return fmt::format("between {:.7g} and {:.7g}", interval.low, interval.high);
+}
+
+Json number_or_ends(const mds::Interval& interval) {
+    if (interval.is_exact()) return interval.low;
+    return Json::array({interval.low, interval.high});
+}
+
+Json to_json(const MdsCommand& options, const mds::Scaling& scaling, const MatrixFile& distances) {
+    const mds::Decomposition& d = scaling.decomposition;
+    Json json{{"file", distances.name()}, {"n", d.rows}, {"dimensions", scaling.dimensions}};
+    json["eigenvalues"] = d.values;
+    Json parts = Json::array();
+    for (Index k = 0; k < scaling.dimensions; ++k) parts.push_back(mds::explained_part(d, mds::Analysis::scaling, k));
+    json["explained"] = std::move(parts);
+    json["goodness_of_fit"] = {number_or_ends(scaling.fit.of_magnitudes), number_or_ends(scaling.fit.of_positive)};
+    json["goodness_of_fit_is"] = scaling.fit.is_exact() ? "exact" : "interval";
+    const mds::NegativeEigenvalues negative = mds::negative_eigenvalues(d);
+    json["negative_eigenvalues"] = {
+        {"count", negative.count}, {"smallest", negative.smallest}, {"part", negative.part}};
+    add_run(json, d);
+    add_files(json, options.common);
+    return json;
+}
+
+void print_table(const mds::Scaling& scaling, const MatrixFile& distances) {
+    const mds::Decomposition& d = scaling.decomposition;
+    fmt::print("multidimensional scaling of {} points, {}, {}\n", d.rows, short_name(distances), algorithm_words(d));
+    fmt::print("{:>9} {:>14} {:>10} {:>10}\n", "dimension", "eigenvalue", "explained", "cumulative");
+    double sum = 0;
+    for (Index k = 0; k < d.wanted; ++k) {
+        const double part = mds::explained_part(d, mds::Analysis::scaling, k);
+        sum += part;
+        fmt::print("{:>9} {:>14.10g} {:>10.4f} {:>10.4f}\n", k + 1, d.values[static_cast<std::size_t>(k)], part, sum);
+    }
+    fmt::print("goodness of fit: {} of the sum of |eigenvalues|, {} of the positive ones\n",
+               words(scaling.fit.of_magnitudes), words(scaling.fit.of_positive));
+    const mds::NegativeEigenvalues negative = mds::negative_eigenvalues(d);
+    if (negative.count > 0)
+        fmt::print("negative eigenvalues: {} of {} known, the smallest {:.10g}; {:.2f} % of the sum of |eigenvalues|\n",
+                   negative.count, d.values.size(), negative.smallest, 100 * negative.part);
+}
+
+std::vector<double> parts_of(const mds::Decomposition& d) {
+    std::vector<double> parts;
+    for (Index k = 0; k < static_cast<Index>(d.values.size()); ++k)
+        parts.push_back(mds::explained_part(d, mds::Analysis::scaling, k));
+    return parts;
+}
+
+void write_plot(const MdsCommand& options, const mds::Scaling& scaling, const MatrixFile& distances,
+                const MatrixFile* of_new, const std::vector<double>& placed) {
+    const Index n = scaling.decomposition.rows;
+    if (scaling.dimensions < 2) throw Error("--plot draws two dimensions, and one eigenvalue at most is above 0");
+    const std::vector<double> parts = parts_of(scaling.decomposition);
+    mds::OrdinationPlot plot{.title = fmt::format("Multidimensional scaling of {}", short_name(distances)),
+                             .x_label = axis_label("dimension", 0, parts[0]),
+                             .y_label = axis_label("dimension", 1, parts[1]),
+                             .points = {{.name = fmt::format("{} points", n),
+                                         .x = column_of(scaling.coordinates, 0, n),
+                                         .y = column_of(scaling.coordinates, 1, n),
+                                         .labels = distances.header().row_labels}}};
+    if (of_new != nullptr)
+        plot.points.push_back({.name = fmt::format("{} new", of_new->rows()),
+                               .x = column_of(placed, 0, of_new->rows()),
+                               .y = column_of(placed, 1, of_new->rows()),
+                               .labels = of_new->header().row_labels});
+    write_file(options.common.plot, mds::draw_ordination(plot));
+}
+
+void write_files(const MdsCommand& options, const mds::Scaling& scaling, const Distances& distances) {
+    const OrdinationOptions& common = options.common;
+    std::vector<double> placed;
+    if (distances.of_new) {
+        placed = mds::place(scaling, *distances.of_new);
+        mds::write(common.new_output, mds::coordinate_table("dim", placed, distances.of_new->header().row_labels,
+                                                            distances.of_new->rows()));
+    }
+    if (!common.output.empty())
+        mds::write(common.output, mds::coordinate_table("dim", scaling.coordinates, distances.all->header().row_labels,
+                                                        scaling.decomposition.rows));
+    if (!common.plot.empty()) write_plot(options, scaling, *distances.all, distances.of_new.get(), placed);
+    if (!common.scree.empty())
+        write_file(common.scree, mds::draw_scree({.title = fmt::format("Eigenvalues of {}", short_name(*distances.all)),
+                                                  .value_label = "eigenvalue",
+                                                  .values = scaling.decomposition.values,
+                                                  .parts = parts_of(scaling.decomposition)}));
+}
+
+void note_dimensions(const mds::Scaling& scaling) {
+    const Index wanted = scaling.decomposition.wanted;
+    if (scaling.dimensions < wanted)
+        fmt::print(stderr, "note: of the first {} eigenvalues only {} {} above 0, and points have so many dimensions\n",
+                   wanted, scaling.dimensions, scaling.dimensions == 1 ? "is" : "are");
+}
+
+int run_mds(const MdsCommand& options) {
+    const OrdinationOptions& common = options.common;
+    Distances distances = open_distances(options);
+    if (distances.of_new && distances.of_new->cols() != distances.all->rows())
+        throw Error("{} has {} columns, where the distances of each new point from {} points are needed",
+                    distances.of_new->name(), distances.of_new->cols(), distances.all->rows());
+    mds::DecompositionOptions asked =
+        decomposition_options(common, *distances.all, mds::Analysis::scaling, distances.weights);
+    check_outputs(common, asked);
+    const auto engine = start_engine(common.run);
+    if (!common.run.quiet) print_notes(*engine, distances.notes);
+    ProgressLine line(wants_progress(common.run));
+    asked.progress = [&](const std::string& text) { line.show([&] { return text; }); };
+    const mds::Scaling scaling = mds::scale(*engine, *distances.all, asked);
+    line.clear();
+    if (!is_first(*engine)) return success;
+    warn_of_error(scaling.decomposition, asked);
+    note_explained(scaling.decomposition, mds::Analysis::scaling, asked);
+    note_dimensions(scaling);
+    write_files(options, scaling, distances);
+    if (prints_table(common)) return success;
+    if (common.run.json)
+        fmt::print("{}\n", to_json(options, scaling, *distances.all).dump(2));
+    else
+        print_table(scaling, *distances.all);
+    return success;
+}
+
+}  // namespace
+
+void add_mds_command(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<MdsCommand>();
+    OrdinationOptions& common = options->common;
+    CLI::App* command = app.add_subcommand(
+        "mds", "Multidimensional scaling: points whose distances are those of a matrix, as nearly as can be");
+    const OrdinationHelp help{
+        .file = "Distances between all points: CSV, NumPy, or HDF5 as D.h5:/distance",
+        .output = "CSV file for the coordinates, a row per point; - is standard output",
+        .new_file =
+            "Place new points among the old ones by their distances from these, a row per new point; with "
+            "--from-points rows of coordinates",
+        .plot = "SVG file for a picture of the first two dimensions"};
+    add_data_options(*command, common, help);
+    command->get_option("file")->required(false);
+    command->add_option("--from-points", options->points,
+                        "Instead: points, a row each, whose Euclidean distances are computed where they are needed");
+    add_weights_option(*command, common);
+    add_symmetry_options(*command, common);
+    set_heading(*command, "Data");
+    add_dimension_options(*command, common);
+    set_heading(*command, "Method");
+    add_output_options(*command, common, help);
+    add_machine_options(*command, common);
+    add_example(*command, "tesela mds data/eurodist.csv --dim 2 -o coords.csv --plot map.svg");
+    command->callback([=, &exit_code] { exit_code = run_guarded(program, [&] { return run_mds(*options); }); });
+}
+
+}  // namespace tesela::cli

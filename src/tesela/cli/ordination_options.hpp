@@ -1,0 +1,99 @@
+#pragma once
+
+#include "tesela/apps/mds/decomposition.hpp"
+#include "tesela/apps/mds/tables.hpp"
+#include "tesela/cli/output.hpp"
+#include "tesela/cli/run_options.hpp"
+#include "tesela/io/matrix_file.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace tesela::cli {
+
+/// What tesela mds, pca and ca take alike.
+struct OrdinationOptions {
+    std::string file;
+    std::vector<std::string> columns;
+    std::string labels;
+    std::string weights;
+    std::optional<Index> dimensions;
+    std::optional<int> iterations;
+    std::string memory = "0";
+    bool symmetrise = false;
+    mds::DecompositionOptions decomposition;
+    std::string output;
+    std::string new_file;
+    std::string new_output;
+    std::string plot;
+    std::string scree;
+    RunOptions run;
+};
+
+/// What a command has to say of its new points, for its help.
+struct OrdinationHelp {
+    const char* file;
+    const char* output;
+    const char* new_file;
+    const char* plot;
+};
+
+/// Add the options under their headings: the file and its part, what is computed, where results go, the machine.
+void add_data_options(CLI::App& command, OrdinationOptions& options, const OrdinationHelp& help);
+void add_weights_option(CLI::App& command, OrdinationOptions& options);
+void add_dimension_options(CLI::App& command, OrdinationOptions& options);
+void add_symmetry_options(CLI::App& command, OrdinationOptions& options);
+void add_output_options(CLI::App& command, OrdinationOptions& options, const OrdinationHelp& help);
+void add_machine_options(CLI::App& command, OrdinationOptions& options);
+
+/// The matrix of the options, the weights of its rows, and what a user should know of it.
+struct OrdinationInput {
+    std::unique_ptr<MatrixFile> matrix;
+    std::vector<double> weights;
+};
+[[nodiscard]] OrdinationInput open_input(const OrdinationOptions& options);
+
+/// The rows of --new, with the columns of the first matrix in its order where both name them; nothing without --new.
+[[nodiscard]] std::unique_ptr<MatrixFile> open_new_rows(const OrdinationOptions& options, const MatrixFile& first);
+
+/// What is asked of the decomposition. Throws Error where it makes no sense for this matrix.
+[[nodiscard]] mds::DecompositionOptions decomposition_options(const OrdinationOptions& options,
+                                                              const MatrixFile& matrix, mds::Analysis analysis,
+                                                              std::vector<double> weights);
+
+/// Throws Error unless all files can be written and pictures have two dimensions.
+void check_outputs(const OrdinationOptions& options, const mds::DecompositionOptions& decomposition,
+                   const std::vector<std::string>& others = {});
+
+/// Whether one of the results goes to standard output, so that nothing else is printed there.
+[[nodiscard]] bool prints_table(const OrdinationOptions& options, const std::vector<std::string>& others = {});
+
+/// On stderr: where an algorithm stopped early, and where fewer dimensions explain less than was asked for.
+void warn_of_error(const mds::Decomposition& d, const mds::DecompositionOptions& asked);
+void note_explained(const mds::Decomposition& d, mds::Analysis analysis, const mds::DecompositionOptions& asked);
+
+/// "by LAPACK" or "by block Krylov, error 2e-9, 7 passes"
+[[nodiscard]] std::string algorithm_words(const mds::Decomposition& d);
+
+/// How it was computed: algorithm, error_estimate, residual, passes, seconds, read_seconds.
+void add_run(Json& json, const mds::Decomposition& d);
+
+/// Files that were written.
+void add_files(Json& json, const OrdinationOptions& options);
+
+/// "dimension 1 (64.0 %)"
+[[nodiscard]] std::string axis_label(const char* name, Index k, double part);
+
+/// Column k of a matrix of so many rows.
+[[nodiscard]] std::vector<double> column_of(const std::vector<double>& values, Index k, Index rows);
+
+/// "data/eurodist.csv" without its folder.
+[[nodiscard]] std::string short_name(const MatrixFile& matrix);
+
+}  // namespace tesela::cli

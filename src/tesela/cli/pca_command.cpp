@@ -1,0 +1,171 @@
+#include "tesela/apps/mds/components.hpp"
+#include "tesela/apps/mds/ordination_plot.hpp"
+#include "tesela/apps/mds/placement.hpp"
+#include "tesela/base/error.hpp"
+#include "tesela/cli/geo_options.hpp"
+#include "tesela/cli/geo_run.hpp"
+#include "tesela/cli/help_groups.hpp"
+#include "tesela/cli/ordination_commands.hpp"
+#include "tesela/cli/ordination_options.hpp"
+#include "tesela/io/output_file.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <utility>
+
+namespace tesela::cli {
+namespace {
+
+constexpr const char* program = "tesela pca";
+
+struct PcaCommand {
+    OrdinationOptions common;
+    bool scaled = false;
+    std::string loadings;
+
+    [[nodiscard]] mds::Analysis analysis() const {
+        return scaled ? mds::Analysis::scaled_components : mds::Analysis::components;
+    }
+};
+
+Json to_json(const PcaCommand& options, const mds::Components& components, const MatrixFile& matrix) {
+    const mds::Decomposition& d = components.decomposition;
+    Json json{{"file", matrix.name()}, {"rows", d.rows}, {"columns", d.cols}, {"dimensions", d.wanted}};
+    json["singular_values"] = d.values;
+    json["standard_deviations"] = components.deviations;
+    json["proportions"] = components.proportions;
+    double sum = 0;
+    Json cumulative = Json::array();
+    for (const double part : components.proportions) cumulative.push_back(sum += part);
+    json["cumulative"] = std::move(cumulative);
+    json["goodness_of_fit"] = json["cumulative"][static_cast<std::size_t>(d.wanted - 1)];
+    json["center"] = components.centres;
+    if (!components.scales.empty()) json["scale"] = components.scales;
+    add_run(json, d);
+    add_files(json, options.common);
+    if (!options.loadings.empty()) json["loadings"] = options.loadings;
+    return json;
+}
+
+void print_table(const PcaCommand& options, const mds::Components& components, const MatrixFile& matrix) {
+    const mds::Decomposition& d = components.decomposition;
+    fmt::print("principal components of {} columns and {} rows, {}{}, {}\n", d.cols, d.rows, short_name(matrix),
+               options.scaled ? ", scaled" : "", algorithm_words(d));
+    fmt::print("{:>9} {:>18} {:>10} {:>10}\n", "component", "standard_deviation", "proportion", "cumulative");
+    double sum = 0;
+    for (std::size_t k = 0; k < static_cast<std::size_t>(d.wanted); ++k) {
+        sum += components.proportions[k];
+        fmt::print("{:>9} {:>18.8g} {:>10.5f} {:>10.5f}\n", k + 1, components.deviations[k], components.proportions[k],
+                   sum);
+    }
+}
+
+/// What the columns are called: by their labels, or V1, V2, …, as R does.
+std::vector<std::string> column_names(const MatrixFile& matrix) {
+    if (!matrix.header().col_labels.empty()) return matrix.header().col_labels;
+    std::vector<std::string> names;
+    for (Index j = 0; j < matrix.cols(); ++j) names.push_back(fmt::format("V{}", j + 1));
+    return names;
+}
+
+void write_plot(const PcaCommand& options, const mds::Components& components, const MatrixFile& matrix,
+                const MatrixFile* new_rows, const std::vector<double>& placed) {
+    const mds::Decomposition& d = components.decomposition;
+    mds::OrdinationPlot plot{.title = fmt::format("Principal components of {}", short_name(matrix)),
+                             .x_label = axis_label("PC", 0, components.proportions[0]),
+                             .y_label = axis_label("PC", 1, components.proportions[1]),
+                             .points = {{.name = fmt::format("{} rows", d.rows),
+                                         .x = column_of(components.scores, 0, d.rows),
+                                         .y = column_of(components.scores, 1, d.rows),
+                                         .labels = matrix.header().row_labels}},
+                             .arrows = {.name = "loadings",
+                                        .x = column_of(d.right, 0, d.cols),
+                                        .y = column_of(d.right, 1, d.cols),
+                                        .labels = column_names(matrix)}};
+    if (new_rows != nullptr)
+        plot.points.push_back({.name = fmt::format("{} new", new_rows->rows()),
+                               .x = column_of(placed, 0, new_rows->rows()),
+                               .y = column_of(placed, 1, new_rows->rows()),
+                               .labels = new_rows->header().row_labels});
+    write_file(options.common.plot, mds::draw_ordination(plot));
+}
+
+void write_files(const PcaCommand& options, const mds::Components& components, const MatrixFile& matrix,
+                 const MatrixFile* new_rows) {
+    const OrdinationOptions& common = options.common;
+    std::vector<double> placed;
+    if (new_rows != nullptr) {
+        placed = mds::place(components, *new_rows);
+        mds::write(common.new_output,
+                   mds::coordinate_table("PC", placed, new_rows->header().row_labels, new_rows->rows()));
+    }
+    if (!common.output.empty())
+        mds::write(common.output, mds::coordinate_table("PC", components.scores, matrix.header().row_labels,
+                                                        components.decomposition.rows));
+    if (!options.loadings.empty()) mds::write(options.loadings, mds::loading_table(components, column_names(matrix)));
+    if (!common.plot.empty()) write_plot(options, components, matrix, new_rows, placed);
+    if (common.scree.empty()) return;
+    std::vector<double> variances = components.deviations;
+    for (double& value : variances) value *= value;
+    write_file(common.scree, mds::draw_scree({.title = fmt::format("Components of {}", short_name(matrix)),
+                                              .value_label = "variance",
+                                              .values = std::move(variances),
+                                              .parts = components.proportions}));
+}
+
+int run_pca(const PcaCommand& options) {
+    const OrdinationOptions& common = options.common;
+    OrdinationInput input = open_input(common);
+    const auto new_rows = open_new_rows(common, *input.matrix);
+    if (new_rows && new_rows->cols() != input.matrix->cols())
+        throw Error("{} has {} columns and {} has {}", new_rows->name(), new_rows->cols(), input.matrix->name(),
+                    input.matrix->cols());
+    mds::DecompositionOptions asked =
+        decomposition_options(common, *input.matrix, options.analysis(), std::move(input.weights));
+    check_outputs(common, asked, {options.loadings});
+    const auto engine = start_engine(common.run);
+    if (!common.run.quiet) print_notes(*engine, input.matrix->header().notes);
+    ProgressLine line(wants_progress(common.run));
+    asked.progress = [&](const std::string& text) { line.show([&] { return text; }); };
+    const mds::Components components = mds::principal_components(
+        *engine, *input.matrix, options.scaled ? mds::ColumnScale::unit_deviation : mds::ColumnScale::as_they_are,
+        asked);
+    line.clear();
+    if (!is_first(*engine)) return success;
+    warn_of_error(components.decomposition, asked);
+    note_explained(components.decomposition, options.analysis(), asked);
+    write_files(options, components, *input.matrix, new_rows.get());
+    if (prints_table(common, {options.loadings})) return success;
+    if (common.run.json)
+        fmt::print("{}\n", to_json(options, components, *input.matrix).dump(2));
+    else
+        print_table(options, components, *input.matrix);
+    return success;
+}
+
+}  // namespace
+
+void add_pca_command(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<PcaCommand>();
+    OrdinationOptions& common = options->common;
+    CLI::App* command = app.add_subcommand("pca", "Principal components of the columns of a matrix");
+    const OrdinationHelp help{.file = "Observations, a row each: CSV, NumPy, or HDF5 as X.h5:/x",
+                              .output = "CSV file for the scores, a row per observation; - is standard output",
+                              .new_file = "Project these rows too, which have the same columns",
+                              .plot = "SVG file for a biplot of the first two components"};
+    add_data_options(*command, common, help);
+    add_weights_option(*command, common);
+    set_heading(*command, "Data");
+    command->add_flag("--scale", options->scaled, "Divide each column by its standard deviation first");
+    add_dimension_options(*command, common);
+    set_heading(*command, "Method");
+    add_output_options(*command, common, help);
+    command->add_option("--loadings", options->loadings, "CSV file for the loadings, a row per column");
+    add_machine_options(*command, common);
+    add_example(*command,
+                "tesela pca data/usarrests.csv --scale -o scores.csv --loadings loadings.csv --plot biplot.svg");
+    command->callback([=, &exit_code] { exit_code = run_guarded(program, [&] { return run_pca(*options); }); });
+}
+
+}  // namespace tesela::cli
