@@ -39,6 +39,8 @@ StreamedSpec checked(StreamedSpec spec) {
     if (symmetric && spec.tiling.row_cuts() != spec.tiling.col_cuts())
         throw Error("distances are a square matrix, its rows cut as its columns; this has {} x {} tiles", tiles.rows,
                     tiles.cols);
+    if ((spec.rule == BorderRule::none) != (spec.values != nullptr))
+        throw Error("a matrix is in memory and as it is, or read and centred");
     if (spec.columns < 1) throw Error("a product has at least 1 column; it is to have {}", spec.columns);
     check_owners(spec);
     check_rows(spec);
@@ -76,9 +78,13 @@ Matrix<double> vectors(Stream& s, const std::vector<Index>& cuts, Index columns,
 }  // namespace
 
 StreamedMatrix::StreamedMatrix(Stream& stream, StreamedSpec spec) : s_(stream), spec_(checked(std::move(spec))) {
+    make_borders();
+    if (spec_.values) {
+        use_memory();
+        return;
+    }
     make_tiles();
     if (spec_.reading.panel_tiles > 0) make_panels();
-    make_borders();
 }
 
 Matrix<double> StreamedMatrix::make_right(const char* name) const {
@@ -125,6 +131,17 @@ void StreamedMatrix::make_tiles() {
         }
         passing_of_.push_back(of_node[node][static_cast<std::size_t>(passed[node]++ % spec_.passing_rows)]);
     }
+}
+
+void StreamedMatrix::use_memory() {
+    // Tasks only read it.
+    auto* values = const_cast<double*>(spec_.values);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+    whole_ = std::make_unique<Matrix<double>>(
+        s_, spec_.tiling, spec_.compute,
+        over_array(values, spec_.tiling.size().i, spec_.tiling, MatrixOptions{.name = "A", .stored = spec_.stored}));
+    for (const auto* border : {&U_, &V_}) fill(s_, (*border)->view(), {});
+    for (const auto* factors : {&l_, &r_}) fill(s_, (*factors)->view(), {.off_diagonal = 1, .diagonal = 1});
+    centred_ = true;
 }
 
 void StreamedMatrix::make_panels() {

@@ -54,6 +54,9 @@ struct StreamedSpec {
     double degrees_of_freedom = 1;  ///< of a variance (`means_deviations`), over the sum of weights
     StreamedReading reading{};
     StreamingStep step = StreamingStep::priorities;
+    /// Where all of A is in the caller's memory, column by column (of which the stored half counts), on every node: it
+    /// is used as it is, the rule is `none`, and nothing is read.
+    const double* values = nullptr;
     /// Whether the corrections are also made to H, as paper 000 does (10), or only to products.
     enum class Centring : std::uint8_t { products, tiles_too } centring = Centring::products;
 };
@@ -74,8 +77,9 @@ public:
     [[nodiscard]] Matrix<double> make_right(const char* name) const;
     [[nodiscard]] Matrix<double> make_left(const char* name) const;
 
-    /// Reads F, adds up what U, V, l and r follow from, and Y := A·diag(r)⁻¹·X: X is taken as what A has already
-    /// scaled, which random numbers are as well. `between` is called between the phases of StreamingStep::sync.
+    /// Of a matrix that is read (StreamedSpec::values is not set): reads F, adds up what U, V, l and r follow from, and
+    /// Y := A·diag(r)⁻¹·X: X is taken as what A has already scaled, which random numbers are as well. `between` is
+    /// called between the phases of StreamingStep::sync.
     void first_product(const MatrixView<double>& X, const MatrixView<double>& Y,
                        const std::function<void()>& between = {});
 
@@ -86,7 +90,7 @@ public:
         const MatrixView<double>* transposed = nullptr;  ///< := Aᵀ·Y, in the same pass; not of a matrix that is halved
         const Scalar<double>* squares = nullptr;         ///< := the sum of the squares of all elements of A
     };
-    /// After first_product().
+    /// After first_product(), or of a matrix in memory.
     void pass(const Pass& pass);
 
     /// Sums that U, V, l and r follow from: means of H by rows and by columns, or sums (`masses`).
@@ -113,6 +117,7 @@ private:
     }
 
     void make_tiles();
+    void use_memory();
     void make_panels();
     void make_borders();
     void prepare();

@@ -145,7 +145,7 @@ void add_machine_options(CLI::App& command, OrdinationOptions& options) {
                     "(0: all stays)")
         ->capture_default_str()
         ->type_name("BYTES");
-    add_choice(command, "--overlap", options.decomposition.overlap, mds::overlap_names,
+    add_choice(command, "--overlap", options.decomposition.overlap, streaming_step_names,
                "What may overlap, each with all before it (paper 000, figure 9)");
     add_engine_options(command, options.run);
     command.get_option("--quiet")->group("Output");

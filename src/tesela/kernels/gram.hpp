@@ -50,6 +50,7 @@ extern const KernelOf<GramArguments, double, const double, const double, double,
 
 /// What U, V, l and r are made of.
 enum class BorderRule : std::uint8_t {
+    none,              ///< A is F
     distances,         ///< from weighted means of H: U = [1, o - s], V = [-s, 1], l = r = 1 or √weight (3)
     means,             ///< V = -(column means), U = 1, l = 1 or √weight, r = 1
     means_deviations,  ///< the same, r = 1/deviation

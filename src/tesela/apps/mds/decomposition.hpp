@@ -98,7 +98,8 @@ struct Decomposition {
     double residual = 0;        ///< the largest |A·v - value·u| relative to the largest value
     int passes = 0;
     double seconds = 0;
-    double read_seconds = 0;  ///< spent in reading, of all readers together
+    double first_seconds = 0;  ///< until all had been read and multiplied once
+    double read_seconds = 0;   ///< spent in reading, of all readers together
 };
 
 /// Decomposes what analysis makes of the file; every node calls it. Throws Error in one line where the file's values
@@ -113,6 +114,11 @@ struct Decomposition {
 /// The same by products with random numbers, streaming the file.
 [[nodiscard]] Decomposition decompose_randomly(Engine& engine, const MatrixFile& file, Analysis analysis,
                                                const DecompositionOptions& options);
+
+/// The largest eigenvalues of a symmetric matrix in memory, n x n, column by column, of which the lower triangle
+/// counts; by products with random numbers. Every node calls it with the same values.
+[[nodiscard]] Decomposition decompose_symmetric(Engine& engine, const double* values, Index n,
+                                                const DecompositionOptions& options);
 
 /// As many dimensions as the analysis of an m x n matrix can have: m - 1, min(m - 1, n) or min(m, n) - 1.
 [[nodiscard]] Index most_dimensions(Analysis analysis, Index rows, Index cols);

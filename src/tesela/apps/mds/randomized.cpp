@@ -1,13 +1,11 @@
 #include "tesela/algs/elementwise.hpp"
 #include "tesela/algs/streamed_matrix.hpp"
 #include "tesela/apps/mds/decomposition.hpp"
-#include "tesela/apps/mds/internal/krylov_basis.hpp"
+#include "tesela/apps/mds/internal/iteration.hpp"
 #include "tesela/apps/mds/internal/panel_source.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/random.hpp"
 #include "tesela/distribution/heterogeneous.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
@@ -42,6 +40,25 @@ Index chosen_tile(Index wanted, Index length, const Engine& engine) {
     constexpr Index most = 512;
     const Index rows = 4 * std::max<Index>(2, engine.total_workers());
     return std::min(length, std::clamp((length + rows - 1) / rows, least, most));
+}
+
+/// Columns of a block: those wanted and some more; all, where few are left.
+Index block_width(const DecompositionOptions& options, GridSize size) {
+    const Index wanted = options.explained ? std::min<Index>(options.dimensions, 10) : options.dimensions;
+    const Index columns = std::min({wanted + options.oversampling, size.rows, size.cols});
+    return 2 * columns > size.cols ? size.cols : columns;
+}
+
+/// Whole rows, dealt to the nodes in turns.
+Distribution equal_rows(GridSize tiles, Index nodes) {
+    return one_dimensional(tiles, std::vector<double>(static_cast<std::size_t>(nodes), 1.0));
+}
+
+void fill_with_normal(Stream& stream, const Matrix<double>& omega, std::uint64_t seed) {
+    const auto phase = stream.phase("omega");
+    generate(stream, omega.view(), [seed](Index i, Index j) {
+        return Random(seed).normal({static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(j)});
+    });
 }
 
 /// Equal parts of the file, one below the other: who reads what before StreamingStep::read_order.
@@ -85,7 +102,6 @@ private:
     /// Distances are symmetric; the steps before split_gram take all of them, as paper 000 does.
     [[nodiscard]] bool symmetric() const { return analysis_ == Analysis::scaling; }
     [[nodiscard]] Stored stored() const { return symmetric() ? Stored::lower : Stored::full; }
-    [[nodiscard]] Index width() const;
     [[nodiscard]] ElementType type() const {
         return file_.type() == StoredType::float32 ? ElementType::f32 : ElementType::f64;
     }
@@ -97,12 +113,7 @@ private:
     }
 
     Matrix<double> start();
-    BasisBlock multiplied(Matrix<double> Q);
-    [[nodiscard]] Index wanted(const SpectrumEstimate& estimate) const;
-    [[nodiscard]] bool is_enough(const SpectrumEstimate& estimate, int iteration) const;
     void add_sums(Decomposition& result);
-    void add_values(const SpectrumEstimate& estimate, Decomposition& result) const;
-    void add_vectors(const KrylovBasis& basis, Decomposition& result) const;
     /// What values of the streamed matrix, whose weights have the sum 1, are multiplied with.
     [[nodiscard]] double value_factor() const {
         if (options_.row_weights.empty()) return 1;
@@ -119,19 +130,8 @@ private:
     double weight_ = 0;
     std::vector<double> shift_;
     std::unique_ptr<StreamedMatrix> matrix_;
-    std::unique_ptr<Scalar<double>> squares_;
-    double frobenius_ = 0;
-    double trace_ = 0;
     int passes_ = 0;
 };
-
-/// Columns of a block: those wanted and some more; all, where few are left.
-Index Randomized::width() const {
-    const Index n = file_.cols();
-    const Index wanted = options_.explained ? std::min<Index>(options_.dimensions, 10) : options_.dimensions;
-    const Index columns = std::min(wanted + options_.oversampling, std::min(file_.rows(), n));
-    return 2 * columns > n ? n : columns;
-}
 
 StreamedSpec Randomized::spec() const {
     const Index rows = chosen_tile(options_.tile, file_.rows(), engine_);
@@ -139,7 +139,7 @@ StreamedSpec Randomized::spec() const {
     StreamedSpec spec{.tiling = Tiling::uniform({file_.rows(), file_.cols()}, {rows, cols}),
                       .stored = stored(),
                       .rule = border_rule(analysis_),
-                      .columns = width(),
+                      .columns = block_width(options_, {file_.rows(), file_.cols()}),
                       .reading = {.kernel = &PanelSource::kernel(type()),
                                   .source = &source_,
                                   .type = type(),
@@ -147,8 +147,7 @@ StreamedSpec Randomized::spec() const {
                                   .readers_per_node = options_.readers},
                       .step = options_.overlap};
     const GridSize tiles = spec.tiling.grid();
-    const std::vector<double> equal(static_cast<std::size_t>(engine_.node_count()), 1.0);
-    spec.compute = one_dimensional(tiles, equal);
+    spec.compute = equal_rows(tiles, engine_.node_count());
     spec.read =
         options_.overlap >= StreamingStep::read_order ? spec.compute : parts_of_the_file(tiles, engine_.node_count());
     for (const double w : options_.row_weights) spec.weights.push_back(w / weight_);
@@ -192,12 +191,7 @@ void Randomized::wait() { source_.require_ok(engine_, stream_.wait()); }
 /// The first block: random numbers, multiplied while the file is read.
 Matrix<double> Randomized::start() {
     const Matrix<double> omega = matrix_->make_right("Omega");
-    {
-        const auto phase = stream_.phase("omega");
-        generate(stream_, omega.view(), [seed = options_.seed](Index i, Index j) {
-            return Random(seed).normal({static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(j)});
-        });
-    }
+    fill_with_normal(stream_, omega, options_.seed);
     Matrix<double> Y = matrix_->make_left("Y");
     matrix_->first_product(omega, Y, [&] { wait(); });
     ++passes_;
@@ -210,47 +204,6 @@ Matrix<double> Randomized::start() {
     return Z;
 }
 
-/// A·Q, or Aᵀ·A·Q and A·Q.
-BasisBlock Randomized::multiplied(Matrix<double> Q) {
-    Matrix<double> Y = matrix_->make_left(symmetric() ? "Z" : "Y");
-    const MatrixView<double> X = Q;
-    const Scalar<double>* squares = nullptr;
-    if (!squares_) {
-        squares_ = std::make_unique<Scalar<double>>(stream_, MatrixOptions{.name = "squares"});
-        squares = squares_.get();
-    }
-    ++passes_;
-    if (symmetric()) {
-        matrix_->pass({.X = &X, .Y = Y, .squares = squares});
-        return {std::move(Q), std::move(Y), {}};
-    }
-    Matrix<double> Z = matrix_->make_right("Z");
-    const MatrixView<double> transposed = Z;
-    matrix_->pass({.X = &X, .Y = Y, .transposed = &transposed, .squares = squares});
-    return {std::move(Q), std::move(Z), std::make_optional(std::move(Y))};
-}
-
-/// How many values are to be right: those that were asked for, or that explain enough.
-Index Randomized::wanted(const SpectrumEstimate& estimate) const {
-    const Index known = static_cast<Index>(estimate.values.size());
-    const Index most = std::min(options_.dimensions, known);
-    if (!options_.explained) return most;
-    const double all = symmetric() ? trace_ : frobenius_;
-    double sum = 0;
-    for (Index k = 0; k < most; ++k) {
-        sum += std::max(0.0, estimate.values[static_cast<std::size_t>(k)]);
-        if (sum >= *options_.explained * all) return k + 1;
-    }
-    return most;
-}
-
-bool Randomized::is_enough(const SpectrumEstimate& estimate, int iteration) const {
-    if (passes_ >= options_.most_passes) return true;
-    if (!options_.tolerance) return iteration >= options_.iterations;
-    // Singular values are roots of what is estimated: half the relative error.
-    return estimate.error(wanted(estimate)) * (symmetric() ? 1 : 0.5) <= *options_.tolerance;
-}
-
 /// Sums over F, of what the matrix has of H.
 void Randomized::add_sums(Decomposition& result) {
     result.weight = weight_;
@@ -259,11 +212,10 @@ void Randomized::add_sums(Decomposition& result) {
         result.row_sums = gather(stream_, matrix_->row_sums().view());
         for (std::size_t i = 0; i < result.row_sums.size(); ++i) {
             const double l2 = options_.row_weights.empty() ? 1 : options_.row_weights[i];
-            trace_ += l2 * (total - 2 * result.row_sums[i]);  // the diagonal of H is 0
+            result.trace += l2 * (total - 2 * result.row_sums[i]);  // the diagonal of H is 0
             result.row_sums[i] *= -2 * weight_;
         }
         result.total = -2 * weight_ * weight_ * total;
-        result.trace = trace_;
         return;
     }
     std::vector<double> cols = gather(stream_, matrix_->col_sums().view());
@@ -285,66 +237,22 @@ void Randomized::add_sums(Decomposition& result) {
     if (analysis_ == Analysis::scaled_components) require_deviations(file_, means, result.col_squares, weight_);
 }
 
-void Randomized::add_values(const SpectrumEstimate& estimate, Decomposition& result) const {
-    result.wanted = wanted(estimate);
-    const double factor = value_factor();
-    const auto value = [&](double theta) { return factor * (symmetric() ? theta : std::sqrt(std::max(0.0, theta))); };
-    double rest = 0;
-    for (std::size_t k = 0; k < estimate.values.size(); ++k) {
-        const bool known = std::cmp_less(k, result.wanted) || estimate.errors[k] <= options_.tolerance.value_or(1e-8);
-        if (known)
-            result.values.push_back(value(estimate.values[k]));
-        else
-            rest = std::max(rest, std::abs(value(estimate.values[k])) + factor * estimate.residuals[k]);
-    }
-    result.rest_at_most = rest;
-    result.error_estimate = estimate.error(result.wanted) * (symmetric() ? 1 : 0.5);
-    result.residual = estimate.residual(result.wanted);
-}
-
-void Randomized::add_vectors(const KrylovBasis& basis, Decomposition& result) const {
-    const Index k = result.wanted;
-    std::vector<double> vectors = basis.vectors(k);
-    if (symmetric()) {
-        result.left = std::move(vectors);
-        return;
-    }
-    result.right = std::move(vectors);
-    result.left = basis.multiplied_vectors(k);
-    // A·v = σ·u: the length of each is its value, with all digits, where a root of an eigenvalue of Aᵀ·A has half.
-    for (Index c = 0; c < k; ++c) {
-        double* column = result.left.data() + c * result.rows;
-        const double length = std::sqrt(std::inner_product(column, column + result.rows, column, 0.0));
-        if (length > 0) std::for_each(column, column + result.rows, [=](double& x) { x /= length; });
-        result.values[static_cast<std::size_t>(c)] = length * value_factor();
-    }
-}
-
 Decomposition Randomized::run() {
     const Clock::time_point begin = Clock::now();
     Decomposition result{.rows = file_.rows(), .cols = file_.cols()};
     Matrix<double> first = start();
     wait();
+    result.first_seconds = seconds_since(begin);
     tell("the file has been read");
     add_sums(result);
-    const bool keeps_one = options_.algorithm == Algorithm::power;
-    KrylovBasis basis(stream_, keeps_one ? KrylovBasis::Keeps::last : KrylovBasis::Keeps::all);
-    basis.begin(std::move(first));
-    for (int iteration = 0;; ++iteration) {
-        basis.add(multiplied(basis.take_next()));
-        wait();
-        if (iteration == 0) frobenius_ = squares_->value(stream_).get();
-        const Index count = wanted(basis.estimate());
-        tell(fmt::format("pass {}: {} values to {:.1e}", passes_, count, basis.estimate().error(count)));
-        if (is_enough(basis.estimate(), iteration)) break;
-        basis.extend();
-    }
-    result.frobenius = frobenius_ * value_factor() * value_factor();
-    add_values(basis.estimate(), result);
-    add_vectors(basis, result);
-    fix_signs(result);
-    result.algorithm = options_.algorithm == Algorithm::power ? Algorithm::power : Algorithm::krylov;
-    result.passes = passes_;
+    Iteration iteration(stream_, {.matrix = *matrix_,
+                                  .of = symmetric() ? Iteration::Of::matrix : Iteration::Of::normal_matrix,
+                                  .options = options_,
+                                  .wait = [this] { wait(); },
+                                  .trace = result.trace / value_factor(),
+                                  .passes = passes_});
+    iteration.run(std::move(first));
+    iteration.report(value_factor(), result);
     result.read_seconds = source_.seconds(engine_);
     result.seconds = seconds_since(begin);
     return result;
@@ -357,6 +265,38 @@ Decomposition decompose_randomly(Engine& engine, const MatrixFile& file, Analysi
     validate(file, analysis, options);
     if (analysis == Analysis::scaling) require_symmetry(engine, file, options.symmetry, options.seed);
     return Randomized(engine, file, analysis, options).run();
+}
+
+Decomposition decompose_symmetric(Engine& engine, const double* values, Index n, const DecompositionOptions& options) {
+    const Clock::time_point begin = Clock::now();
+    Stream stream(engine, {.name = "eigenvalues"});
+    const Index tile = chosen_tile(options.tile, n, engine);
+    const Tiling tiling = Tiling::square(n, tile);
+    const Distribution owners = equal_rows(tiling.grid(), engine.node_count());
+    StreamedMatrix matrix(stream, {.tiling = tiling,
+                                   .stored = Stored::lower,
+                                   .read = owners,
+                                   .compute = owners,
+                                   .rule = BorderRule::none,
+                                   .columns = block_width(options, {n, n}),
+                                   .values = values});
+    Decomposition result{.rows = n, .cols = n};
+    for (Index i = 0; i < n; ++i) result.trace += values[i + i * n];
+    const auto wait = [&] {
+        if (const Status status = stream.wait(); !status.ok()) throw Error("{}", status.describe());
+    };
+    const Matrix<double> omega = matrix.make_right("Omega");
+    Matrix<double> first = matrix.make_left("Y");
+    fill_with_normal(stream, omega, options.seed);
+    const MatrixView<double> X = omega;
+    matrix.pass({.X = &X, .Y = first});
+    Iteration iteration(stream,
+                        {.matrix = matrix, .options = options, .wait = wait, .trace = result.trace, .passes = 1});
+    iteration.run(std::move(first));
+    iteration.report(1, result);
+    result.weight = static_cast<double>(n);
+    result.seconds = seconds_since(begin);
+    return result;
 }
 
 }  // namespace tesela::mds

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "tesela/algs/streamed_matrix.hpp"
+#include "tesela/apps/mds/decomposition.hpp"
+#include "tesela/apps/mds/internal/krylov_basis.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+namespace tesela::mds {
+
+/// Multiplies a basis until the wanted values are known as well as the options ask.
+class Iteration {
+public:
+    /// What the eigenvalues are of: A itself, or Aᵀ·A, whose roots are singular values of A.
+    enum class Of : std::uint8_t { matrix, normal_matrix };
+    struct Setting {
+        StreamedMatrix& matrix;
+        Of of = Of::matrix;
+        const DecompositionOptions& options;
+        std::function<void()> wait;  ///< for all that was submitted; throws Error where it failed
+        double trace = 0;            ///< of A, where it is the matrix
+        int passes = 0;              ///< that the first block took
+    };
+
+    Iteration(Stream& stream, Setting setting);
+
+    /// From a first block, whose columns need not be at right angles.
+    void run(Matrix<double> first);
+
+    /// What has come of it: values, the wanted vectors, their errors, the sum of squares of A and the passes. `factor`:
+    /// what values of A are to be multiplied with.
+    void report(double factor, Decomposition& result) const;
+
+private:
+    [[nodiscard]] bool symmetric() const { return setting_.of == Of::matrix; }
+    [[nodiscard]] BasisBlock multiplied(Matrix<double> Q);
+    [[nodiscard]] Index wanted() const;
+    /// Singular values are roots of what is estimated: half the relative error.
+    [[nodiscard]] double error(double estimated) const { return symmetric() ? estimated : 0.5 * estimated; }
+    [[nodiscard]] bool is_enough(int iteration) const;
+    void report_values(double factor, Decomposition& result) const;
+    void report_vectors(double factor, Decomposition& result) const;
+    void tell() const;
+
+    Stream& s_;
+    Setting setting_;
+    KrylovBasis basis_;
+    std::unique_ptr<Scalar<double>> squares_;
+    double frobenius_ = 0;
+    int passes_ = 0;
+};
+
+}  // namespace tesela::mds

@@ -1,0 +1,124 @@
+#include "tesela/apps/mds/internal/iteration.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace tesela::mds {
+
+Iteration::Iteration(Stream& stream, Setting setting)
+    : s_(stream),
+      setting_(std::move(setting)),
+      basis_(stream,
+             setting_.options.algorithm == Algorithm::power ? KrylovBasis::Keeps::last : KrylovBasis::Keeps::all),
+      passes_(setting_.passes) {}
+
+/// A·Q, or Aᵀ·A·Q and A·Q; with the first of them, the sum of squares.
+BasisBlock Iteration::multiplied(Matrix<double> Q) {
+    StreamedMatrix& A = setting_.matrix;
+    Matrix<double> Y = A.make_left(symmetric() ? "Z" : "Y");
+    const MatrixView<double> X = Q;
+    const Scalar<double>* squares = nullptr;
+    if (!squares_) {
+        squares_ = std::make_unique<Scalar<double>>(s_, MatrixOptions{.name = "squares"});
+        squares = squares_.get();
+    }
+    ++passes_;
+    if (symmetric()) {
+        A.pass({.X = &X, .Y = Y, .squares = squares});
+        return {std::move(Q), std::move(Y), {}};
+    }
+    Matrix<double> Z = A.make_right("Z");
+    const MatrixView<double> transposed = Z;
+    A.pass({.X = &X, .Y = Y, .transposed = &transposed, .squares = squares});
+    return {std::move(Q), std::move(Z), std::make_optional(std::move(Y))};
+}
+
+void Iteration::run(Matrix<double> first) {
+    basis_.begin(std::move(first));
+    for (int iteration = 0;; ++iteration) {
+        basis_.add(multiplied(basis_.take_next()));
+        setting_.wait();
+        if (iteration == 0) frobenius_ = squares_->value(s_).get();
+        tell();
+        if (is_enough(iteration)) return;
+        basis_.extend();
+    }
+}
+
+void Iteration::tell() const {
+    const DecompositionOptions& options = setting_.options;
+    if (!options.progress || s_.engine().this_node() != NodeId{0}) return;
+    options.progress(fmt::format("pass {}: {} values, error about {:.0e}", passes_, wanted(),
+                                 error(basis_.estimate().error(wanted()))));
+}
+
+/// How many values are to be right: those that were asked for, or that explain enough.
+Index Iteration::wanted() const {
+    const std::vector<double>& values = basis_.estimate().values;
+    const Index most = std::min(setting_.options.dimensions, static_cast<Index>(values.size()));
+    if (!setting_.options.explained) return most;
+    const double all = symmetric() ? setting_.trace : frobenius_;
+    double sum = 0;
+    for (Index k = 0; k < most; ++k) {
+        sum += std::max(0.0, values[static_cast<std::size_t>(k)]);
+        if (sum >= *setting_.options.explained * all) return k + 1;
+    }
+    return most;
+}
+
+bool Iteration::is_enough(int iteration) const {
+    const DecompositionOptions& options = setting_.options;
+    if (passes_ >= options.most_passes) return true;
+    if (!options.tolerance) return iteration >= options.iterations;
+    return error(basis_.estimate().error(wanted())) <= *options.tolerance;
+}
+
+void Iteration::report(double factor, Decomposition& result) const {
+    result.frobenius = frobenius_ * factor * factor;
+    result.passes = passes_;
+    result.algorithm = setting_.options.algorithm == Algorithm::power ? Algorithm::power : Algorithm::krylov;
+    report_values(factor, result);
+    report_vectors(factor, result);
+    fix_signs(result);
+}
+
+void Iteration::report_values(double factor, Decomposition& result) const {
+    const SpectrumEstimate& estimate = basis_.estimate();
+    result.wanted = wanted();
+    const auto value = [&](double theta) { return symmetric() ? theta : std::sqrt(std::max(0.0, theta)); };
+    double rest = 0;
+    for (std::size_t k = 0; k < estimate.values.size(); ++k) {
+        const double theta = estimate.values[k];
+        if (std::cmp_less(k, result.wanted) || estimate.errors[k] <= setting_.options.tolerance.value_or(1e-8))
+            result.values.push_back(factor * value(theta));
+        else
+            rest = std::max(rest, value(std::abs(theta) + estimate.residuals[k]));
+    }
+    result.rest_at_most = factor * rest;
+    result.error_estimate = error(estimate.error(result.wanted));
+    result.residual = estimate.residual(result.wanted);
+}
+
+void Iteration::report_vectors(double factor, Decomposition& result) const {
+    const Index k = result.wanted;
+    std::vector<double> vectors = basis_.vectors(k);
+    if (symmetric()) {
+        result.left = std::move(vectors);
+        return;
+    }
+    result.right = std::move(vectors);
+    result.left = basis_.multiplied_vectors(k);
+    // A·v = σ·u: the length of each is its value, with all digits, where a root of an eigenvalue of Aᵀ·A has half.
+    for (Index c = 0; c < k; ++c) {
+        double* column = result.left.data() + c * result.rows;
+        const double length = std::sqrt(std::inner_product(column, column + result.rows, column, 0.0));
+        if (length > 0) std::for_each(column, column + result.rows, [=](double& x) { x /= length; });
+        result.values[static_cast<std::size_t>(c)] = length * factor;
+    }
+}
+
+}  // namespace tesela::mds
