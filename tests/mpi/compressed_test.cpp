@@ -177,7 +177,9 @@ TEST(Nodes, CompressedCholeskySendsColumnsInSinglePrecisionAsSuch) {
         const ReceivedBytes bytes = bytes_of_cholesky(c);
         EXPECT_EQ(bytes.received, bytes.expected) << c.name();
         EXPECT_GT(bytes.singles, 0.1) << c.name();
-        if (engine().node_count() > 1) EXPECT_LT(bytes.all, in_double_precision) << c.name();
+        if (engine().node_count() > 1) {
+            EXPECT_LT(bytes.all, in_double_precision) << c.name();
+        }
     }
 }
 
@@ -192,7 +194,9 @@ TEST(Nodes, CompressedTilesTravelWithMoreColumnsWhereThatIsAskedFor) {
                 const ReceivedBytes padded = bytes_of_cholesky(c);
                 EXPECT_EQ(padded.received, padded.expected) << c.name();
                 EXPECT_LE(padded.all, padded.dense * 1.01) << c.name();
-                if (engine().node_count() > 1) EXPECT_GT(padded.all, least) << c.name();
+                if (engine().node_count() > 1) {
+                    EXPECT_GT(padded.all, least) << c.name();
+                }
                 LargestDifference difference;
                 for (std::size_t at = 0; at < exact.factor.size(); ++at)
                     difference.add(padded.factor[at] - exact.factor[at]);
