@@ -121,11 +121,10 @@ TEST(StepCounts, WithRanksCountTheWorkThatIsLeft) {
     const StepCounts counts = count_steps(recorded(application, 1), application.steps, low_ranks());
     std::map<std::string, double> ratios;
     for (const TaskType& type : counts.types) ratios[type.kernel] = type.ratio;
-    // 21 of 28 tiles have 2·24/960 of their bytes, and 8 for the rank; the products of low rank 36·nb·k² of 2·nb³
-    // operations.
-    const double bytes = 2 * 24 / 960.0 + 1 / (960.0 * 960.0);
-    EXPECT_DOUBLE_EQ(ratios["dcmg"], (7 + 21 * bytes) / 28);
+    // All covariances are computed; products of low rank are 36·nb·k² of 2·nb³ operations.
+    EXPECT_DOUBLE_EQ(ratios["dcmg"], 1);
     EXPECT_DOUBLE_EQ(ratios["dpotrf"], 1);
+    EXPECT_DOUBLE_EQ(ratios["dsyrk"], 24 / 960.0 + 4 * std::pow(24 / 960.0, 2));
     EXPECT_DOUBLE_EQ(ratios["dtrsm"], 24 / 960.0);
     EXPECT_DOUBLE_EQ(ratios["dgemm"], 18 * std::pow(24 / 960.0, 2));
     for (std::size_t t = 0; t < counts.types.size(); ++t) {
@@ -133,11 +132,10 @@ TEST(StepCounts, WithRanksCountTheWorkThatIsLeft) {
         for (Index s = 0; s < counts.steps; ++s) all += counts.amount(s, t);
         EXPECT_NEAR(all, counts.types[t].amount(), 1e-9 * all);
     }
-    EXPECT_DOUBLE_EQ(counts.amount(0, 0), 1 + bytes);  // tile (0,0) is whole, (1,0) is not
     EXPECT_EQ(counts.count(0, 0), 2);
 }
 
-// The future work of paper 000: updates shrink more than generation does, so more of the time is generation's, and less
+// The future work of paper 000: updates shrink and generation does not, so more of the time is generation's, and less
 // of the second phase is for GPUs alone.
 TEST(Planner, WithRanksGenerationIsHeavierAgainstTheRest) {
     const PaperScenario dense;
@@ -145,7 +143,7 @@ TEST(Planner, WithRanksGenerationIsHeavierAgainstTheRest) {
     const PhaseModel model{.counts = counts, .groups = resource_groups(dense.nodes, counts)};
     const PhaseSolution solution = solve_phases(model);
     ASSERT_EQ(solution.outcome, lp::Outcome::optimal);
-    EXPECT_LT(solution.ideal, 0.5 * dense.solution.ideal);
+    EXPECT_LT(solution.ideal, 0.85 * dense.solution.ideal);
     EXPECT_GT(solution.first_ends.back() / solution.ideal, dense.solution.first_ends.back() / dense.solution.ideal);
     const std::vector<double> before = phase_powers(dense.model, dense.solution, Part::second, 4);
     const std::vector<double> after = phase_powers(model, solution, Part::second, 4);
@@ -176,11 +174,10 @@ TEST(Planner, PlansForRanksAreSimulatedWithThemAndKeepToTheirBound) {
     const Planned dense = make_plan(application, nodes, options);
     options.simulation.ranks = low_ranks();
     const Planned low = make_plan(application, nodes, options);
-    EXPECT_LT(low.lower_bound, dense.lower_bound);
-    for (const Strategy& strategy : low.strategies) {
+    EXPECT_LE(low.lower_bound, dense.lower_bound);
+    for (const Strategy& strategy : low.strategies)
         EXPECT_GE(strategy.simulated.makespan, low.lower_bound * (1 - 1e-9)) << strategy.name;
-        EXPECT_LT(strategy.simulated.makespan, dense.chosen().simulated.makespan) << strategy.name;
-    }
+    EXPECT_LT(low.chosen().simulated.makespan, dense.chosen().simulated.makespan);
     EXPECT_NE(low.chosen().distributions, dense.chosen().distributions);
 }
 
