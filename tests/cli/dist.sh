@@ -76,9 +76,9 @@ bad_dist "ranks of half a matrix" "the lower triangle of A alone, and lu works o
 bad_dist "ranks and a density" "excludes" make bce --tiles 16 --count 4 --density dense --ranks low.trace
 bad_dist "ranks of no trace" "is not a trace" make bce --tiles 16 --count 4 --ranks dense.json
 bad_dist "ranks of no file" "cannot read" make bce --tiles 16 --count 4 --ranks nothing.trace
-head -c $(($(stat -c %s low.trace) - 100)) low.trace >cut.trace
-expect 0 "ranks of a trace that was cut" "$tesela" dist make bce --tiles 16 --count 4 --ranks cut.trace -o cut.json
-holds "ranks of a trace that was cut" err "warning: cut.trace: the run did not end properly"
+cp low.trace part.trace
+expect 0 "ranks of a part of a trace" "$tesela" dist make bce --tiles 16 --count 4 --ranks part.trace -o part.json
+holds "ranks of a part of a trace" err "warning: part.trace.1: the trace of node 1 is missing"
 expect 0 "a trace without ranks" "$tesela" simulate cholesky --platform sdumont-gsl --nodes 2sdc --tiles 16 --trace dense.trace
 bad_dist "ranks of dense tiles" "has no ranks: it is the trace of a run in which no tile was compressed" make bce --tiles 16 --count 4 --ranks dense.trace
 
