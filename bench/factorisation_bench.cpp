@@ -8,7 +8,9 @@
 #include "tesela/algs/cholesky.hpp"
 #include "tesela/algs/elementwise.hpp"
 #include "tesela/algs/lu.hpp"
+#include "tesela/algs/qr.hpp"
 #include "tesela/algs/solve.hpp"
+#include "tesela/algs/tile_size.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/largest_difference.hpp"
 #include "tesela/distribution/families.hpp"
@@ -25,33 +27,66 @@ void dpotrf_(const char*, const int*, double*, const int*, int*);
 void spotrf_(const char*, const int*, float*, const int*, int*);
 void dgetrf_(const int*, const int*, double*, const int*, int*, int*);
 void sgetrf_(const int*, const int*, float*, const int*, int*, int*);
+void dgeqrf_(const int*, const int*, double*, const int*, double*, double*, const int*, int*);
+void sgeqrf_(const int*, const int*, float*, const int*, float*, float*, const int*, int*);
 }
 
 namespace tesela::bench {
 namespace {
 
-/// Symmetric, positive definite and diagonally dominant, so that one matrix serves both factorisations.
+/// Symmetric, positive definite and diagonally dominant, so that one matrix serves all factorisations.
 double element(const void*, ElementIndex at) {
     const auto gap = static_cast<double>(std::abs(at.i - at.j));
     return at.i == at.j ? 32.0 : 1.0 / (1.0 + gap);
 }
 
-double flops(Factorisation which, Index n) {
-    const double cube = std::pow(static_cast<double>(n), 3);
-    return which == Factorisation::cholesky ? cube / 3 : 2 * cube / 3;
+double flops(Factorisation which, ElementIndex size) {
+    const auto n = static_cast<double>(std::min(size.i, size.j));
+    switch (which) {
+        case Factorisation::cholesky: return n * n * n / 3;
+        case Factorisation::lu: return 2 * n * n * n / 3;
+        case Factorisation::qr: return 2 * n * n * (static_cast<double>(std::max(size.i, size.j)) - n / 3);
+    }
+    return 0;
+}
+
+ElementIndex size_of(const FactorisationOptions& options) {
+    return {options.rows == 0 ? options.n : options.rows, options.n};
 }
 
 template <class T>
-std::vector<T> whole_matrix(Index n) {
-    std::vector<T> a(static_cast<std::size_t>(n * n));
-    for (Index j = 0; j < n; ++j)
-        for (Index i = 0; i < n; ++i) a[static_cast<std::size_t>(i + j * n)] = static_cast<T>(element(nullptr, {i, j}));
+std::vector<T> whole_matrix(ElementIndex size) {
+    std::vector<T> a(static_cast<std::size_t>(size.i * size.j));
+    for (Index j = 0; j < size.j; ++j)
+        for (Index i = 0; i < size.i; ++i)
+            a[static_cast<std::size_t>(i + j * size.i)] = static_cast<T>(element(nullptr, {i, j}));
     return a;
 }
 
+/// With the room that it asks for.
 template <class T>
-void lapack(Factorisation which, Index order, std::vector<T>& a) {
-    const int n = static_cast<int>(order);
+void lapack_qr(ElementIndex size, std::vector<T>& a) {
+    const int m = static_cast<int>(size.i);
+    const int n = static_cast<int>(size.j);
+    int info = 0;
+    std::vector<T> tau(static_cast<std::size_t>(std::min(m, n)));
+    const auto call = [&](T* work, int room) {
+        if constexpr (sizeof(T) == 8)
+            dgeqrf_(&m, &n, a.data(), &m, tau.data(), work, &room, &info);
+        else
+            sgeqrf_(&m, &n, a.data(), &m, tau.data(), work, &room, &info);
+        if (info != 0) throw Error("LAPACK failed with {}", info);
+    };
+    T wanted{};
+    call(&wanted, -1);
+    std::vector<T> work(static_cast<std::size_t>(wanted));
+    call(work.data(), static_cast<int>(wanted));
+}
+
+template <class T>
+void lapack(Factorisation which, ElementIndex size, std::vector<T>& a) {
+    if (which == Factorisation::qr) return lapack_qr(size, a);
+    const int n = static_cast<int>(size.j);
     int info = 0;
     std::vector<int> pivots(static_cast<std::size_t>(n));
     if constexpr (sizeof(T) == 8) {
@@ -77,6 +112,18 @@ void product(Index order, const std::vector<T>& a, const std::vector<T>& b, std:
         cblas_sgemm(CblasColMajor, CblasNoTrans, CblasTrans, n, n, n, 1, a.data(), n, b.data(), n, 0, c.data(), n);
 }
 
+Tiling tiling_of(const StarpuEngine& engine, Factorisation which, const FactorisationOptions& options) {
+    if (which != Factorisation::qr) return Tiling::square(options.n, cli::tile_size(options.run, options.n, engine));
+    const ElementIndex size = size_of(options);
+    if (cli::is_automatic_tile(options.run.tile)) return qr_tiling(size, engine.total_workers());
+    const Index tile = cli::parse_tile(options.run.tile);
+    return Tiling::uniform(size, {tile, tile});
+}
+
+Operation operation_of(Factorisation which) {
+    return which == Factorisation::cholesky ? Operation::cholesky : Operation::lu;
+}
+
 /// Our factorisation, LAPACK's and a product on one engine, each timed on its own.
 template <class T>
 class Contest {
@@ -85,24 +132,19 @@ public:
         : engine_(engine),
           which_(which),
           options_(options),
-          tile_(cli::tile_size(options.run, options.n, engine)),
           stream_(engine),
-          tiling_(Tiling::square(options.n, tile_)),
-          matrix_(stream_, tiling_,
-                  cli::distribution(options.run, tiling_.grid(), engine,
-                                    which == Factorisation::cholesky ? Operation::cholesky : Operation::lu),
+          tiling_(tiling_of(engine, which, options)),
+          matrix_(stream_, tiling_, cli::distribution(options.run, tiling_.grid(), engine, operation_of(which)),
                   {.stored = which == Factorisation::cholesky ? Stored::lower : Stored::full}) {}
 
-    [[nodiscard]] Index tile() const { return tile_; }
+    [[nodiscard]] const Tiling& tiling() const { return tiling_; }
 
     double ours() {
+        factors_.reset();
         generate(stream_, matrix_.view(), {element});
         stream_.wait();
         const double seconds = seconds_of([&] {
-            if (which_ == Factorisation::cholesky)
-                cholesky(stream_, matrix_);
-            else
-                lu(stream_, matrix_);
+            factorise();
             const Status status = stream_.wait();
             if (!status.ok()) throw Error("{}", status.describe());
         });
@@ -120,12 +162,12 @@ public:
         return seconds;
     }
     double lapack_seconds() {
-        std::vector<T> a = whole_matrix<T>(options_.n);
-        return theirs([&] { lapack(which_, options_.n, a); });
+        std::vector<T> a = whole_matrix<T>(size_of(options_));
+        return theirs([&] { lapack(which_, size_of(options_), a); });
     }
     double product_seconds(Index order) {
         if (product_a_.size() != static_cast<std::size_t>(order * order)) {
-            product_a_ = whole_matrix<T>(order);
+            product_a_ = whole_matrix<T>({order, order});
             product_c_ = product_a_;
         }
         return theirs([&] { product(order, product_a_, product_a_, product_c_); });
@@ -142,25 +184,11 @@ public:
         return best.seconds();
     }
 
-    /// ‖b − A·x‖∞ / (‖A‖∞·‖x‖∞·n·eps) for b = A·1, x from our factors.
+    /// ‖b − A·x‖∞ / (‖A‖∞·‖x‖∞·n·eps) for b = A·1, x from our factors; of QR ‖b − Q·R·1‖∞ / (‖A‖∞·n·eps).
     double residual() {
-        const Index n = options_.n;
-        const std::vector<double> b = times(std::vector<double>(static_cast<std::size_t>(n), 1.0));
-        const Tiling column = tiling_.with_columns(1, 1);
-        Matrix<T> x(stream_, column, along_diagonal(matrix_.distribution(), 1), {.name = "x"});
-        generate(stream_, x.view(),
-                 {[](const void* v, ElementIndex at) {
-                      return (*static_cast<const std::vector<double>*>(v))[static_cast<std::size_t>(at.i)];
-                  },
-                  &b});
-        if (which_ == Factorisation::cholesky)
-            solve_cholesky(stream_, matrix_.view(), x.view());
-        else
-            solve_lu(stream_, matrix_.view(), x.view());
-        const std::vector<T> solved = gather(stream_, x.view());
-        stream_.wait();
-        const std::vector<double> wide(solved.begin(), solved.end());
-        const std::vector<double> back = times(wide);
+        const std::vector<double> ones(static_cast<std::size_t>(options_.n), 1.0);
+        const std::vector<double> b = times(ones);
+        const std::vector<double> back = which_ == Factorisation::qr ? product_of_factors() : times(solution(b));
         LargestDifference worst;
         double norm_a = 0;
         for (std::size_t i = 0; i < b.size(); ++i) {
@@ -168,35 +196,91 @@ public:
             norm_a = std::max(norm_a, b[i]);  // all elements are positive: b holds the row sums
         }
         return worst.value() /
-               (norm_a * static_cast<double>(n) * static_cast<double>(std::numeric_limits<T>::epsilon()));
+               (norm_a * static_cast<double>(options_.n) * static_cast<double>(std::numeric_limits<T>::epsilon()));
     }
 
-    /// The largest difference of our factor from LAPACK's, over n·eps·max|A|. Cholesky only: LAPACK's LU pivots.
+    /// The largest difference of our factor from LAPACK's, of R in absolute values, over n·eps·max|A|. Not of LU, where
+    /// LAPACK pivots.
     std::optional<double> difference() {
-        constexpr Index largest = 4000;
-        if (which_ != Factorisation::cholesky || options_.n > largest) return std::nullopt;
-        const std::vector<T> factor = gather(stream_, matrix_.lower());
+        constexpr Index largest = 16'000'000;
+        const auto [m, n] = size_of(options_);
+        if (which_ == Factorisation::lu || m * n > largest) return std::nullopt;
+        const bool lower = which_ == Factorisation::cholesky;
+        const std::vector<T> factor = gather(stream_, lower ? matrix_.lower() : matrix_.view());
         stream_.wait();
-        std::vector<T> expected = whole_matrix<T>(options_.n);
-        lapack(which_, options_.n, expected);
+        std::vector<T> expected = whole_matrix<T>({m, n});
+        lapack(which_, {m, n}, expected);
         LargestDifference worst;
-        for (Index j = 0; j < options_.n; ++j)
-            for (Index i = j; i < options_.n; ++i) {
-                const auto at = static_cast<std::size_t>(i + j * options_.n);
-                worst.add(static_cast<double>(factor[at]) - static_cast<double>(expected[at]));
+        for (Index j = 0; j < n; ++j)
+            for (Index i = lower ? j : 0; i < (lower ? n : std::min(m, j + 1)); ++i) {
+                const auto at = static_cast<std::size_t>(i + j * m);
+                const auto ours = static_cast<double>(factor[at]);
+                const auto theirs = static_cast<double>(expected[at]);
+                worst.add(lower ? ours - theirs : std::abs(ours) - std::abs(theirs));
             }
-        return worst.value() /
-               (32.0 * static_cast<double>(options_.n) * static_cast<double>(std::numeric_limits<T>::epsilon()));
+        return worst.value() / (32.0 * static_cast<double>(n) * static_cast<double>(std::numeric_limits<T>::epsilon()));
     }
 
 private:
+    void factorise() {
+        switch (which_) {
+            case Factorisation::cholesky: cholesky(stream_, matrix_); break;
+            case Factorisation::lu: lu(stream_, matrix_); break;
+            case Factorisation::qr: factors_.emplace(qr(stream_, matrix_.view())); break;
+        }
+    }
+
+    /// A column with these first elements and zeros below, cut as the rows of A; the vector outlives the next wait.
+    Matrix<T> column(const std::vector<double>& elements) {
+        const Tiling tiling = tiling_.with_columns(1, 1);
+        const Distribution owners = tabulate(tiling.grid(), engine_.node_count(), [&](Index i, Index) {
+            return matrix_(i, std::min(i, matrix_.tile_cols() - 1)).owner().number();
+        });
+        Matrix<T> x(stream_, tiling, owners, {.name = "x"});
+        generate(stream_, x.view(),
+                 {[](const void* v, ElementIndex at) {
+                      const auto& values = *static_cast<const std::vector<double>*>(v);
+                      return std::cmp_less(at.i, values.size()) ? values[static_cast<std::size_t>(at.i)] : 0.0;
+                  },
+                  &elements});
+        return x;
+    }
+    std::vector<double> values_of(const Matrix<T>& x) {
+        const std::vector<T> values = gather(stream_, x.view());
+        stream_.wait();
+        return {values.begin(), values.end()};
+    }
+    /// A⁻¹·b.
+    std::vector<double> solution(const std::vector<double>& b) {
+        const Matrix<T> x = column(b);
+        if (which_ == Factorisation::cholesky)
+            solve_cholesky(stream_, matrix_.view(), x.view());
+        else
+            solve_lu(stream_, matrix_.view(), x.view());
+        return values_of(x);
+    }
+    /// Q·(R·1).
+    std::vector<double> product_of_factors() {
+        const Tiling tiling = tiling_of_r(matrix_.view());
+        const Matrix<T> R(stream_, tiling, squarest_block_cyclic(tiling.grid(), engine_.node_count()), {.name = "R"});
+        copy_r(stream_, *factors_, R.view());
+        const std::vector<T> r = gather(stream_, R.view());
+        const Index order = tiling.size().i;
+        std::vector<double> sums(static_cast<std::size_t>(order), 0);
+        for (std::size_t at = 0; at < r.size(); ++at) sums[at % sums.size()] += static_cast<double>(r[at]);
+        const Matrix<T> x = column(sums);
+        multiply_q(stream_, *factors_, Op::none, x.view());
+        return values_of(x);
+    }
+
     /// A·x by its closed form.
     [[nodiscard]] std::vector<double> times(const std::vector<double>& x) const {
-        std::vector<double> y(x.size(), 0);
-        const auto n = static_cast<Index>(x.size());
-        std::vector<double> by_gap(x.size());
-        for (Index gap = 0; gap < n; ++gap) by_gap[static_cast<std::size_t>(gap)] = element(nullptr, {gap, 0});
-        for (Index i = 0; i < n; ++i) {
+        const auto [m, n] = size_of(options_);
+        std::vector<double> y(static_cast<std::size_t>(m), 0);
+        std::vector<double> by_gap(static_cast<std::size_t>(std::max(m, n)));
+        for (Index gap = 0; gap < std::max(m, n); ++gap)
+            by_gap[static_cast<std::size_t>(gap)] = element(nullptr, {gap, 0});
+        for (Index i = 0; i < m; ++i) {
             double sum = 0;
             for (Index j = 0; j < n; ++j)
                 sum += by_gap[static_cast<std::size_t>(std::abs(i - j))] * x[static_cast<std::size_t>(j)];
@@ -208,15 +292,17 @@ private:
     StarpuEngine& engine_;
     Factorisation which_;
     const FactorisationOptions& options_;
-    Index tile_;
     Stream stream_;
     Tiling tiling_;
     Matrix<T> matrix_;
+    std::optional<QrFactors<T>> factors_;
     std::vector<T> product_a_;
     std::vector<T> product_c_;
 };
 
-double gigaflops(Factorisation which, Index n, double seconds) { return 1e-9 * flops(which, n) / seconds; }
+double gigaflops(Factorisation which, const FactorisationOptions& options, double seconds) {
+    return 1e-9 * flops(which, size_of(options)) / seconds;
+}
 
 /// What is measured beside our factorisation: on one node LAPACK's and a product, on several ScaLAPACK's Cholesky.
 template <class T>
@@ -246,7 +332,7 @@ public:
     void report(double our_gflops, nlohmann::ordered_json& result) const {
         if (scalapack_) report_scalapack(our_gflops, result);
         if (!lapack_) return;
-        const double lapack_gflops = gigaflops(which_, options_.n, lapack_best_.seconds());
+        const double lapack_gflops = gigaflops(which_, options_, lapack_best_.seconds());
         const double gemm_gflops = 1e-9 * product_rate_;
         result["lapack_seconds"] = lapack_best_.seconds();
         result["lapack_gflops"] = lapack_gflops;
@@ -260,7 +346,7 @@ public:
 private:
     void report_scalapack(double our_gflops, nlohmann::ordered_json& result) const {
         const auto& [seconds, setting] = scalapack_->best();
-        const double scalapack_gflops = gigaflops(which_, options_.n, seconds);
+        const double scalapack_gflops = gigaflops(which_, options_, seconds);
         result["scalapack_seconds"] = seconds;
         result["scalapack_gflops"] = scalapack_gflops;
         result["scalapack_grid"] = fmt::format("{}x{}", setting.grid.rows, setting.grid.cols);
@@ -286,12 +372,19 @@ nlohmann::ordered_json run(StarpuEngine& engine, Factorisation which, const Fact
         ours.add(contest.ours());
         rivals.run(contest);
     }
-    const double gflops = gigaflops(which, options.n, ours.seconds());
+    const double gflops = gigaflops(which, options, ours.seconds());
     const double residual = contest.residual();
-    nlohmann::ordered_json result{
-        {"n", options.n},         {"nodes", engine.node_count()},       {"workers", engine.worker_count()},
-        {"tile", contest.tile()}, {"repetitions", options.repetitions}, {"seconds", ours.seconds()},
-        {"gflops", gflops}};
+    const Tiling& tiling = contest.tiling();
+    nlohmann::ordered_json result;
+    if (which == Factorisation::qr) result["rows"] = size_of(options).i;
+    result["n"] = options.n;
+    result["nodes"] = engine.node_count();
+    result["workers"] = engine.worker_count();
+    result["tile"] = tiling.rows(0);
+    if (tiling.cols(0) != tiling.rows(0)) result["tile_columns"] = tiling.cols(0);
+    result["repetitions"] = options.repetitions;
+    result["seconds"] = ours.seconds();
+    result["gflops"] = gflops;
     rivals.report(gflops, result);
     result["residual"] = residual;
     // c·n·eps: what rounding may leave.
@@ -312,6 +405,7 @@ nlohmann::ordered_json run(StarpuEngine& engine, Factorisation which, const Fact
 nlohmann::ordered_json factorisation_benchmark(StarpuEngine& engine, Factorisation which,
                                                const FactorisationOptions& options) {
     if (options.n < 1) throw Error("--n must be at least 1");
+    if (options.rows < 0) throw Error("--rows must be at least 1");
     if (options.repetitions < 1) throw Error("--repetitions must be at least 1");
     return options.precision == ElementType::f64 ? run<double>(engine, which, options)
                                                  : run<float>(engine, which, options);

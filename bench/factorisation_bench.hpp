@@ -8,14 +8,15 @@
 
 namespace tesela::bench {
 
-enum class Factorisation : std::uint8_t { cholesky, lu };
+enum class Factorisation : std::uint8_t { cholesky, lu, qr };
 
 struct FactorisationOptions {
     cli::RunOptions run;
     Index n = 4000;
+    Index rows = 0;  ///< of QR; 0: as many as columns
     int repetitions = 5;
     ElementType precision = ElementType::f64;
-    /// Compare the result with LAPACK (up to order 4000), and fail if it is not equal to rounding.
+    /// Compare the result with LAPACK (up to order 4000, or as many elements), and fail if it is not equal to rounding.
     bool check = false;
     /// Measure others beside it: LAPACK and gemm on one node, ScaLAPACK's Cholesky (double precision) on several.
     bool compare = true;

@@ -97,17 +97,36 @@ int print_checked(const Engine& engine, const nlohmann::ordered_json& result, bo
     return all_met(result) ? cli::success : cli::failed;
 }
 
+/// The name of a factorisation's benchmark and what it says of itself.
+std::pair<const char*, const char*> title_of(bench::Factorisation which) {
+    switch (which) {
+        case bench::Factorisation::cholesky:
+            return {
+                "cholesky",
+                "Cholesky beside LAPACK's with all threads and a large product; on several nodes beside ScaLAPACK's "
+                "pdpotrf, best of two grids of processes and blocks of 64 and 128"};
+        case bench::Factorisation::lu:
+            return {"lu",
+                    "LU without pivoting (for diagonally dominant matrices) beside LAPACK's pivoted LU and a large "
+                    "product"};
+        case bench::Factorisation::qr:
+            return {"qr", "QR of any shape beside LAPACK's with all threads and a large product"};
+    }
+    return {"", ""};
+}
+
 void add_factorisation(CLI::App& app, bench::Factorisation which, int& exit_code) {
     const bool is_cholesky = which == bench::Factorisation::cholesky;
     auto options = std::make_shared<bench::FactorisationOptions>();
-    CLI::App* command = app.add_subcommand(
-        is_cholesky ? "cholesky" : "lu",
-        is_cholesky
-            ? "Cholesky beside LAPACK's with all threads and a large product; on several nodes beside ScaLAPACK's "
-              "pdpotrf, "
-              "best of two grids of processes and blocks of 64 and 128"
-            : "LU without pivoting (for diagonally dominant matrices) beside LAPACK's pivoted LU and a large product");
-    command->add_option("--n", options->n, "Order of the matrix")->capture_default_str();
+    const auto [name, description] = title_of(which);
+    CLI::App* command = app.add_subcommand(name, description);
+    if (which == bench::Factorisation::qr) {
+        command->add_option("--n", options->n, "Columns of the matrix")->capture_default_str();
+        cli::at_least(command->add_option("--rows", options->rows, "Rows of the matrix; without it as many as columns"),
+                      1);
+    } else {
+        command->add_option("--n", options->n, "Order of the matrix")->capture_default_str();
+    }
     command->add_option("--repetitions", options->repetitions, "Best of so many")->capture_default_str();
     cli::add_choice(*command, "--precision", options->precision, cli::precision_names, "double or single");
     command->add_flag("--check", options->check, "Compare the factor with LAPACK's (up to order 4000)");
@@ -1027,6 +1046,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): options
     int exit_code = cli::success;
     add_factorisation(app, bench::Factorisation::cholesky, exit_code);
     add_factorisation(app, bench::Factorisation::lu, exit_code);
+    add_factorisation(app, bench::Factorisation::qr, exit_code);
     add_overhead(app, exit_code);
     add_share(app, exit_code);
     add_soak(app, exit_code);

@@ -80,6 +80,7 @@ struct PlotRecipe {
 [[nodiscard]] Experiment random_experiment();
 [[nodiscard]] Experiment whole_tiles_experiment();
 [[nodiscard]] Experiment scalapack_experiment();
+[[nodiscard]] Experiment qr_experiment();
 [[nodiscard]] Experiment cholesky_experiment();
 [[nodiscard]] Experiment compressed_experiment();
 [[nodiscard]] Experiment overlap_experiment();
@@ -89,6 +90,7 @@ struct PlotRecipe {
 [[nodiscard]] Experiment simulated_patterns_experiment();
 [[nodiscard]] Experiment simulated_random_experiment();
 [[nodiscard]] Experiment simulated_scalapack_experiment();
+[[nodiscard]] Experiment simulated_qr_experiment();
 [[nodiscard]] Experiment simulated_overlap_experiment();
 [[nodiscard]] Experiment simulated_applications_experiment();
 

@@ -24,6 +24,7 @@ std::vector<Experiment> all_experiments() {
             random_experiment(),
             whole_tiles_experiment(),
             scalapack_experiment(),
+            qr_experiment(),
             cholesky_experiment(),
             compressed_experiment(),
             overlap_experiment(),
@@ -32,6 +33,7 @@ std::vector<Experiment> all_experiments() {
             simulated_patterns_experiment(),
             simulated_random_experiment(),
             simulated_scalapack_experiment(),
+            simulated_qr_experiment(),
             simulated_overlap_experiment(),
             simulated_applications_experiment()};
 }

@@ -31,6 +31,12 @@ expect 0 "bench overhead" "$tesela" bench overhead --tasks 2000 --repetitions 1 
 json "bench overhead" "d['microseconds_per_task'] > 0"
 expect 2 "soak with nothing to do" "$tesela" bench soak --faults 0 --likelihoods 0
 holds "soak with nothing to do" err "need mpirun with at least 2 nodes"
+expect 0 "bench qr" "$tesela" bench qr --n 300 --repetitions 2 --check --product-seconds 0.02 --json
+json "bench qr" "d['correct'] and d['rows'] == 300 and d['difference_from_lapack'] < 8 and d['ratio_lapack'] > 0"
+expect 0 "bench qr, tall" "$tesela" bench qr --rows 5000 --n 12 --precision single --repetitions 1 --check --no-compare --json
+json "bench qr, tall" "d['correct'] and d['tile_columns'] == 12 and d['tile'] > 12"
+expect 0 "bench qr, wide" "$tesela" bench qr --rows 50 --n 120 --tile 20 --repetitions 1 --check --no-compare --json
+expect 2 "bench qr of no rows" "$tesela" bench qr --rows 0 --n 12
 expect 0 "one element" "$tesela" bench cholesky --n 1 --check --product-seconds 0.02 --json
 json "one element" "d['correct']"
 expect 0 "tile larger than the matrix" "$tesela" bench cholesky --n 20 --tile 1000 --check --product-seconds 0.02 --json

@@ -23,6 +23,20 @@ Index automatic_tile_size(Index n, Index cores) {
     return std::max<Index>(1, std::min(n, std::clamp(rounded, smallest, largest)));
 }
 
+Tiling qr_tiling(ElementIndex size, Index cores) {
+    constexpr Index widest = 128;               // of one column of tiles
+    constexpr Index in_cache = Index{1} << 16;  // elements: 512 KiB of doubles
+    constexpr Index tiles_per_core = 8;
+    const Index columns = std::max<Index>(1, size.j);
+    const Index least_rows = 4 * columns;
+    if (columns > widest || size.i < least_rows * tiles_per_core) {
+        const Index tile = automatic_tile_size(std::min(size.i, size.j), cores);
+        return Tiling::uniform(size, {tile, tile});
+    }
+    const Index share = size.i / (tiles_per_core * std::max<Index>(1, cores));
+    return Tiling::uniform(size, {std::max(least_rows, std::min(share, in_cache / columns)), columns});
+}
+
 /// nb ≈ √(3·N·k·(3 + √(9 + 32·P)) / (4·P))
 Index low_rank_tile_size(Index n, Index nodes, const MeanRank& rank) {
     if (n < 1 || nodes < 1) throw Error("a tile size needs rows and nodes above 0; they are {} and {}", n, nodes);

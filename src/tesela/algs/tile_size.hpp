@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tesela/base/index.hpp"
+#include "tesela/distribution/tiling.hpp"
 
 #include <functional>
 
@@ -9,6 +10,11 @@ namespace tesela {
 /// A tile size for dense factorisations of order n on this many cores in all: small enough that every core has work
 /// to the end, large enough that kernels run near the speed of a large product. Measured, see docs/architecture.md.
 [[nodiscard]] Index automatic_tile_size(Index n, Index cores);
+
+/// Tiles for QR of a matrix of this size on this many cores in all: square ones; or, where it is so much higher than
+/// wide that one column of tiles is enough, all columns in tiles that fit into a core's cache, as many as keep the
+/// cores busy.
+[[nodiscard]] Tiling qr_tiling(ElementIndex size, Index cores);
 
 /// The average rank of compressed tiles of so many rows, and that of tiles so many tiles below the diagonal.
 using MeanRank = std::function<double(Index tile)>;

@@ -3,6 +3,7 @@
 #include "tesela/kernels/covariance_kernel.hpp"
 #include "tesela/kernels/dense.hpp"
 #include "tesela/kernels/gram.hpp"
+#include "tesela/kernels/qr.hpp"
 #include "tesela/kernels/segment.hpp"
 
 #include <algorithm>
@@ -94,6 +95,33 @@ void add_dense(std::vector<Specimen>& list) {
         },
         std::vector<std::byte>{});
     add(K::logdet, matrix_and_columns({one_element}), {});
+}
+
+/// Square tiles and, where `triangle` says, T of their reflectors.
+std::function<std::vector<Operand>(Index)> with_triangle(std::vector<Origin> origins, std::size_t triangle) {
+    return [origins = std::move(origins), triangle](Index n) {
+        std::vector<Operand> operands;
+        for (const Origin origin : origins) operands.push_back({{n, n}, origin});
+        operands.insert(operands.begin() + static_cast<std::ptrdiff_t>(triangle),
+                        {{reflectors_at_once(n), n}, Origin::panel});
+        return operands;
+    };
+}
+
+template <class T>
+void add_qr(std::vector<Specimen>& list) {
+    using enum Origin;
+    using K = Qr<T>;
+    const auto add = [&](const Kernel& kernel, auto operands, std::vector<std::byte> arguments) {
+        list.push_back({&kernel, element_type<T>, CallShape::square, std::move(operands), std::move(arguments)});
+    };
+    const auto update = bytes_of(QArguments{.op = Op::transpose});
+    add(K::geqrt, with_triangle({memory, memory}, 2), {});
+    add(K::tsqrt, with_triangle({memory, pivot}, 2), {});
+    add(K::ttqrt, with_triangle({panel, pivot, memory}, 3), {});
+    add(K::gemqrt, with_triangle({pivot, memory}, 1), update);
+    add(K::tsmqr, with_triangle({panel, memory, panel}, 1), update);
+    add(K::ttmqr, with_triangle({panel, memory, memory}, 1), update);
 }
 
 /// Observations in the unit square that follow a Kronecker sequence: scattered evenly, without two at one place.
@@ -202,10 +230,12 @@ const std::vector<Specimen>& specimens() {
     static const std::vector<Specimen> list = [] {
         std::vector<Specimen> all;
         add_dense<double>(all);
+        add_qr<double>(all);
         add_covariance(all);
         add_gram(all);
         add_parcels(all);
         add_dense<float>(all);
+        add_qr<float>(all);
         return all;
     }();
     return list;

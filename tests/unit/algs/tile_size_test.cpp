@@ -13,6 +13,17 @@ MeanRank always(double rank) {
     return [rank](Index) { return rank; };
 }
 
+TEST(QrTiling, IsSquareUnlessOneColumnOfTilesIsEnough) {
+    EXPECT_EQ(qr_tiling({4000, 4000}, 2), Tiling::square(4000, automatic_tile_size(4000, 2)));
+    EXPECT_EQ(qr_tiling({5000, 1000}, 4).rows(0), qr_tiling({5000, 1000}, 4).cols(0));
+    const Tiling tall = qr_tiling({100'000, 64}, 2);
+    EXPECT_EQ(tall.grid().cols, 1);
+    EXPECT_GE(tall.rows(0), 4 * 64);
+    EXPECT_LE(tall.rows(0) * 64 * 8, 512 * 1024);
+    EXPECT_GE(qr_tiling({2000, 20}, 2).grid().rows, 16) << "every core has work";
+    EXPECT_EQ(qr_tiling({7, 3}, 2).size(), (ElementIndex{7, 3}));
+}
+
 TEST(LowRankTileSize, SolvesEquation2OfPaper004ByHand) {
     // P = 1: √(9 + 32) = 6.4031242, so nb² = 3·N·k·9.4031242/4.
     EXPECT_EQ(low_rank_tile_size(100'000, 1, always(20)), std::llround(std::sqrt(3 * 1e5 * 20 * 9.40312423743 / 4)));

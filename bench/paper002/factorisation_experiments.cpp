@@ -1,4 +1,5 @@
-// Section 8.7.1 of paper 002: a redistribution that pays for a factorisation, and one that overlaps with it.
+// Section 8.7.1 of paper 002: a redistribution that pays for a factorisation, Cholesky or QR, and one that overlaps
+// with it.
 
 #include "covariance_problem.hpp"
 #include "paper002/experiment.hpp"
@@ -6,9 +7,12 @@
 
 #include "tesela/algs/cholesky.hpp"
 #include "tesela/algs/elementwise.hpp"
+#include "tesela/algs/qr.hpp"
 #include "tesela/algs/ranks.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/cli/platform_option.hpp"
 #include "tesela/distribution/catalogue.hpp"
+#include "tesela/sim/simulated_engine.hpp"
 
 #include <fmt/format.h>
 
@@ -25,6 +29,17 @@ double element(const void*, ElementIndex at) {
     return at.i == at.j ? 32.0 : 1.0 / (1.0 + static_cast<double>(std::abs(at.i - at.j)));
 }
 
+enum class Algorithm { cholesky, qr };
+const char* name_of(Algorithm algorithm) { return algorithm == Algorithm::cholesky ? "cholesky" : "qr"; }
+
+/// In place; what QR leaves beside the matrix is not kept.
+void factorise(Stream& stream, Algorithm algorithm, const Matrix<double>& A) {
+    if (algorithm == Algorithm::cholesky)
+        cholesky(stream, A);
+    else
+        (void)qr(stream, A.view());
+}
+
 struct Place {
     std::string family;
     Index tile = 0;
@@ -36,7 +51,19 @@ struct FactorCase {
     /// A covariance matrix, compressed or not; none: a dense matrix that takes no time to generate.
     const CovarianceMatrix* covariances = nullptr;
     std::optional<Compression> compression{};
+    Algorithm algorithm = Algorithm::cholesky;
 };
+
+Matrix<double> matrix_at(Stream& stream, const FactorCase& c, const Place& place,
+                         std::function<TileMemory(TileIndex)> memory = {}) {
+    const Tiling tiling = Tiling::square(c.n, place.tile);
+    return {stream,
+            tiling,
+            make_distribution(place.family, tiling.grid(), stream.engine().node_count()),
+            {.stored = c.algorithm == Algorithm::cholesky ? Stored::lower : Stored::full,
+             .memory = std::move(memory),
+             .compression = c.compression}};
+}
 
 /// What is timed, in the order of the columns.
 enum class Way { on_source, on_target, redistribution, there_and_back, with_barrier, without_barrier, count };
@@ -47,10 +74,11 @@ class FactorContest {
 public:
     FactorContest(StarpuEngine& engine, const FactorCase& c)
         : engine_(engine),
+          algorithm_(c.algorithm),
           covariances_(c.covariances),
           stream_(engine, {.name = "redistribute and factorise"}),
-          source_(make(c, c.from)),
-          target_(make(c, c.to)) {}
+          source_(matrix_at(stream_, c, c.from)),
+          target_(matrix_at(stream_, c, c.to)) {}
 
     /// What the matrix takes where it is made.
     RankSummary ranks_of_source() {
@@ -70,14 +98,6 @@ public:
     }
 
 private:
-    Matrix<double> make(const FactorCase& c, const Place& place) {
-        const Tiling tiling = Tiling::square(c.n, place.tile);
-        return {stream_,
-                tiling,
-                make_distribution(place.family, tiling.grid(), engine_.node_count()),
-                {.stored = Stored::lower, .compression = c.compression}};
-    }
-
     void fill_source() {
         if (covariances_ != nullptr)
             covariances_->generate(stream_, source_);
@@ -86,12 +106,12 @@ private:
     }
 
     void submit(Way way) {
-        if (way == Way::on_source) return cholesky(stream_, source_);
-        if (way == Way::on_target) return cholesky(stream_, target_);
+        if (way == Way::on_source) return factorise(stream_, algorithm_, source_);
+        if (way == Way::on_target) return factorise(stream_, algorithm_, target_);
         redistribute(stream_, source_.view(), target_.view());
         if (way == Way::redistribution) return;
         if (way == Way::with_barrier) wait();
-        cholesky(stream_, target_);
+        factorise(stream_, algorithm_, target_);
         if (way == Way::there_and_back) redistribute(stream_, target_.view(), source_.view());
     }
 
@@ -101,6 +121,7 @@ private:
     }
 
     StarpuEngine& engine_;
+    Algorithm algorithm_;
     const CovarianceMatrix* covariances_;
     Stream stream_;
     Matrix<double> source_;
@@ -122,32 +143,98 @@ std::array<double, ways> best_of(Laboratory& lab, const FactorCase& c, std::span
 }
 double of(const std::array<double, ways>& times, Way way) { return times[static_cast<std::size_t>(way)]; }
 
-std::vector<Row> run_cholesky(Laboratory& lab) {
-    constexpr std::array which{Way::on_source, Way::on_target, Way::redistribution, Way::there_and_back};
+/// A row of figures 14 and 15.
+Row row_of(const FactorCase& c, Index nodes, const std::array<double, ways>& times) {
+    const std::string name = name_of(c.algorithm);
+    return {{"nodes", nodes},
+            {"case", c.name},
+            {"n", c.n},
+            {"from", c.from.family},
+            {"tile_from", c.from.tile},
+            {"to", c.to.family},
+            {"tile_to", c.to.tile},
+            {name + "_on_source", of(times, Way::on_source)},
+            {name + "_on_target", of(times, Way::on_target)},
+            {"redistribution", of(times, Way::redistribution)},
+            {fmt::format("there_{}_back", name), of(times, Way::there_and_back)},
+            {"overhead", of(times, Way::there_and_back) / of(times, Way::on_target) - 1},
+            {"speedup", of(times, Way::on_source) / of(times, Way::there_and_back)}};
+}
+constexpr std::array ways_of_figure{Way::on_source, Way::on_target, Way::redistribution, Way::there_and_back};
+
+std::vector<Row> run_factorisation(Laboratory& lab, Algorithm algorithm) {
     const std::string flat = flat_grid(lab.nodes());
     const std::string square = square_grid(lab.nodes());
     const auto n = lab.sized<Index>(2880, 480);
     const auto tile = lab.sized<Index>(320, 80);
     std::vector<Row> rows;
-    for (const FactorCase& c : {FactorCase{"distribution", n, {flat, tile}, {square, tile}},
-                                FactorCase{"tile size", n, {square, 3 * tile}, {square, tile}},
-                                FactorCase{"both", n, {flat, 3 * tile}, {square, tile}}}) {
-        const auto times = best_of(lab, c, which, lab.repetitions);
-        rows.push_back({{"nodes", lab.nodes()},
-                        {"case", c.name},
-                        {"n", c.n},
-                        {"from", c.from.family},
-                        {"tile_from", c.from.tile},
-                        {"to", c.to.family},
-                        {"tile_to", c.to.tile},
-                        {"cholesky_on_source", of(times, Way::on_source)},
-                        {"cholesky_on_target", of(times, Way::on_target)},
-                        {"redistribution", of(times, Way::redistribution)},
-                        {"there_cholesky_back", of(times, Way::there_and_back)},
-                        {"overhead", of(times, Way::there_and_back) / of(times, Way::on_target) - 1},
-                        {"speedup", of(times, Way::on_source) / of(times, Way::there_and_back)}});
+    for (FactorCase c : {FactorCase{"distribution", n, {flat, tile}, {square, tile}},
+                         FactorCase{"tile size", n, {square, 3 * tile}, {square, tile}},
+                         FactorCase{"both", n, {flat, 3 * tile}, {square, tile}}}) {
+        c.algorithm = algorithm;
+        rows.push_back(row_of(c, lab.nodes(), best_of(lab, c, ways_of_figure, lab.repetitions)));
     }
     return rows;
+}
+
+// ------------------------------------------------------------------ figure 14 simulated
+
+constexpr Index simulated_nodes = 64;
+constexpr Index quick_order = 5120;
+
+double simulated_seconds(const FactorCase& c, Way way) {
+    SimulatedEngine engine(cli::read_platform("shaheen2", fmt::format("{}haswell", simulated_nodes)));
+    {
+        Stream s(engine);
+        const auto written = [](TileIndex) { return TileMemory{}; };
+        const Matrix<double> source = matrix_at(s, c, c.from, written);
+        const Matrix<double> target = way == Way::on_target ? matrix_at(s, c, c.to, written) : matrix_at(s, c, c.to);
+        const bool moves = way == Way::redistribution || way == Way::there_and_back;
+        if (moves) redistribute(s, source.view(), target.view());
+        if (way != Way::redistribution) factorise(s, c.algorithm, way == Way::on_source ? source : target);
+        if (way == Way::there_and_back) redistribute(s, target.view(), source.view());
+        s.wait();
+    }
+    return engine.result().makespan;
+}
+
+/// The paper's: from 1 x 64 to 8 x 8 nodes with tiles of 320, or from tiles of 1280 to 320 on 8 x 8 nodes.
+Row simulated_qr_row(const std::string& name, Index n) {
+    const bool tiles = name == "tile size";
+    const std::string square = square_grid(simulated_nodes);
+    FactorCase c{name, n, {tiles ? square : flat_grid(simulated_nodes), tiles ? 1280 : 320}, {square, 320}};
+    c.algorithm = Algorithm::qr;
+    std::array<double, ways> times{};
+    for (const Way way : ways_of_figure) times[static_cast<std::size_t>(way)] = simulated_seconds(c, way);
+    Row row{{"platform", "shaheen2"}};
+    row.update(row_of(c, simulated_nodes, times));
+    return row;
+}
+
+std::vector<Row> run_simulated_qr(Laboratory& lab) {
+    std::vector<Row> rows;
+    for (const char* name : {"distribution", "tile size"})
+        for (const Index n : lab.sized<std::vector<Index>>({5120, 10240, 20480, 30720}, {quick_order}))
+            rows.push_back(simulated_qr_row(name, n));
+    return rows;
+}
+
+PlotRecipe recipe_of(Algorithm algorithm) {
+    const std::string name = name_of(algorithm);
+    const std::string title = algorithm == Algorithm::cholesky ? "Cholesky" : "QR";
+    return {
+        .title = fmt::format("Paper 002, figure {}: {} where the matrix is, and where it should be",
+                             algorithm == Algorithm::cholesky ? 15 : 14, title),
+        .x_label = "what the redistribution changes",
+        .y_label = "seconds",
+        .panel = [](const Row& row) { return fmt::format("{} nodes", row.at("nodes").get<Index>()); },
+        .place = [](const Row& row) { return row.at("case").get<std::string>(); },
+        .series = {{name + "_on_source", "where it is"},
+                   {name + "_on_target", "where it should be"},
+                   {fmt::format("there_{}_back", name), fmt::format("redistributed, {}, redistributed back", title)}},
+        .style = PlotStyle::bars,
+        .columns = 2,
+        .panel_width = 400};
 }
 
 /// Of the lower triangle from columns of coarse tiles to a grid of fine ones. On one machine copies are the network,
@@ -219,21 +306,35 @@ std::vector<Row> run_compressed(Laboratory& lab) {
 }  // namespace
 
 Experiment cholesky_experiment() {
-    return {"cholesky", run_cholesky, [](const std::vector<Row>& rows) {
-                return plot_rows(
-                    {.title = "Paper 002, figure 15: Cholesky where the matrix is, and where it should be",
-                     .x_label = "what the redistribution changes",
-                     .y_label = "seconds",
-                     .panel = [](const Row& row) { return fmt::format("{} nodes", row.at("nodes").get<Index>()); },
-                     .place = [](const Row& row) { return row.at("case").get<std::string>(); },
-                     .series = {{"cholesky_on_source", "where it is"},
-                                {"cholesky_on_target", "where it should be"},
-                                {"there_cholesky_back", "redistributed, Cholesky, redistributed back"}},
-                     .style = PlotStyle::bars,
-                     .columns = 2,
-                     .panel_width = 400},
-                    rows);
-            }};
+    return {"cholesky", [](Laboratory& lab) { return run_factorisation(lab, Algorithm::cholesky); },
+            [](const std::vector<Row>& rows) { return plot_rows(recipe_of(Algorithm::cholesky), rows); }};
+}
+
+Experiment qr_experiment() {
+    return {"qr", [](Laboratory& lab) { return run_factorisation(lab, Algorithm::qr); },
+            [](const std::vector<Row>& rows) { return plot_rows(recipe_of(Algorithm::qr), rows); }};
+}
+
+Experiment simulated_qr_experiment() {
+    return {.name = "qr_simulated",
+            .run = run_simulated_qr,
+            .plot =
+                [](const std::vector<Row>& rows) {
+                    PlotRecipe recipe = recipe_of(Algorithm::qr);
+                    recipe.title = "Paper 002, figure 14, simulated on 64 nodes of Shaheen II";
+                    recipe.x_label = "order of the matrix";
+                    recipe.panel = [](const Row& row) {
+                        return fmt::format("another {}", row.at("case").get<std::string>());
+                    };
+                    recipe.place = [](const Row& row) { return row.at("n").dump(); };
+                    return plot_rows(recipe, rows);
+                },
+            .again = Experiment::Again{
+                .remake =
+                    [](const Row& row) {
+                        return simulated_qr_row(row.at("case").get<std::string>(), row.at("n").get<Index>());
+                    },
+                .quick = [](const Row& row) { return row.at("n").get<Index>() <= quick_order; }}};
 }
 
 Experiment overlap_experiment() {
