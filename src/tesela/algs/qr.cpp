@@ -66,16 +66,24 @@ Index most_domains(const std::vector<ReductionTree>& trees) {
     return static_cast<Index>(most);
 }
 
-/// How many domains a node needs so that its workers have something to do in panel k: each updates the columns that are
-/// left, one after the other, so that columns that are many are enough. More domains are more work.
+/// Tiles among those with positions from k to `count` that the owner of the diagonal has.
+template <class OwnerAt>
+Index owned_with_first(Index k, Index count, const OwnerAt& owner_at) {
+    Index owned = 0;
+    for (Index i = k; i < count; ++i) owned += owner_at(i) == owner_at(k) ? 1 : 0;
+    return owned;
+}
+
+/// How many domains a node needs so that its workers have something to do in panel k: each updates the node's columns
+/// that are left, tile after tile, so that many columns are enough. More domains are more work.
 template <class T>
 Index domains_per_node(const Engine& engine, const MatrixView<T>& A, Index k) {
     constexpr Index tasks_per_worker = 2;
-    constexpr Index least_rows = 4;
     const Index workers = std::max<Index>(1, engine.total_workers() / engine.node_count());
-    const Index wanted = workers == 1 ? 1 : ceil_div(tasks_per_worker * workers, A.tile_cols() - k);
-    const Index rows = ceil_div(A.tile_rows() - k, engine.node_count());
-    return std::clamp<Index>(rows / least_rows, 1, wanted);
+    if (workers == 1) return 1;
+    const Index rows = owned_with_first(k, A.tile_rows(), [&](Index i) { return A(i, k).owner(); });
+    const Index columns = owned_with_first(k, A.tile_cols(), [&](Index j) { return A(k, j).owner(); });
+    return std::min(rows, ceil_div(tasks_per_worker * workers, columns));
 }
 
 template <class T>
