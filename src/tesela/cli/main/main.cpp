@@ -11,6 +11,7 @@
 #include "tesela/cli/ordination_commands.hpp"
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/plan_command.hpp"
+#include "tesela/cli/sample_distances_command.hpp"
 #include "tesela/cli/simulate_command.hpp"
 #include "tesela/cli/trace_command.hpp"
 
@@ -62,6 +63,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): options
     int exit_code = tesela::cli::success;
     tesela::cli::add_geo_commands(app, exit_code);
     tesela::cli::add_ordination_commands(app, exit_code);
+    tesela::cli::add_sample_distances_command(app, exit_code);
     tesela::cli::add_dist_command(app, exit_code);
     tesela::cli::add_simulate_command(app, exit_code);
     tesela::cli::add_plan_command(app, exit_code);
