@@ -16,6 +16,7 @@
 #include "paper002/paper002_bench.hpp"
 #include "paper004/paper004_bench.hpp"
 #include "prediction_bench.hpp"
+#include "readers_bench.hpp"
 #include "redistribution/redistribute_bench.hpp"
 #include "share_bench.hpp"
 #include "simulate_bench.hpp"
@@ -372,6 +373,47 @@ void add_matern(CLI::App& app, int& exit_code) {
                            1e-6 * row.at("covariances_per_second").get<double>(),
                            megahertz(row.at("gsl_covariances_per_second")), row.at("max_relative_error").get<double>());
             return print_checks(result, false) ? cli::success : cli::failed;
+        });
+    });
+}
+
+void print_reader_rows(const nlohmann::ordered_json& result) {
+    fmt::print("{:<26}{:>6}{:>9}{:>13}{:>13}{:>13}{:>8}\n", "layout", "cache", "readers", "pread GB/s", "here GB/s",
+               "HDF5 GB/s", "ratio");
+    for (const auto& row : result.at("rows")) {
+        const auto& library = row.at("hdf5_gb_per_s");
+        fmt::print("{:<26}{:>6}{:>9}{:>13.2f}{:>13.2f}{:>13}{:>8.2f}\n", row.at("layout").get<std::string>(),
+                   row.at("cache").get<std::string>(), row.at("readers").get<Index>(),
+                   row.at("pread_gb_per_s").get<double>(), row.at("matrix_file_gb_per_s").get<double>(),
+                   library.is_null() ? "-" : fmt::format("{:.2f}", library.get<double>()),
+                   row.at("ratio").get<double>());
+    }
+}
+
+void add_readers(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<bench::ReadersOptions>();
+    auto run = std::make_shared<cli::RunOptions>();
+    CLI::App* command = app.add_subcommand("readers",
+                                           "Threads that read panels of a matrix in a file, transposed, beside as many "
+                                           "that only read its bytes; exit code "
+                                           "1 below 0.9 of their rate from the disk");
+    command->add_option("--file", options->file, "A matrix of float32 in a file (default: files of its own)");
+    cli::at_least(command->add_option("--n", options->n, "Order of the matrices in files of its own"), Index{1})
+        ->capture_default_str();
+    cli::comma_separated(command->add_option("--readers", options->readers, "Numbers of threads"))
+        ->capture_default_str();
+    cli::at_least(command->add_option("--panel", options->panel, "Rows that are read at a time"), Index{1})
+        ->capture_default_str();
+    cli::at_least(command->add_option("--repetitions", options->repetitions, "Best of so many"), Index{1})
+        ->capture_default_str();
+    command->add_option("--folder", options->folder, "Where files of its own are made")->capture_default_str();
+    command->add_option("--table", options->table, "CSV file for the results");
+    cli::add_json_option(*command, *run);
+    command->callback([=, &exit_code] {
+        exit_code = cli::run_guarded("tesela bench readers", [&] {
+            const auto result = bench::readers_benchmark(*options);
+            if (!run->json) print_reader_rows(result);
+            return print_checks(result, run->json) ? cli::success : cli::failed;
         });
     });
 }
@@ -1055,6 +1097,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): options
     add_ranking(app, exit_code);
     add_tables(app, exit_code);
     add_matern(app, exit_code);
+    add_readers(app, exit_code);
     add_geo(app, exit_code);
     add_gradient(app, exit_code);
     add_recovery(app, exit_code);

@@ -29,36 +29,64 @@ void reverse_each(std::byte* elements, Index count) noexcept {
     for (Index k = 0; k < count; ++k) std::reverse(elements + k * Index{Width}, elements + (k + 1) * Index{Width});
 }
 
-/// Rows and columns that are transposed in registers: gcc makes four loads, shuffles and four stores of it.
+/// Rows and columns that are transposed in registers.
 constexpr Index kernel_size = 4;
 
+template <class T>
+struct FourElements;
+template <>
+struct FourElements<float> {
+    using Vector = float __attribute__((vector_size(kernel_size * sizeof(float))));
+};
+template <>
+struct FourElements<double> {
+    using Vector = double __attribute__((vector_size(kernel_size * sizeof(double))));
+};
+
+/// Four rows of four elements become four columns; the compiler makes loads, shuffles and stores of it.
 template <class From, class To>
 void transpose_kernel(const From* from, Index stride, To* to, Index leading) noexcept {
-    To block[kernel_size][kernel_size];
+    using Row = typename FourElements<To>::Vector;
+    Row rows[kernel_size];
     for (Index i = 0; i < kernel_size; ++i)
-        for (Index j = 0; j < kernel_size; ++j) block[j][i] = static_cast<To>(from[i * stride + j]);
-    for (Index j = 0; j < kernel_size; ++j)
-        for (Index i = 0; i < kernel_size; ++i) to[i + j * leading] = block[j][i];
+        rows[i] = Row{static_cast<To>(from[i * stride]), static_cast<To>(from[i * stride + 1]),
+                      static_cast<To>(from[i * stride + 2]), static_cast<To>(from[i * stride + 3])};
+    const Row low01 = __builtin_shufflevector(rows[0], rows[1], 0, 4, 1, 5);
+    const Row high01 = __builtin_shufflevector(rows[0], rows[1], 2, 6, 3, 7);
+    const Row low23 = __builtin_shufflevector(rows[2], rows[3], 0, 4, 1, 5);
+    const Row high23 = __builtin_shufflevector(rows[2], rows[3], 2, 6, 3, 7);
+    const Row columns[kernel_size] = {
+        __builtin_shufflevector(low01, low23, 0, 1, 4, 5), __builtin_shufflevector(low01, low23, 2, 3, 6, 7),
+        __builtin_shufflevector(high01, high23, 0, 1, 4, 5), __builtin_shufflevector(high01, high23, 2, 3, 6, 7)};
+    for (Index j = 0; j < kernel_size; ++j) std::memcpy(to + j * leading, &columns[j], sizeof(Row));
 }
+
+/// Rows and columns that are transposed before they go to the target: a line of the cache is read once, and columns are
+/// written in pieces of several lines, wherever in the cache their beginnings would fall.
+constexpr Index block_rows = 64;
+constexpr Index block_cols = 16;
 
 template <class From, class To>
-void transpose_edge(const From* from, Index stride, GridSize size, const ColumnMajor<To>& to) noexcept {
+void transpose_block(const From* from, Index stride, GridSize size, const ColumnMajor<To>& to) noexcept {
+    alignas(64) To columns[block_cols * block_rows];
+    const Index whole_rows = size.cols == block_cols ? size.rows - size.rows % kernel_size : 0;
+    for (Index i = 0; i < whole_rows; i += kernel_size)
+        for (Index j = 0; j < block_cols; j += kernel_size)
+            transpose_kernel(from + i * stride + j, stride, columns + i + j * block_rows, block_rows);
+    for (Index i = whole_rows; i < size.rows; ++i)
+        for (Index j = 0; j < size.cols; ++j) columns[i + j * block_rows] = static_cast<To>(from[i * stride + j]);
     for (Index j = 0; j < size.cols; ++j)
-        for (Index i = 0; i < size.rows; ++i) to.data[i + j * to.leading] = static_cast<To>(from[i * stride + j]);
+        std::memcpy(to.data + j * to.leading, columns + j * block_rows,
+                    static_cast<std::size_t>(size.rows) * sizeof(To));
 }
 
-/// Goes down a few columns at a time: what is written stays in the nearest cache until its lines are full.
 template <class From, class To>
 void transpose(const From* from, Index stride, GridSize size, const ColumnMajor<To>& to) noexcept {
-    const Index whole_rows = size.rows - size.rows % kernel_size;
-    const Index whole_cols = size.cols - size.cols % kernel_size;
-    for (Index j = 0; j < whole_cols; j += kernel_size)
-        for (Index i = 0; i < whole_rows; i += kernel_size)
-            transpose_kernel(from + i * stride + j, stride, to.data + i + j * to.leading, to.leading);
-    transpose_edge(from + whole_rows * stride, stride, {size.rows - whole_rows, whole_cols},
-                   ColumnMajor<To>{to.data + whole_rows, to.leading});
-    transpose_edge(from + whole_cols, stride, {size.rows, size.cols - whole_cols},
-                   ColumnMajor<To>{to.data + whole_cols * to.leading, to.leading});
+    for (Index i = 0; i < size.rows; i += block_rows)
+        for (Index j = 0; j < size.cols; j += block_cols)
+            transpose_block(from + i * stride + j, stride,
+                            {std::min(block_rows, size.rows - i), std::min(block_cols, size.cols - j)},
+                            ColumnMajor<To>{to.data + i + j * to.leading, to.leading});
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "tesela/io/internal/stored_file.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/base/large_array.hpp"
 #include "tesela/io/input_file.hpp"
 
 #include <fcntl.h>
@@ -12,7 +13,6 @@
 #include <cerrno>
 #include <cstring>
 #include <utility>
-#include <vector>
 
 namespace tesela {
 namespace {
@@ -21,8 +21,9 @@ namespace {
     throw Error("cannot read {}: {}", in_quotes(path), std::strerror(reason));
 }
 
-/// What is read before it is transposed: enough rows to fill lines of the target, few enough bytes to stay in a cache.
-constexpr Index piece_bytes = Index{1} << 20U;
+/// What is read before it is transposed: enough rows to fill lines of the target, few enough bytes to stay in a cache,
+/// and whole rows as long as they are not very long, so that the file is read in order and the system reads ahead.
+constexpr Index piece_bytes = Index{1} << 22U;
 constexpr Index least_piece_rows = 32;
 
 struct PieceSize {
@@ -114,7 +115,7 @@ std::byte* scratch(Index bytes) {
     struct alignas(64) Line {
         std::byte bytes[64];
     };
-    thread_local std::vector<Line> memory;
+    thread_local LargeArray<Line> memory;
     const auto lines = static_cast<std::size_t>(ceil_div(bytes, Index{sizeof(Line)}));
     if (memory.size() < lines) memory.resize(lines);
     return memory.front().bytes;

@@ -439,7 +439,8 @@ Handle access_properties() {
 
 }  // namespace
 
-std::unique_ptr<MatrixFile> open_hdf5_matrix(const std::string& path, const std::string& dataset) {
+std::unique_ptr<MatrixFile> open_hdf5_matrix(const std::string& path, const std::string& dataset,
+                                             const Hdf5Options& options) {
     const StoredFile is_there(path);
     const std::lock_guard lock(hdf5_mutex());
     silence_hdf5();
@@ -449,7 +450,8 @@ std::unique_ptr<MatrixFile> open_hdf5_matrix(const std::string& path, const std:
     const Handle access = access_properties();
     Handle data = open_dataset(file, path, name, access);
     DataSet set = look_at(file, data, path, name);
-    if (set.why_hdf5.empty()) return std::make_unique<StoredMatrix>(path, std::move(set));
+    if (options.reading == Hdf5Reading::fastest && set.why_hdf5.empty())
+        return std::make_unique<StoredMatrix>(path, std::move(set));
     return std::make_unique<Hdf5Matrix>(path, std::move(set.header), std::move(file), std::move(data));
 }
 

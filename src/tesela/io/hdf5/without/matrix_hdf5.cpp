@@ -8,7 +8,7 @@
 
 namespace tesela {
 
-std::unique_ptr<MatrixFile> open_hdf5_matrix(const std::string& path, const std::string&) {
+std::unique_ptr<MatrixFile> open_hdf5_matrix(const std::string& path, const std::string&, const Hdf5Options&) {
     throw Error("cannot read {}: this build has no HDF5. Install libhdf5-dev and build again, or use NumPy's format.",
                 in_quotes(path));
 }
