@@ -8,9 +8,8 @@
 #include "tesela/cli/help_groups.hpp"
 #include "tesela/cli/map_options.hpp"
 #include "tesela/cli/number_option.hpp"
-#include "tesela/io/csv_matrix.hpp"
+#include "tesela/io/hdf5/open_matrix.hpp"
 #include "tesela/io/memory_matrix.hpp"
-#include "tesela/io/npy_matrix.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -31,8 +30,7 @@ constexpr Names<mds::Symmetry, 3> compared_names{{{mds::Symmetry::unchecked, "un
                                                   {mds::Symmetry::checked, "checked"}}};
 
 std::unique_ptr<MatrixFile> open(const std::string& name, const CsvMatrixOptions& csv) {
-    if (name.ends_with(".npy")) return open_npy_matrix(name);
-    return read_csv_matrix(name, csv);
+    return open_matrix(name, {.csv = csv});
 }
 
 CsvMatrixOptions csv_options(const OrdinationOptions& options) {

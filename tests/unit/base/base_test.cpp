@@ -28,6 +28,15 @@ TEST(Index, TileAndElementIndicesAreDifferentTypes) {
     EXPECT_EQ(ceil_div(9, 3), 3);
 }
 
+TEST(Units, OfBytesAreRead) {
+    EXPECT_EQ(parse_bytes("2GB"), 2e9);
+    EXPECT_EQ(parse_bytes("1.5 MiB"), 1.5 * 1024 * 1024);
+    EXPECT_EQ(parse_bytes("4096"), 4096);
+    EXPECT_EQ(parse_bytes("0"), 0);
+    for (const char* text : {"", "GB", "2gb", "-1", "1e400", "2 G B", "nan"})
+        EXPECT_THROW((void)parse_bytes(text), Error) << text;
+}
+
 TEST(Units, AreReadable) {
     EXPECT_EQ(format_bytes(512), "512 B");
     EXPECT_EQ(format_bytes(1536), "1.50 KiB");

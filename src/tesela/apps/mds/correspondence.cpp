@@ -24,11 +24,16 @@ struct Squares {
 /// The panels of rows that this node reads, by several threads.
 class SquareSum {
 public:
-    SquareSum(const MatrixFile& file, const Decomposition& d, Engine& engine)
+    /// Which of how many processes this is.
+    struct Share {
+        Index number = 0;
+        Index of = 1;
+    };
+    SquareSum(const MatrixFile& file, const Decomposition& d, Share share)
         : file_(file),
           d_(d),
-          next_(engine.this_node().number()),
-          step_(engine.node_count()),
+          next_(share.number),
+          step_(share.of),
           panel_(file.panel_rows(std::max<Index>(1, panel_elements / file.cols()))) {
         sums_.rows.resize(static_cast<std::size_t>(file.rows()));
         sums_.cols.resize(static_cast<std::size_t>(file.cols()));
@@ -89,12 +94,17 @@ private:
     Squares sums_;
 };
 
+/// As many processes as share the work: one, where an engine plays several nodes.
+Index processes_of(Engine& engine) { return engine.max(engine.this_node().number()) + 1; }
+
 /// The sum of what all nodes have.
-std::vector<double> sum_over_nodes(Engine& engine, const std::vector<double>& mine) {
+std::vector<double> sum_over_nodes(Engine& engine, Index processes, const std::vector<double>& mine) {
     const std::string text(reinterpret_cast<const char*>(mine.data()), mine.size() * sizeof(double));
     std::vector<double> sum(mine.size());
     std::vector<double> theirs(mine.size());
-    for (const std::string& other : engine.gather(text)) {
+    std::vector<std::string> texts = engine.gather(text);
+    texts.resize(static_cast<std::size_t>(processes));
+    for (const std::string& other : texts) {
         std::memcpy(theirs.data(), other.data(), other.size());
         std::transform(sum.begin(), sum.end(), theirs.begin(), sum.begin(), std::plus<>());
     }
@@ -102,11 +112,12 @@ std::vector<double> sum_over_nodes(Engine& engine, const std::vector<double>& mi
 }
 
 Squares sum_squares(Engine& engine, const MatrixFile& file, const Decomposition& d, int readers) {
-    Squares sums = SquareSum(file, d, engine).run(readers);
+    const Index processes = processes_of(engine);
+    Squares sums = SquareSum(file, d, {engine.this_node().number(), processes}).run(readers);
     for (const std::string& failure : engine.gather(sums.failure))
         if (!failure.empty()) throw Error(failure);
-    if (engine.node_count() == 1) return sums;
-    return {.rows = sum_over_nodes(engine, sums.rows), .cols = sum_over_nodes(engine, sums.cols)};
+    if (processes == 1) return sums;
+    return {.rows = sum_over_nodes(engine, processes, sums.rows), .cols = sum_over_nodes(engine, processes, sums.cols)};
 }
 
 /// Of rows with U or of columns with V.

@@ -70,8 +70,11 @@ Frame frame_of(const OrdinationPlot& plot) {
             .y = {y.low, y.high, area.y + area.height, area.y}};
 }
 
-bool overlap(const SvgBox& a, const SvgBox& b) {
-    return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+/// The area that two boxes share.
+double overlap(const SvgBox& a, const SvgBox& b) {
+    const double width = std::min(a.x + a.width, b.x + b.width) - std::max(a.x, b.x);
+    const double height = std::min(a.y + a.height, b.y + b.height) - std::max(a.y, b.y);
+    return std::max(0.0, width) * std::max(0.0, height);
 }
 
 /// Puts names where they cover no dot and no other name, as far as there is such a place.
@@ -95,10 +98,10 @@ public:
         const auto cost = [&](SvgPoint at) {
             const SvgBox box{at.x, at.y, width, height};
             double sum = 0;
-            for (const SvgBox& other : taken_) sum += overlap(box, other) ? 1 : 0;
+            for (const SvgBox& other : taken_) sum += overlap(box, other);
             const bool inside = box.x >= area_.x && box.x + width <= area_.x + area_.width && box.y >= area_.y &&
                                 box.y + height <= area_.y + area_.height;
-            return sum + (inside ? 0 : 10);
+            return sum + (inside ? 0 : 1000);
         };
         const SvgPoint best = *std::ranges::min_element(places, {}, cost);
         taken_.push_back({best.x, best.y, width, height});

@@ -8,9 +8,17 @@
 namespace tesela::mds {
 namespace {
 
+/// Eigenvalues that are not larger are 0 up to rounding.
+double rounding_of(const Decomposition& d) {
+    double largest = 0;
+    for (const double value : d.values) largest = std::max(largest, std::abs(value));
+    return static_cast<double>(d.rows) * std::numeric_limits<double>::epsilon() * largest;
+}
+
 Index positive_dimensions(const Decomposition& d) {
+    const double rounding = rounding_of(d);
     const auto wanted = d.values.begin() + d.wanted;
-    return std::find_if(d.values.begin(), wanted, [](double value) { return !(value > 0); }) - d.values.begin();
+    return std::find_if(d.values.begin(), wanted, [=](double value) { return value <= rounding; }) - d.values.begin();
 }
 
 std::vector<double> coordinates_of(const Decomposition& d, const std::vector<double>& weights, Index dimensions) {
@@ -40,9 +48,7 @@ NegativeEigenvalues negative_eigenvalues(const Decomposition& known) {
     NegativeEigenvalues found;
     double all = 0;
     double negative = 0;
-    double largest = 0;
-    for (const double value : known.values) largest = std::max(largest, std::abs(value));
-    const double rounding = static_cast<double>(known.rows) * std::numeric_limits<double>::epsilon() * largest;
+    const double rounding = rounding_of(known);
     for (const double value : known.values) {
         all += std::abs(value);
         if (value >= -rounding) continue;

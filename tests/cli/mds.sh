@@ -1,0 +1,194 @@
+#!/usr/bin/env bash
+# `tesela mds`, `pca` and `ca` as a user types them: beside R's numbers, on several nodes, with files that are wrong.
+#   mds.sh BUILD_DIR DATA_DIR
+set -uo pipefail
+tesela=$(realpath "$1/tesela") data=$(realpath "$2")
+# shellcheck source=support.sh
+source "$(dirname "$(realpath "$0")")/support.sh"
+
+# close WANTED GOT: to 1e-8, as Python.
+near='near = lambda got, wanted, tolerance=1e-8: len(got) >= len(wanted) and all(abs(g - w) <= tolerance * abs(w) for g, w in zip(got, wanted))'
+# numbers NAME EXPRESSION: like json, with near().
+numbers() { check "$1: $2" python3 -c "import json, sys; d = json.load(open('$work/out')); $near; sys.exit(0 if ($2) else 1)"; }
+# table NAME FILE EXPRESSION: a Python expression over the rows r of a CSV file is true.
+table() { check "$1: $3" python3 -c "import csv, sys; r = list(csv.DictReader(open('$2'))); sys.exit(0 if ($3) else 1)"; }
+
+# cmdscale(eurodist), R 4.2.
+expect 0 "mds for people" "$tesela" mds "$data/eurodist.csv" --dim 2
+holds "mds for people" out "multidimensional scaling of 21 points, eurodist.csv, by LAPACK"
+holds "mds for people" out "19538377.09"
+holds "mds for people" out "0.7537543 of the sum of |eigenvalues|, 0.8679134 of the positive ones"
+holds "mds for people" out "negative eigenvalues: 9 of 21 known, the smallest -2251844.332"
+expect 0 mds "$tesela" mds "$data/eurodist.csv" --dim 2 -o coords.csv --plot map.svg --scree scree.svg --json
+numbers mds "near(d['eigenvalues'], [19538377.0895428, 11856555.3340011, 1528844.46798737], 1e-12)"
+numbers mds "near([d['eigenvalues'][20]], [-2251844.33173616], 1e-12)"
+numbers mds "near(d['goodness_of_fit'], [0.753754315507984, 0.867913429647823], 1e-12) and d['goodness_of_fit_is'] == 'exact'"
+numbers mds "d['passes'] == 1 and d['error_estimate'] == 0 and d['seconds'] > 0 and d['read_seconds'] >= 0"
+table "Athens" coords.csv "r[0]['label'] == 'Athens' and abs(float(r[0]['dim1']) - 2290.27467963145) < 1e-7 and abs(abs(float(r[0]['dim2'])) - 1798.80292808528) < 1e-7 and len(r) == 21"
+check "a dot per town" [ "$(grep -c '<circle' map.svg)" = 21 ]
+check "towns are named" grep -q ">Hook of Holland<" map.svg
+check "the pictures are XML" python3 -c "import xml.dom.minidom as m; m.parse('map.svg'); m.parse('scree.svg')"
+cp coords.csv one.csv
+for nodes in 2 4; do
+    expect 0 "$nodes nodes" "${mpirun[@]}" -n $nodes "$tesela" mds "$data/eurodist.csv" --dim 2 -o coords.csv --workers 1 --json
+    numbers "$nodes nodes" "near(d['goodness_of_fit'], [0.753754315507984, 0.867913429647823], 1e-12)"
+    check "$nodes nodes write the same digits" cmp coords.csv one.csv
+done
+
+# All formats are one matrix.
+python3 - "$data" <<'PY'
+import csv, struct, sys
+def npy(path, rows):
+    header = "{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }" % (len(rows), len(rows[0]))
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    with open(path, "wb") as f:
+        f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+        for row in rows: f.write(struct.pack("<%dd" % len(row), *row))
+rows = list(csv.reader(open(sys.argv[1] + "/eurodist.csv")))
+distances = [list(map(float, row[1:])) for row in rows[1:]]
+npy("D.npy", distances)
+npy("smoke.npy", [list(map(float, row[1:])) for row in list(csv.reader(open(sys.argv[1] + "/smoke.csv")))[1:]])
+npy("usa.npy", [list(map(float, row[1:])) for row in list(csv.reader(open(sys.argv[1] + "/usarrests.csv")))[1:]])
+def write(path, change):
+    with open(path, "w") as f:
+        changed = [row[:] for row in rows]
+        change(changed)
+        csv.writer(f).writerows(changed)
+def put(i, j, text): return lambda r: r[i].__setitem__(j, text)
+write("skewed.csv", put(3, 1, "3000"))
+write("negative.csv", put(2, 4, "-5"))
+write("diagonal.csv", put(5, 5, "1"))
+write("text.csv", put(5, 4, "far"))
+write("nan.csv", put(5, 4, "NaN"))
+write("flat.csv", lambda r: r.pop())
+def mean(r): r[3][1] = r[1][3] = "2981.5"
+write("mean.csv", mean)
+with open("truncated.npy", "wb") as f: f.write(open("D.npy", "rb").read()[:2000])
+with open("new.csv", "w") as f:
+    csv.writer(f).writerows([rows[0]] + [["again " + row[0]] + row[1:] for row in rows[1:4]])
+PY
+expect 0 "NumPy" "$tesela" mds D.npy -o npy.csv --json
+numbers "NumPy" "near(d['goodness_of_fit'], [0.753754315507984, 0.867913429647823], 1e-12)"
+table "no labels" npy.csv "list(r[0]) == ['dim1', 'dim2'] and abs(float(r[0]['dim1']) - 2290.27467963145) < 1e-7"
+if python3 -c "import h5py" 2>/dev/null; then
+    python3 -c "
+import csv, h5py, numpy
+f = h5py.File('D.h5', 'w')
+for name, path, of in (('distance', 'eurodist', 21), ('counts', 'smoke', 4), ('x', 'usarrests', 4)):
+    f[name] = numpy.array([[float(v) for v in row[1:]] for row in list(csv.reader(open('$data/%s.csv' % path)))[1:]])
+f['names'] = numpy.array([b'a', b'b'])
+"
+    expect 0 "HDF5" "$tesela" mds D.h5:/distance --json
+    numbers "HDF5" "near(d['goodness_of_fit'], [0.753754315507984, 0.867913429647823], 1e-12)"
+    expect 0 "HDF5, ca" "$tesela" ca D.h5:/counts --json
+    numbers "HDF5, ca" "near(d['singular_values'], [0.2734211146, 0.1000858657, 0.0203365208], 3e-9)"
+    expect 0 "HDF5, pca" "$tesela" pca D.h5:/x --scale --json
+    numbers "HDF5, pca" "near(d['standard_deviations'], [1.574878274391228, 0.994869414817765], 1e-12)"
+    bad "a data set that is missing" "/nothing" "$tesela" mds D.h5:/nothing
+    bad "a data set of text" "names" "$tesela" mds D.h5:/names
+else
+    echo "HDF5 files are not tried, since there is no h5py to write them with"
+fi
+
+# What is wrong, and where.
+bad "not square" "flat.csv is not square: 20 x 21" "$tesela" mds flat.csv
+bad "not symmetric" "skewed.csv is not symmetric: row 3 (Brussels), column 1 (Athens) is 3000 and row 1 (Athens), column 3 (Brussels) is 2963" "$tesela" mds skewed.csv
+bad "negative" "negative.csv, row 2 (Barcelona), column 4 (Calais): -5 is negative" "$tesela" mds negative.csv
+bad "not 0 on the diagonal" "diagonal.csv, row 5 (Cherbourg), column 5 (Cherbourg): 1 is on the diagonal" "$tesela" mds diagonal.csv
+bad "text" "text.csv" "$tesela" mds text.csv
+bad "missing" "nan.csv" "$tesela" mds nan.csv
+bad "cut short" "truncated.npy" "$tesela" mds truncated.npy
+bad "no such file" "nowhere.csv" "$tesela" mds nowhere.csv
+bad "too many dimensions" "eurodist.csv is 21 x 21 and has 1 to 20 dimensions, not 21" "$tesela" mds "$data/eurodist.csv" --dim 21
+bad "negative counts" "negative.csv, row 2 (Barcelona), column 4 (Calais): -5 is negative" "$tesela" ca negative.csv
+bad "no file" "one of the two" "$tesela" mds
+bad "a picture that is none" "SVG" "$tesela" mds "$data/eurodist.csv" --plot map.png
+bad "one dimension has no picture" "--plot draws two dimensions" "$tesela" mds "$data/eurodist.csv" --dim 1 --plot map2.svg
+bad "new points without a place to go" "--new-output" "$tesela" mds "$data/eurodist.csv" --new new.csv
+bad "new points of other columns" "smoke.csv" "$tesela" mds D.npy --new "$data/smoke.csv" --new-output new_coords.csv
+bad "weights of another number" "there are 4 weights for the 21 rows" "$tesela" mds "$data/eurodist.csv" --weights <(printf 'w\n1\n2\n3\n4\n')
+bad "weights that are nowhere" "neither a column of" "$tesela" mds "$data/eurodist.csv" --weights Atlantis
+bad "columns of no CSV file" "--columns chooses columns of a CSV file" "$tesela" pca usa.npy --columns a,b
+expect 0 "symmetrised" "$tesela" mds skewed.csv --symmetrise -o symmetrised.csv
+expect 0 "their mean" "$tesela" mds mean.csv -o mean_coords.csv
+check "symmetrised is their mean" cmp symmetrised.csv mean_coords.csv
+expect 2 "an error on two nodes" "${mpirun[@]}" -n 2 "$tesela" mds skewed.csv --quiet
+check "is said" grep -q "is not symmetric" err
+
+# Points in place of distances, and new ones.
+expect 0 "from points" "$tesela" mds --from-points "$data/iris.csv" --dim 4 --json
+numbers "from points" "near(d['eigenvalues'], [630.0080142, 36.15794144, 11.65321551, 3.551428853], 5e-10)"
+numbers "from points" "abs(d['goodness_of_fit'][0] - 1) < 1e-9"
+expect 0 "new points" "$tesela" mds "$data/eurodist.csv" --new new.csv --new-output new_coords.csv -o coords.csv --plot new.svg
+check "old distances give old places" python3 -c "
+import csv
+old, new = (list(csv.reader(open(f))) for f in ('coords.csv', 'new_coords.csv'))
+assert len(new) == 4 and new[1][0] == 'again Athens'
+assert all(abs(float(a) - float(b)) < 1e-6 for o, n in zip(old[1:4], new[1:]) for a, b in zip(o[1:], n[1:]))"
+check "new points are drawn" grep -q ">3 new<" new.svg
+head -3 "$data/iris.csv" >two.csv
+expect 0 "new points by coordinates" "$tesela" mds --from-points "$data/iris.csv" --dim 4 -o coords.csv --new two.csv --new-output new_coords.csv
+check "coordinates give the same places" python3 -c "
+old, new = ([[float(v) for v in line.split(',')] for line in open(f).readlines()[1:]] for f in ('coords.csv', 'new_coords.csv'))
+assert len(new) == 2 and all(abs(a - b) < 1e-9 for o, n in zip(old, new) for a, b in zip(o, n))"
+
+# As many dimensions as explain enough.
+expect 0 "explained" "$tesela" pca "$data/iris.csv" --explained 0.97 --json
+numbers "explained" "d['dimensions'] == 2 and d['goodness_of_fit'] >= 0.97"
+expect 0 "explained, of distances" "$tesela" mds "$data/eurodist.csv" --explained 0.9 --json
+numbers "explained, of distances" "d['dimensions'] == 3"
+expect 0 "explained, but not by so few" "$tesela" mds "$data/eurodist.csv" --explained 0.9 --dim 2
+holds "explained, but not by so few" err "2 dimensions explain 0.8679 of the variance, not 0.9"
+
+# prcomp(USArrests, scale. = TRUE).
+expect 0 "pca" "$tesela" pca "$data/usarrests.csv" --scale --dim 4 -o scores.csv --loadings loadings.csv --plot biplot.svg --json
+numbers "pca" "near(d['standard_deviations'], [1.574878274391228, 0.994869414817765, 0.597129115502527, 0.416449381953960], 1e-12)"
+numbers "pca" "abs(d['cumulative'][3] - 1) < 1e-12 and len(d['singular_values']) == 4"
+table "scores" scores.csv "r[0]['label'] == 'Alabama' and abs(abs(float(r[0]['PC1'])) - 0.975660448333606) < 1e-9"
+table "loadings" loadings.csv "r[0]['label'] == 'Murder' and abs(abs(float(r[0]['PC1'])) - 0.535899474938155) < 1e-9 and len(r) == 4"
+check "columns are arrows" grep -q ">UrbanPop<" biplot.svg
+expect 0 "pca for people" "$tesela" pca "$data/usarrests.csv" --scale --dim 4
+for sd in 1.5748783 0.99486941 0.59712912 0.41644938; do holds "pca for people" out "$sd"; done
+head -2 "$data/usarrests.csv" >alabama.csv
+expect 0 "new rows" "$tesela" pca "$data/usarrests.csv" --scale --new alabama.csv --new-output - --quiet
+table "new rows" out "abs(abs(float(r[0]['PC1'])) - 0.975660448333606) < 1e-9 and r[0]['label'] == 'Alabama'"
+expect 0 "two nodes, pca" "${mpirun[@]}" -n 2 "$tesela" pca "$data/usarrests.csv" --scale --dim 4 --workers 1 --json
+numbers "two nodes, pca" "near(d['standard_deviations'], [1.574878274391228, 0.994869414817765], 1e-12)"
+# Weights: a column of the file, or a file: cov.wt's.
+awk -F, 'NR == 1 { print $0 ",w" } NR > 1 { print $0 "," NR - 1 }' "$data/usarrests.csv" >weighted.csv
+seq 1 50 >weights.csv
+expect 0 "a column of weights" "$tesela" pca weighted.csv --weights w --dim 4 --json
+numbers "a column of weights" "near(d['standard_deviations'], [79.91414969389963, 14.75574045956964, 5.83553557461840, 2.15186687721956], 1e-12) and d['columns'] == 4"
+expect 0 "a file of weights" "$tesela" pca "$data/usarrests.csv" --weights weights.csv --dim 4 --json
+numbers "a file of weights" "near(d['standard_deviations'], [79.91414969389963, 14.75574045956964], 1e-12)"
+expect 0 "weights beside columns" "$tesela" pca weighted.csv --weights w --columns Murder,Rape --json
+numbers "weights beside columns" "d['columns'] == 2 and abs(d['center'][0] - 7.26470588235294) < 1e-12"
+seq 1 21 >weights21.csv
+expect 0 "weighted mds" "$tesela" mds "$data/eurodist.csv" --weights weights21.csv --json
+numbers "weighted mds" "near(d['eigenvalues'], [196790889.6022597, 95991418.5847680, 17145695.2247078], 1e-12)"
+bad "a constant column" "all values are 3" "$tesela" pca <(printf 'a,b\n1,3\n2,3\n4,3\n') --scale
+
+# ca(smoke).
+expect 0 "ca" "$tesela" ca "$data/smoke.csv" --dim 3 -o rows.csv --column-output columns.csv --plot smoke.svg --json
+numbers "ca" "near(d['singular_values'], [0.2734211146, 0.1000858657, 0.0203365208], 3e-9) and len(d['singular_values']) == 3"
+numbers "ca" "abs(d['chi_square'] - 16.44164) < 5e-6 and d['degrees_of_freedom'] == 12"
+table "rows" rows.csv "[round(1000 * float(p['contribution1'])) for p in r] == [3, 84, 512, 331, 70] and [p['label'] for p in r] == ['SM', 'JM', 'SE', 'JE', 'SC']"
+table "columns" columns.csv "[round(1000 * float(p['cos2_1'])) for p in r] == [994, 327, 982, 684]"
+check "rows and columns are drawn" grep -q ">4 columns<" smoke.svg
+expect 0 "ca for people" "$tesela" ca "$data/smoke.csv" --dim 3
+for text in 0.2734211146 0.1000858657 0.0203365208 "chi-square 16.44164 with 12"; do holds "ca for people" out "$text"; done
+expect 0 "supplementary rows" "$tesela" ca "$data/smoke.csv" --dim 3 --new "$data/smoke.csv" --new-output - --quiet
+cp out supplementary.csv
+check "the same rows are where they are" python3 -c "
+import csv
+rows, new = (list(csv.DictReader(open(f))) for f in ('rows.csv', 'supplementary.csv'))
+assert len(new) == 5 and all(abs(float(a[d]) - float(b[d])) < 1e-12 for a, b in zip(rows, new) for d in ('dim1', 'dim2', 'dim3'))"
+for nodes in 2 4; do
+    expect 0 "$nodes nodes, ca" "${mpirun[@]}" -n $nodes "$tesela" ca "$data/smoke.csv" --dim 3 -o "rows$nodes.csv" --workers 1 --json
+    numbers "$nodes nodes, ca" "near(d['singular_values'], [0.2734211146, 0.1000858657], 6e-10)"
+    check "$nodes nodes, ca: the same table" python3 -c "
+import csv
+a, b = (list(csv.reader(open(f))) for f in ('rows.csv', 'rows$nodes.csv'))
+assert a[0] == b[0] and all(abs(float(x) - float(y)) < 1e-12 for r, s in zip(a[1:], b[1:]) for x, y in zip(r[1:], s[1:]))"
+done
+finish

@@ -1,0 +1,100 @@
+#include "tesela/apps/mds/decomposition.hpp"
+
+#include "tesela/apps/mds/ordination_plot.hpp"
+#include "tesela/base/error.hpp"
+#include "tesela/flow/inline_engine.hpp"
+#include "unit/apps/mds_cases.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace tesela::mds {
+namespace {
+
+using tesela::testing::matrix_of;
+using tesela::testing::random_points;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(MatrixDecomposition, SignsFollowTheLargestElementOfTheLeftVector) {
+    Decomposition d{.rows = 3,
+                    .cols = 2,
+                    .values = {2, 1},
+                    .wanted = 2,
+                    .left = {0.1, -0.9, 0.3, 0.5, -0.5, 0.1},
+                    .right = {1, 2, 3, -4}};
+    fix_signs(d);
+    EXPECT_THAT(d.left, ::testing::ElementsAre(-0.1, 0.9, -0.3, 0.5, -0.5, 0.1));
+    EXPECT_THAT(d.right, ::testing::ElementsAre(-1, -2, 3, -4));
+}
+
+TEST(MatrixDecomposition, SmallMatricesAreDecomposedExactly) {
+    EXPECT_EQ(chosen_algorithm(Algorithm::automatic, 2000, 2000), Algorithm::exact);
+    EXPECT_EQ(chosen_algorithm(Algorithm::automatic, 60000, 2000), Algorithm::exact);
+    EXPECT_EQ(chosen_algorithm(Algorithm::automatic, 2001, 2001), Algorithm::krylov);
+    EXPECT_EQ(chosen_algorithm(Algorithm::automatic, 10000000, 500), Algorithm::krylov);
+    EXPECT_EQ(chosen_algorithm(Algorithm::power, 10, 10), Algorithm::power);
+}
+
+TEST(MatrixDecomposition, AgreesWithItsMatrix) {
+    InlineEngine engine;
+    const auto file = random_points(20, 6, 3);
+    const Decomposition d = decompose(engine, *file, Analysis::components, {.dimensions = 6});
+    const MatrixValues F = read_all(*file);
+    ASSERT_EQ(d.wanted, 6);
+    for (Index i = 0; i < 20; ++i)
+        for (Index j = 0; j < 6; ++j) {
+            double made = d.col_sums[static_cast<std::size_t>(j)] / d.weight;
+            for (Index k = 0; k < 6; ++k)
+                made += d.left[static_cast<std::size_t>(i + 20 * k)] * d.values[static_cast<std::size_t>(k)] *
+                        d.right[static_cast<std::size_t>(j + 6 * k)];
+            EXPECT_NEAR(made, F.values[static_cast<std::size_t>(i + 20 * j)], 1e-13);
+        }
+    double squares = 0;
+    for (const double value : d.values) squares += value * value;
+    EXPECT_NEAR(d.frobenius, squares, 1e-11);
+    EXPECT_EQ(d.passes, 1);
+    EXPECT_EQ(d.error_estimate, 0);
+}
+
+TEST(MatrixDecomposition, PartsOfTheVarianceAreOfThePositiveEigenvaluesOrTheTrace) {
+    Decomposition d{.rows = 4, .cols = 4, .values = {6, 2, 0, -3}};
+    EXPECT_EQ(explained_part(d, Analysis::scaling, 0), 0.75);
+    EXPECT_EQ(explained_part(d, Analysis::scaling, 3), 0);
+    d.values = {6, 2};
+    d.trace = 16;
+    EXPECT_EQ(explained_part(d, Analysis::scaling, 0), 0.375);
+    EXPECT_EQ(dimensions_explaining(d, Analysis::scaling, 0.4, 2), 2);
+    d.frobenius = 80;
+    EXPECT_EQ(explained_part(d, Analysis::components, 0), 0.45);
+}
+
+TEST(OrdinationPlot, HasADotAndANamePerPoint) {
+    const OrdinationPlot plot{.title = "A <title>",
+                              .x_label = "dimension 1",
+                              .y_label = "dimension 2",
+                              .points = {{.name = "3 rows", .x = {0, 1, 2}, .y = {0, 1, 0}, .labels = {"p", "q", "r"}}},
+                              .arrows = {.name = "loadings", .x = {1}, .y = {0}, .labels = {"arrow"}}};
+    const std::string svg = draw_ordination(plot);
+    EXPECT_THAT(svg, HasSubstr("A &lt;title&gt;"));
+    for (const char* word : {">p<", ">q<", ">r<", ">arrow<", "loadings, ×"}) EXPECT_THAT(svg, HasSubstr(word));
+    OrdinationPlot many = plot;
+    many.points[0].x.assign(100, 1.0);
+    many.points[0].y.assign(100, 2.0);
+    many.points[0].labels.assign(100, "name");
+    EXPECT_THAT(draw_ordination(many), Not(HasSubstr(">name<")));
+}
+
+TEST(OrdinationPlot, OfOnePlaceIsDrawnToo) {
+    const OrdinationPlot plot{
+        .title = "t", .x_label = "x", .y_label = "y", .points = {{.name = "1 row", .x = {0}, .y = {0}}}};
+    EXPECT_THAT(draw_ordination(plot), Not(HasSubstr("nan")));
+    EXPECT_THAT(draw_scree({.title = "t", .value_label = "v", .values = {0, 0}, .parts = {0, 0}}),
+                Not(HasSubstr("nan")));
+    EXPECT_THROW((void)draw_scree({}), Error);
+}
+
+}  // namespace
+}  // namespace tesela::mds
