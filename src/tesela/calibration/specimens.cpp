@@ -120,7 +120,7 @@ void add_qr(std::vector<Specimen>& list) {
     add(K::tsqrt, with_triangle({memory, pivot}, 2), {});
     add(K::ttqrt, with_triangle({panel, pivot, memory}, 3), {});
     add(K::gemqrt, with_triangle({pivot, memory}, 1), update);
-    add(K::tsmqr, with_triangle({panel, memory, panel}, 1), update);
+    add(K::tsmqr, with_triangle({panel, memory, memory}, 1), update);
     add(K::ttmqr, with_triangle({panel, memory, memory}, 1), update);
 }
 
