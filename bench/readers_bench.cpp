@@ -3,6 +3,7 @@
 #include "checks.hpp"
 #include "table.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/base/large_array.hpp"
 #include "tesela/io/hdf5/matrix_hdf5.hpp"
 #include "tesela/io/hdf5/open_matrix.hpp"
 #include "tesela/io/hdf5/write_matrix.hpp"
@@ -62,7 +63,7 @@ public:
         : matrix_(matrix),
           panel_(std::min(options.panel, matrix.rows())),
           memory_(static_cast<std::size_t>(threads),
-                  std::vector<float>(static_cast<std::size_t>(panel_ * matrix.cols()), 1.0F)) {}
+                  LargeArray<float>(static_cast<std::size_t>(panel_ * matrix.cols()), 1.0F)) {}
 
     /// Seconds until read(memory, first row, rows) has been called for every panel.
     template <class Read>
@@ -70,7 +71,7 @@ public:
         std::atomic<Index> next = 0;
         return seconds_of([&] {
             std::vector<std::jthread> crew;
-            for (std::vector<float>& memory : memory_)
+            for (LargeArray<float>& memory : memory_)
                 crew.emplace_back([&] {
                     for (Index row = panel_ * next++; row < matrix_.rows(); row = panel_ * next++)
                         read(memory.data(), row, std::min(panel_, matrix_.rows() - row));
@@ -81,7 +82,7 @@ public:
 private:
     const MatrixFile& matrix_;
     Index panel_;
-    std::vector<std::vector<float>> memory_;
+    std::vector<LargeArray<float>> memory_;
 };
 
 /// The first failure of several threads, thrown when they have ended.
@@ -187,7 +188,8 @@ double least_ratio(const Json& rows, const char* cache) {
 }  // namespace
 
 Json readers_benchmark(const ReadersOptions& options) {
-    if (options.n < 1 || options.panel < 1 || options.repetitions < 1 || options.readers.empty())
+    if (options.n < 1 || options.panel < 1 || options.repetitions < 1 || options.readers.empty() ||
+        *std::min_element(options.readers.begin(), options.readers.end()) < 1)
         throw Error("the order, the panels, the repetitions and the readers must be at least 1");
     Json rows = Json::array();
     if (!options.file.empty()) {

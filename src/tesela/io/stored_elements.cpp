@@ -9,7 +9,7 @@ namespace {
 
 /// Calls visit with a null pointer of the type of the elements.
 template <class Visit>
-void with_type(StoredType type, Visit visit) noexcept {
+void with_type(StoredType type, Visit visit) {
     switch (type) {
         case StoredType::float32: visit(static_cast<const float*>(nullptr)); return;
         case StoredType::float64: visit(static_cast<const double*>(nullptr)); return;
@@ -91,7 +91,7 @@ void transpose(const From* from, Index stride, GridSize size, const ColumnMajor<
 
 }  // namespace
 
-MatrixTarget shifted(const MatrixTarget& target, Index row, Index col) noexcept {
+MatrixTarget shifted(const MatrixTarget& target, Index row, Index col) {
     return std::visit(
         [&](const auto& to) -> MatrixTarget {
             auto moved = to;
@@ -111,14 +111,14 @@ void to_native_order(std::byte* elements, Index count, const StoredElements& sto
     }
 }
 
-void copy_rows(const RowMajorPiece& piece, const MatrixTarget& to) noexcept {
+void copy_rows(const RowMajorPiece& piece, const MatrixTarget& to) {
     with_type(piece.type, [&]<class From>(const From*) {
         const auto* from = reinterpret_cast<const From*>(piece.elements);
         std::visit([&](const auto& target) { transpose(from, piece.stride, {piece.rows, piece.cols}, target); }, to);
     });
 }
 
-void copy_column(const std::byte* elements, StoredType type, Index count, const MatrixTarget& to) noexcept {
+void copy_column(const std::byte* elements, StoredType type, Index count, const MatrixTarget& to) {
     with_type(type, [&]<class From>(const From*) {
         const auto* from = reinterpret_cast<const From*>(elements);
         std::visit(
@@ -129,7 +129,7 @@ void copy_column(const std::byte* elements, StoredType type, Index count, const 
     });
 }
 
-void fill_block(const std::byte* element, StoredType type, GridSize size, const MatrixTarget& to) noexcept {
+void fill_block(const std::byte* element, StoredType type, GridSize size, const MatrixTarget& to) {
     with_type(type, [&]<class From>(const From*) {
         From value{};
         std::memcpy(&value, element, sizeof value);

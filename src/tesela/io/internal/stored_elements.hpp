@@ -18,7 +18,7 @@ struct StoredElements {
 using MatrixTarget = std::variant<ColumnMajor<float>, ColumnMajor<double>>;
 
 /// The target of a block that begins `row` rows below and `col` columns right of it.
-[[nodiscard]] MatrixTarget shifted(const MatrixTarget& target, Index row, Index col) noexcept;
+[[nodiscard]] MatrixTarget shifted(const MatrixTarget& target, Index row, Index col);
 
 /// Puts the bytes of elements into the order of this machine.
 void to_native_order(std::byte* elements, Index count, const StoredElements& stored) noexcept;
@@ -34,12 +34,12 @@ struct RowMajorPiece {
 };
 
 /// Transposes a piece into column-major memory and converts it on the way.
-void copy_rows(const RowMajorPiece& piece, const MatrixTarget& to) noexcept;
+void copy_rows(const RowMajorPiece& piece, const MatrixTarget& to);
 
 /// Converts `count` elements of one column.
-void copy_column(const std::byte* elements, StoredType type, Index count, const MatrixTarget& to) noexcept;
+void copy_column(const std::byte* elements, StoredType type, Index count, const MatrixTarget& to);
 
 /// Sets rows x cols elements of the target to one value, which `element` holds in this machine's byte order.
-void fill_block(const std::byte* element, StoredType type, GridSize size, const MatrixTarget& to) noexcept;
+void fill_block(const std::byte* element, StoredType type, GridSize size, const MatrixTarget& to);
 
 }  // namespace tesela
