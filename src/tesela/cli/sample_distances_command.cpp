@@ -85,7 +85,7 @@ void write_all(const SampleDistancesCommand& options) {
 
 void print_written(const SampleDistancesCommand& options, double seconds) {
     const Index n = options.sample.points;
-    const double bytes = static_cast<double>(n * n * stored_type_bytes(options.type));
+    const auto bytes = static_cast<double>(n * n * stored_type_bytes(options.type));
     if (options.json) {
         const Json result{{"n", n},
                           {"dim", options.sample.dimensions},

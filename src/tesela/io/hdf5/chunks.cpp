@@ -46,7 +46,7 @@ void undo_shuffle(const std::byte* from, Index bytes, Index width, std::byte* to
 enum class Inflated { whole, broken };
 
 Inflated undo_deflate(const std::byte* from, Index bytes, std::byte* to, Index wanted) {
-    uLongf size = static_cast<uLongf>(wanted);
+    auto size = static_cast<uLongf>(wanted);
     const int status = ::uncompress(reinterpret_cast<Bytef*>(to), &size, reinterpret_cast<const Bytef*>(from),
                                     static_cast<uLong>(bytes));
     return status == Z_OK && size == static_cast<uLongf>(wanted) ? Inflated::whole : Inflated::broken;
