@@ -57,10 +57,10 @@ Json to_json(const CaCommand& options, const mds::Correspondence& analysis, cons
     return json;
 }
 
-void print_table(const mds::Correspondence& analysis, const MatrixFile& counts) {
+void print_table(const CaCommand& options, const mds::Correspondence& analysis) {
     const mds::Decomposition& d = analysis.decomposition;
-    fmt::print("correspondence analysis of {} rows and {} columns, {}, {}\n", d.rows, d.cols, short_name(counts),
-               algorithm_words(d));
+    fmt::print("correspondence analysis of {} rows and {} columns, {}, {}\n", d.rows, d.cols,
+               short_name(options.common.file), algorithm_words(d));
     fmt::print("{:>9} {:>14} {:>12} {:>10} {:>10}\n", "dimension", "singular_value", "inertia", "proportion",
                "cumulative");
     const std::vector<double> inertias = analysis.inertias();
@@ -78,7 +78,7 @@ void write_plot(const CaCommand& options, const mds::Correspondence& analysis, c
                 const MatrixFile* new_rows, const std::vector<double>& placed) {
     const mds::Decomposition& d = analysis.decomposition;
     const std::vector<double> parts = parts_of(analysis);
-    mds::OrdinationPlot plot{.title = fmt::format("Correspondence analysis of {}", short_name(counts)),
+    mds::OrdinationPlot plot{.title = fmt::format("Correspondence analysis of {}", short_name(options.common.file)),
                              .x_label = axis_label("dimension", 0, parts[0]),
                              .y_label = axis_label("dimension", 1, parts[1]),
                              .points = {{.name = fmt::format("{} rows", d.rows),
@@ -103,19 +103,20 @@ void write_files(const CaCommand& options, const mds::Correspondence& analysis, 
     std::vector<double> placed;
     if (new_rows != nullptr) {
         placed = mds::place(analysis, *new_rows);
-        mds::write(common.new_output,
-                   mds::coordinate_table("dim", placed, new_rows->header().row_labels, new_rows->rows()));
+        write_table(common.new_output,
+                    mds::coordinate_table("dim", placed, new_rows->header().row_labels, new_rows->rows()));
     }
     if (!common.output.empty())
-        mds::write(common.output, mds::profile_table(analysis.rows, counts.header().row_labels));
+        write_table(common.output, mds::profile_table(analysis.rows, counts.header().row_labels));
     if (!options.column_output.empty())
-        mds::write(options.column_output, mds::profile_table(analysis.columns, counts.header().col_labels));
+        write_table(options.column_output, mds::profile_table(analysis.columns, counts.header().col_labels));
     if (!common.plot.empty()) write_plot(options, analysis, counts, new_rows, placed);
     if (!common.scree.empty())
-        write_file(common.scree, mds::draw_scree({.title = fmt::format("Inertias of {}", short_name(counts)),
-                                                  .value_label = "inertia",
-                                                  .values = analysis.inertias(),
-                                                  .parts = parts_of(analysis)}));
+        write_file(common.scree,
+                   mds::draw_scree({.title = fmt::format("Inertias of {}", short_name(options.common.file)),
+                                    .value_label = "inertia",
+                                    .values = analysis.inertias(),
+                                    .parts = parts_of(analysis)}));
 }
 
 int run_ca(const CaCommand& options) {
@@ -141,7 +142,7 @@ int run_ca(const CaCommand& options) {
     if (common.run.json)
         fmt::print("{}\n", to_json(options, analysis, *input.matrix).dump(2));
     else
-        print_table(analysis, *input.matrix);
+        print_table(options, analysis);
     return success;
 }
 
@@ -154,7 +155,8 @@ void add_ca_command(CLI::App& app, int& exit_code) {
     const OrdinationHelp help{
         .file = "Counts, such as how often a row and a column met: CSV, NumPy, or HDF5 as N.h5:/counts",
         .output =
-            "CSV file for the rows: masses, distances, inertias, coordinates, contributions, squared cosines; - "
+            "CSV, .npy or .h5 file for the rows: masses, distances, inertias, coordinates, contributions, squared "
+            "cosines; - "
             "is standard output",
         .new_file = "Supplementary rows of counts, which are placed among the others and change nothing",
         .plot = "SVG file for a picture of rows and columns in the first two dimensions"};
@@ -163,7 +165,7 @@ void add_ca_command(CLI::App& app, int& exit_code) {
     add_dimension_options(*command, common);
     set_heading(*command, "Method");
     add_output_options(*command, common, help);
-    command->add_option("--column-output", options->column_output, "CSV file for the columns, as -o has the rows");
+    command->add_option("--column-output", options->column_output, "File for the columns, as -o has the rows");
     add_machine_options(*command, common);
     add_example(*command, "tesela ca data/smoke.csv -o rows.csv --column-output columns.csv --plot smoke.svg");
     command->callback([=, &exit_code] { exit_code = run_guarded(program, [&] { return run_ca(*options); }); });

@@ -25,6 +25,8 @@ constexpr const char* program = "tesela mds";
 struct MdsCommand {
     OrdinationOptions common;
     std::string points;
+
+    [[nodiscard]] std::string input() const { return short_name(points.empty() ? common.file : points); }
 };
 
 /// The distances of all points, and of new ones from them.
@@ -81,9 +83,9 @@ Json to_json(const MdsCommand& options, const mds::Scaling& scaling, const Matri
     return json;
 }
 
-void print_table(const mds::Scaling& scaling, const MatrixFile& distances) {
+void print_table(const MdsCommand& options, const mds::Scaling& scaling) {
     const mds::Decomposition& d = scaling.decomposition;
-    fmt::print("multidimensional scaling of {} points, {}, {}\n", d.rows, short_name(distances), algorithm_words(d));
+    fmt::print("multidimensional scaling of {} points, {}, {}\n", d.rows, options.input(), algorithm_words(d));
     fmt::print("{:>9} {:>14} {:>10} {:>10}\n", "dimension", "eigenvalue", "explained", "cumulative");
     double sum = 0;
     for (Index k = 0; k < d.wanted; ++k) {
@@ -111,7 +113,7 @@ void write_plot(const MdsCommand& options, const mds::Scaling& scaling, const Ma
     const Index n = scaling.decomposition.rows;
     if (scaling.dimensions < 2) throw Error("--plot draws two dimensions, and one eigenvalue at most is above 0");
     const std::vector<double> parts = parts_of(scaling.decomposition);
-    mds::OrdinationPlot plot{.title = fmt::format("Multidimensional scaling of {}", short_name(distances)),
+    mds::OrdinationPlot plot{.title = fmt::format("Multidimensional scaling of {}", options.input()),
                              .x_label = axis_label("dimension", 0, parts[0]),
                              .y_label = axis_label("dimension", 1, parts[1]),
                              .points = {{.name = fmt::format("{} points", n),
@@ -131,15 +133,15 @@ void write_files(const MdsCommand& options, const mds::Scaling& scaling, const D
     std::vector<double> placed;
     if (distances.of_new) {
         placed = mds::place(scaling, *distances.of_new);
-        mds::write(common.new_output, mds::coordinate_table("dim", placed, distances.of_new->header().row_labels,
-                                                            distances.of_new->rows()));
+        write_table(common.new_output, mds::coordinate_table("dim", placed, distances.of_new->header().row_labels,
+                                                             distances.of_new->rows()));
     }
     if (!common.output.empty())
-        mds::write(common.output, mds::coordinate_table("dim", scaling.coordinates, distances.all->header().row_labels,
-                                                        scaling.decomposition.rows));
+        write_table(common.output, mds::coordinate_table("dim", scaling.coordinates, distances.all->header().row_labels,
+                                                         scaling.decomposition.rows));
     if (!common.plot.empty()) write_plot(options, scaling, *distances.all, distances.of_new.get(), placed);
     if (!common.scree.empty())
-        write_file(common.scree, mds::draw_scree({.title = fmt::format("Eigenvalues of {}", short_name(*distances.all)),
+        write_file(common.scree, mds::draw_scree({.title = fmt::format("Eigenvalues of {}", options.input()),
                                                   .value_label = "eigenvalue",
                                                   .values = scaling.decomposition.values,
                                                   .parts = parts_of(scaling.decomposition)}));
@@ -176,7 +178,7 @@ int run_mds(const MdsCommand& options) {
     if (common.run.json)
         fmt::print("{}\n", to_json(options, scaling, *distances.all).dump(2));
     else
-        print_table(scaling, *distances.all);
+        print_table(options, scaling);
     return success;
 }
 
@@ -189,7 +191,7 @@ void add_mds_command(CLI::App& app, int& exit_code) {
         "mds", "Multidimensional scaling: points whose distances are those of a matrix, as nearly as can be");
     const OrdinationHelp help{
         .file = "Distances between all points: CSV, NumPy, or HDF5 as D.h5:/distance",
-        .output = "CSV file for the coordinates, a row per point; - is standard output",
+        .output = "CSV, .npy or .h5 file for the coordinates, a row per point; - is standard output",
         .new_file =
             "Place new points among the old ones by their distances from these, a row per new point; with "
             "--from-points rows of coordinates",

@@ -9,6 +9,7 @@
 #include "tesela/cli/map_options.hpp"
 #include "tesela/cli/number_option.hpp"
 #include "tesela/io/hdf5/open_matrix.hpp"
+#include "tesela/io/hdf5/write_matrix.hpp"
 #include "tesela/io/memory_matrix.hpp"
 
 #include <fmt/format.h>
@@ -17,6 +18,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <span>
 #include <utility>
 
 namespace tesela::cli {
@@ -25,6 +27,7 @@ namespace {
 /// As many dimensions as --explained may take of a matrix that is not decomposed as a whole.
 constexpr Index most_explaining = 50;
 
+/// What --symmetry takes; averaged is --symmetrise.
 constexpr Names<mds::Symmetry, 3> compared_names{{{mds::Symmetry::unchecked, "unchecked"},
                                                   {mds::Symmetry::sampled, "sampled"},
                                                   {mds::Symmetry::checked, "checked"}}};
@@ -43,10 +46,11 @@ bool names_column(const MatrixFile& matrix, const std::string& name) {
     return std::ranges::find(matrix.header().col_labels, name) != matrix.header().col_labels.end();
 }
 
+bool is_file(const std::string& name) { return std::filesystem::exists(parse_matrix_name(name).file); }
+
 /// The numbers of a file with one row or one column.
 std::vector<double> read_weights(const std::string& name, const MatrixFile& matrix) {
-    if (!std::filesystem::exists(name) && name.find(':') == std::string::npos)
-        throw Error("--weights {} is neither a column of {} nor a file", name, matrix.name());
+    if (!is_file(name)) throw Error("--weights {} is neither a column of {} nor a file", name, matrix.name());
     const std::unique_ptr<MatrixFile> file = open(name, {});
     if (file->rows() != 1 && file->cols() != 1)
         throw Error("--weights {} is {} x {}: one column or one row is needed", name, file->rows(), file->cols());
@@ -66,6 +70,11 @@ OrdinationInput split_off_weights(const OrdinationOptions& options, const Matrix
                                             ColumnMajor<double>{weights.data(), matrix.rows()});
     if (!outcome) throw Error(outcome.reason());
     return {.matrix = open(options.file, csv), .weights = std::move(weights)};
+}
+
+bool is_matrix_name(const std::string& name) {
+    const std::string file = parse_matrix_name(name).file;
+    return file.ends_with(".npy") || file.ends_with(".h5") || file.ends_with(".hdf5");
 }
 
 void require_csv_for_columns(const OrdinationOptions& options, const MatrixFile& matrix) {
@@ -123,7 +132,8 @@ void add_symmetry_options(CLI::App& command, OrdinationOptions& options) {
 
 void add_output_options(CLI::App& command, OrdinationOptions& options, const OrdinationHelp& help) {
     command.add_option("-o,--output", options.output, help.output);
-    auto* output = command.add_option("--new-output", options.new_output, "CSV file for where the new points are");
+    auto* output =
+        command.add_option("--new-output", options.new_output, "CSV, .npy or .h5 file for where the new points are");
     command.add_option("--new", options.new_file, help.new_file)->needs(output)->type_name("FILE");
     output->needs("--new");
     command.add_option("--plot", options.plot, help.plot);
@@ -156,11 +166,10 @@ OrdinationInput open_input(const OrdinationOptions& options) {
     if (options.weights.empty()) return input;
     if (names_column(*input.matrix, options.weights)) return split_off_weights(options, *input.matrix);
     // A column of weights beside --columns is not among them.
-    if (!options.columns.empty()) {
+    if (!options.columns.empty() && !is_file(options.weights)) {
         OrdinationOptions with_weights = options;
         with_weights.columns.push_back(options.weights);
-        if (const auto all = open(options.file, {}); names_column(*all, options.weights))
-            return split_off_weights(with_weights, *open(options.file, csv_options(with_weights)));
+        return split_off_weights(with_weights, *open(options.file, csv_options(with_weights)));
     }
     input.weights = read_weights(options.weights, *input.matrix);
     return input;
@@ -169,6 +178,7 @@ OrdinationInput open_input(const OrdinationOptions& options) {
 std::unique_ptr<MatrixFile> open_new_rows(const OrdinationOptions& options, const MatrixFile& first) {
     if (options.new_file.empty()) return nullptr;
     CsvMatrixOptions csv;
+    if (!options.columns.empty()) csv.columns = first.header().col_labels;
     auto rows = open(options.new_file, csv);
     const std::vector<std::string>& wanted = first.header().col_labels;
     if (rows->header().col_labels.empty() || wanted.empty() || rows->header().col_labels == wanted) return rows;
@@ -207,10 +217,26 @@ void check_outputs(const OrdinationOptions& options, const mds::DecompositionOpt
         if (decomposition.dimensions < 2) throw Error("--plot draws two dimensions, and there is one");
     }
     if (!options.scree.empty()) require_svg("--scree", options.scree);
-    for (const std::string& path : {options.output, options.new_output, options.plot, options.scree})
-        if (!path.empty()) require_writable(path);
-    for (const std::string& path : others)
-        if (!path.empty()) require_writable(path);
+    std::vector<std::string> names{options.output, options.new_output, options.plot, options.scree};
+    names.insert(names.end(), others.begin(), others.end());
+    for (const std::string& name : names)
+        if (!name.empty()) require_writable(is_matrix_name(name) ? parse_matrix_name(name).file : name);
+}
+
+void write_table(const std::string& name, const mds::Table& table) {
+    if (!is_matrix_name(name)) return mds::write(name, table);
+    const auto rows = static_cast<Index>(table.columns.front().size());
+    const auto writer = write_matrix(name, {.rows = rows,
+                                            .cols = static_cast<Index>(table.columns.size()),
+                                            .row_labels = table.labels,
+                                            .col_labels = table.names});
+    std::vector<double> row;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(rows); ++i) {
+        row.clear();
+        for (const std::vector<double>& column : table.columns) row.push_back(column[i]);
+        writer->append(std::span<const double>(row));
+    }
+    writer->commit();
 }
 
 bool prints_table(const OrdinationOptions& options, const std::vector<std::string>& others) {
@@ -265,6 +291,10 @@ std::vector<double> column_of(const std::vector<double>& values, Index k, Index 
     return {values.begin() + k * rows, values.begin() + (k + 1) * rows};
 }
 
-std::string short_name(const MatrixFile& matrix) { return std::filesystem::path(matrix.name()).filename().string(); }
+std::string short_name(const std::string& matrix) {
+    const MatrixName name = parse_matrix_name(matrix);
+    const std::string file = std::filesystem::path(name.file).filename().string();
+    return name.dataset.empty() ? file : fmt::format("{}:{}", file, name.dataset);
+}
 
 }  // namespace tesela::cli

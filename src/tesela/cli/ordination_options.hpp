@@ -36,7 +36,7 @@ struct OrdinationOptions {
     RunOptions run;
 };
 
-/// What a command has to say of its new points, for its help.
+/// What the help of a command says of options that mean something else in another.
 struct OrdinationHelp {
     const char* file;
     const char* output;
@@ -52,7 +52,7 @@ void add_symmetry_options(CLI::App& command, OrdinationOptions& options);
 void add_output_options(CLI::App& command, OrdinationOptions& options, const OrdinationHelp& help);
 void add_machine_options(CLI::App& command, OrdinationOptions& options);
 
-/// The matrix of the options, the weights of its rows, and what a user should know of it.
+/// The matrix of the options and the weights of its rows, if there are any.
 struct OrdinationInput {
     std::unique_ptr<MatrixFile> matrix;
     std::vector<double> weights;
@@ -70,6 +70,9 @@ struct OrdinationInput {
 /// Throws Error unless all files can be written and pictures have two dimensions.
 void check_outputs(const OrdinationOptions& options, const mds::DecompositionOptions& decomposition,
                    const std::vector<std::string>& others = {});
+
+/// Writes a table by the ending of the name: .npy and .h5 (`coords.h5:/coords`) as a matrix, else CSV.
+void write_table(const std::string& name, const mds::Table& table);
 
 /// Whether one of the results goes to standard output, so that nothing else is printed there.
 [[nodiscard]] bool prints_table(const OrdinationOptions& options, const std::vector<std::string>& others = {});
@@ -93,7 +96,7 @@ void add_files(Json& json, const OrdinationOptions& options);
 /// Column k of a matrix of so many rows.
 [[nodiscard]] std::vector<double> column_of(const std::vector<double>& values, Index k, Index rows);
 
-/// "data/eurodist.csv" without its folder.
-[[nodiscard]] std::string short_name(const MatrixFile& matrix);
+/// "data/eurodist.csv", or "D.h5:/distance", without its folder.
+[[nodiscard]] std::string short_name(const std::string& matrix);
 
 }  // namespace tesela::cli

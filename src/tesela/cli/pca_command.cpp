@@ -48,10 +48,10 @@ Json to_json(const PcaCommand& options, const mds::Components& components, const
     return json;
 }
 
-void print_table(const PcaCommand& options, const mds::Components& components, const MatrixFile& matrix) {
+void print_table(const PcaCommand& options, const mds::Components& components) {
     const mds::Decomposition& d = components.decomposition;
-    fmt::print("principal components of {} columns and {} rows, {}{}, {}\n", d.cols, d.rows, short_name(matrix),
-               options.scaled ? ", scaled" : "", algorithm_words(d));
+    fmt::print("principal components of {} columns and {} rows, {}{}, {}\n", d.cols, d.rows,
+               short_name(options.common.file), options.scaled ? ", scaled" : "", algorithm_words(d));
     fmt::print("{:>9} {:>18} {:>10} {:>10}\n", "component", "standard_deviation", "proportion", "cumulative");
     double sum = 0;
     for (std::size_t k = 0; k < static_cast<std::size_t>(d.wanted); ++k) {
@@ -72,7 +72,7 @@ std::vector<std::string> column_names(const MatrixFile& matrix) {
 void write_plot(const PcaCommand& options, const mds::Components& components, const MatrixFile& matrix,
                 const MatrixFile* new_rows, const std::vector<double>& placed) {
     const mds::Decomposition& d = components.decomposition;
-    mds::OrdinationPlot plot{.title = fmt::format("Principal components of {}", short_name(matrix)),
+    mds::OrdinationPlot plot{.title = fmt::format("Principal components of {}", short_name(options.common.file)),
                              .x_label = axis_label("PC", 0, components.proportions[0]),
                              .y_label = axis_label("PC", 1, components.proportions[1]),
                              .points = {{.name = fmt::format("{} rows", d.rows),
@@ -97,18 +97,18 @@ void write_files(const PcaCommand& options, const mds::Components& components, c
     std::vector<double> placed;
     if (new_rows != nullptr) {
         placed = mds::place(components, *new_rows);
-        mds::write(common.new_output,
-                   mds::coordinate_table("PC", placed, new_rows->header().row_labels, new_rows->rows()));
+        write_table(common.new_output,
+                    mds::coordinate_table("PC", placed, new_rows->header().row_labels, new_rows->rows()));
     }
     if (!common.output.empty())
-        mds::write(common.output, mds::coordinate_table("PC", components.scores, matrix.header().row_labels,
-                                                        components.decomposition.rows));
-    if (!options.loadings.empty()) mds::write(options.loadings, mds::loading_table(components, column_names(matrix)));
+        write_table(common.output, mds::coordinate_table("PC", components.scores, matrix.header().row_labels,
+                                                         components.decomposition.rows));
+    if (!options.loadings.empty()) write_table(options.loadings, mds::loading_table(components, column_names(matrix)));
     if (!common.plot.empty()) write_plot(options, components, matrix, new_rows, placed);
     if (common.scree.empty()) return;
     std::vector<double> variances = components.deviations;
     for (double& value : variances) value *= value;
-    write_file(common.scree, mds::draw_scree({.title = fmt::format("Components of {}", short_name(matrix)),
+    write_file(common.scree, mds::draw_scree({.title = fmt::format("Components of {}", short_name(options.common.file)),
                                               .value_label = "variance",
                                               .values = std::move(variances),
                                               .parts = components.proportions}));
@@ -140,7 +140,7 @@ int run_pca(const PcaCommand& options) {
     if (common.run.json)
         fmt::print("{}\n", to_json(options, components, *input.matrix).dump(2));
     else
-        print_table(options, components, *input.matrix);
+        print_table(options, components);
     return success;
 }
 
@@ -150,10 +150,11 @@ void add_pca_command(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<PcaCommand>();
     OrdinationOptions& common = options->common;
     CLI::App* command = app.add_subcommand("pca", "Principal components of the columns of a matrix");
-    const OrdinationHelp help{.file = "Observations, a row each: CSV, NumPy, or HDF5 as X.h5:/x",
-                              .output = "CSV file for the scores, a row per observation; - is standard output",
-                              .new_file = "Project these rows too, which have the same columns",
-                              .plot = "SVG file for a biplot of the first two components"};
+    const OrdinationHelp help{
+        .file = "Observations, a row each: CSV, NumPy, or HDF5 as X.h5:/x",
+        .output = "CSV, .npy or .h5 file for the scores, a row per observation; - is standard output",
+        .new_file = "Project these rows too, which have the same columns",
+        .plot = "SVG file for a biplot of the first two components"};
     add_data_options(*command, common, help);
     add_weights_option(*command, common);
     set_heading(*command, "Data");
@@ -161,7 +162,7 @@ void add_pca_command(CLI::App& app, int& exit_code) {
     add_dimension_options(*command, common);
     set_heading(*command, "Method");
     add_output_options(*command, common, help);
-    command->add_option("--loadings", options->loadings, "CSV file for the loadings, a row per column");
+    command->add_option("--loadings", options->loadings, "CSV, .npy or .h5 file for the loadings, a row per column");
     add_machine_options(*command, common);
     add_example(*command,
                 "tesela pca data/usarrests.csv --scale -o scores.csv --loadings loadings.csv --plot biplot.svg");

@@ -59,6 +59,23 @@ TEST(MatrixDecomposition, AgreesWithItsMatrix) {
     EXPECT_EQ(d.error_estimate, 0);
 }
 
+/// So large that nobody could read it.
+class VastMatrix final : public MatrixFile {
+public:
+    VastMatrix() : MatrixFile({.name = "vast", .rows = 40000, .cols = 40000}) {}
+
+private:
+    [[nodiscard]] ReadOutcome read_block(const MatrixBlock&, const Target&) const override {
+        return ReadOutcome::failure("vast was read");
+    }
+};
+
+TEST(MatrixDecomposition, RefusesWhatLapackCannotTakeBeforeItIsRead) {
+    InlineEngine engine;
+    EXPECT_THAT([&] { (void)decompose(engine, VastMatrix(), Analysis::scaling, {.algorithm = Algorithm::exact}); },
+                ::testing::ThrowsMessage<Error>(HasSubstr("vast is 40000 x 40000, which is more than LAPACK takes")));
+}
+
 TEST(MatrixDecomposition, PartsOfTheVarianceAreOfThePositiveEigenvaluesOrTheTrace) {
     Decomposition d{.rows = 4, .cols = 4, .values = {6, 2, 0, -3}};
     EXPECT_EQ(explained_part(d, Analysis::scaling, 0), 0.75);

@@ -43,7 +43,7 @@ TEST(Scaling, OfEurodistIsWhatCmdscaleGives) {
     EXPECT_TRUE(scaling.fit.is_exact());
     EXPECT_REL(scaling.fit.of_magnitudes.low, 0.753754315507984, 1e-12);
     EXPECT_REL(scaling.fit.of_positive.low, 0.867913429647823, 1e-12);
-    // Athens is first; the signs are by fix_signs: its coordinates are the largest of both dimensions.
+    // Athens is first, and has the largest first coordinate, whose sign is therefore positive.
     EXPECT_REL(scaling.coordinate(0, 0), 2290.27467963145, eight_digits);
     EXPECT_REL(std::abs(scaling.coordinate(0, 1)), 1798.80292808528, eight_digits);
     const NegativeEigenvalues negative = negative_eigenvalues(scaling.decomposition);

@@ -43,10 +43,6 @@ inline constexpr Index largest_exact_elements = Index{1} << 27;  ///< 1 GiB on t
 /// How much of a distance matrix is compared with its transposed: nothing beyond the diagonal's tiles, some tiles, or
 /// all; or its two halves are averaged. What is not compared is not read.
 enum class Symmetry : std::uint8_t { unchecked, sampled, checked, averaged };
-inline constexpr Names<Symmetry, 4> symmetry_names{{{Symmetry::unchecked, "unchecked"},
-                                                    {Symmetry::sampled, "sampled"},
-                                                    {Symmetry::checked, "checked"},
-                                                    {Symmetry::averaged, "averaged"}}};
 
 struct DecompositionOptions {
     Index dimensions = 2;  ///< values and vectors that are wanted

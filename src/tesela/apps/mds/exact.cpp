@@ -5,12 +5,15 @@
 #include "tesela/io/memory_matrix.hpp"
 #include "tesela/kernels/spectrum.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <new>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 namespace tesela::mds {
@@ -166,6 +169,16 @@ std::vector<double> make_matrix(const MatrixFile& file, Analysis analysis, const
     return F;
 }
 
+/// LAPACK counts in 32 bits, also what it needs to work in: some three times the square of the smaller side.
+void require_size(const MatrixFile& file) {
+    constexpr Index most = 20000;
+    constexpr Index most_of_one_side = std::numeric_limits<int>::max() / 64;
+    const auto [smaller, larger] = std::minmax({file.rows(), file.cols()});
+    if (smaller > most || larger > most_of_one_side)
+        throw Error("{} is {} x {}, which is more than LAPACK takes: other algorithms read it in parts", file.name(),
+                    file.rows(), file.cols());
+}
+
 [[noreturn]] void fail(const MatrixFile& file) {
     throw Error("LAPACK finds no spectrum of {}: are its values so large that their squares overflow?", file.name());
 }
@@ -280,6 +293,7 @@ void visit(Visitor& visitor, D& d) {
 Decomposition decompose_exactly(Engine& engine, const MatrixFile& file, Analysis analysis,
                                 const DecompositionOptions& options) {
     validate(file, analysis, options);
+    require_size(file);
     std::string complaint;
     Writer writer;
     if (engine.this_node() == NodeId{0}) {
@@ -288,6 +302,9 @@ Decomposition decompose_exactly(Engine& engine, const MatrixFile& file, Analysis
             visit(writer, result);
         } catch (const Error& error) {
             complaint = error.what();
+        } catch (const std::bad_alloc&) {
+            complaint =
+                fmt::format("{} does not fit into memory as a whole: other algorithms read it in parts", file.name());
         }
     }
     complaint = engine.broadcast(complaint);
