@@ -384,7 +384,7 @@ void print_reader_rows(const nlohmann::ordered_json& result) {
         const auto& library = row.at("hdf5_gb_per_s");
         fmt::print("{:<26}{:>6}{:>9}{:>13.2f}{:>13.2f}{:>13}{:>8.2f}\n", row.at("layout").get<std::string>(),
                    row.at("cache").get<std::string>(), row.at("readers").get<Index>(),
-                   row.at("pread_gb_per_s").get<double>(), row.at("matrix_file_gb_per_s").get<double>(),
+                   row.at("pread_gb_per_s").get<double>(), row.at("rows_gb_per_s").get<double>(),
                    library.is_null() ? "-" : fmt::format("{:.2f}", library.get<double>()),
                    row.at("ratio").get<double>());
     }
@@ -394,9 +394,9 @@ void add_readers(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<bench::ReadersOptions>();
     auto run = std::make_shared<cli::RunOptions>();
     CLI::App* command = app.add_subcommand("readers",
-                                           "Threads that read panels of a matrix in a file, transposed, beside as many "
+                                           "Threads that read panels of a matrix in a file beside as many "
                                            "that only read its bytes; exit code "
-                                           "1 below 0.9 of their rate from the disk");
+                                           "1 below 0.9 of their rate");
     command->add_option("--file", options->file, "A matrix of float32 in a file (default: files of its own)");
     cli::at_least(command->add_option("--n", options->n, "Order of the matrices in files of its own"), Index{1})
         ->capture_default_str();

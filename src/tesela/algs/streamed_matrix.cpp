@@ -171,9 +171,9 @@ void StreamedMatrix::make_panels() {
         const Index width = spec_.tiling.col_begin(end) - spec_.tiling.col_begin(j);
         panels_.push_back(s_.attach(
             {.name = "panels",
-             .tiling = Tiling::from_cuts(cuts, {0, width}),
-             .distribution = tabulate({static_cast<Index>(owners.size()), 1}, nodes,
-                                      [&](Index slot, Index) { return owners[static_cast<std::size_t>(slot)]; }),
+             .tiling = Tiling::from_cuts({0, width}, cuts),
+             .distribution = tabulate({1, static_cast<Index>(owners.size())}, nodes,
+                                      [&](Index, Index slot) { return owners[static_cast<std::size_t>(slot)]; }),
              .type = spec_.reading.type,
              .memory = {},
              .allocation = again ? Allocation::at_once : Allocation::when_written}));
@@ -214,7 +214,7 @@ TileOf<double> StreamedMatrix::tile(Index i, Index j) const {
 }
 
 TileRef StreamedMatrix::slot(Index i, Index panel) const {
-    return {panels_[static_cast<std::size_t>(panel)].get(), {slot_of_[static_cast<std::size_t>(i)], 0}};
+    return {panels_[static_cast<std::size_t>(panel)].get(), {0, slot_of_[static_cast<std::size_t>(i)]}};
 }
 
 /// How products are added: those of a symmetric matrix go into rows of several nodes.

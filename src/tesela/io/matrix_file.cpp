@@ -2,6 +2,7 @@
 
 #include "tesela/base/error.hpp"
 #include "tesela/io/input_file.hpp"
+#include "tesela/io/internal/stored_elements.hpp"
 
 #include <fmt/format.h>
 
@@ -75,15 +76,25 @@ ReadOutcome MatrixFile::read(const MatrixBlock& block, ColumnMajor<double> to) c
     return read_checked(block, to);
 }
 
+ReadOutcome MatrixFile::read(const MatrixBlock& block, RowMajor<float> to) const noexcept {
+    return read_checked(block, to);
+}
+
+ReadOutcome MatrixFile::read(const MatrixBlock& block, RowMajor<double> to) const noexcept {
+    return read_checked(block, to);
+}
+
 ReadOutcome MatrixFile::read_checked(const MatrixBlock& block, const Target& to) const noexcept {
     try {
         if (!inside(block, rows(), cols()))
             return ReadOutcome::failure(fmt::format("{} are not inside of {}", described(block), description()));
         if (block.rows == 0 || block.cols == 0) return {};
-        const Index leading = std::visit([](const auto& target) { return target.leading; }, to);
-        if (leading < block.rows)
-            return ReadOutcome::failure(
-                fmt::format("{}: {} rows do not fit a leading dimension of {}", name(), block.rows, leading));
+        const Index leading = leading_of(to);
+        const bool by_rows = to.index() >= 2;
+        const Index length = by_rows ? block.cols : block.rows;
+        if (leading < length)
+            return ReadOutcome::failure(fmt::format("{}: {} {} do not fit a leading dimension of {}", name(), length,
+                                                    by_rows ? "columns" : "rows", leading));
         return read_block(block, to);
     } catch (...) {
         return ReadOutcome::failure("out of memory");  // short enough to need none

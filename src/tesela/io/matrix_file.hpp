@@ -39,8 +39,21 @@ struct MatrixBlock {
 /// Where elements go: column-major memory, in which element (i, j) of a block stands at data[i + j * leading].
 template <class T>
 struct ColumnMajor {
+    using Element = T;
     T* data = nullptr;
     Index leading = 0;
+
+    [[nodiscard]] T& operator()(Index i, Index j) const { return data[i + j * leading]; }
+};
+
+/// The same by rows, as most files have them: element (i, j) of a block stands at data[i * leading + j].
+template <class T>
+struct RowMajor {
+    using Element = T;
+    T* data = nullptr;
+    Index leading = 0;
+
+    [[nodiscard]] T& operator()(Index i, Index j) const { return data[i * leading + j]; }
 };
 
 /// What becomes of a read: everything is there, or one line that says why not (and what was to be written is
@@ -95,18 +108,21 @@ public:
     /// where there is one. At least 1.
     [[nodiscard]] Index panel_rows(Index wanted) const;
 
-    /// Reads a block into column-major memory, where it becomes single or double precision. Any number of threads may
+    /// Reads a block into memory, where it becomes single or double precision; what is stored by rows in this precision
+    /// goes into row-major memory without a copy. Any number of threads may
     /// read at once; only what the block intersects is touched in the file. Never throws: a block outside of the
     /// matrix, too small a leading dimension, or what the file system answers is a reason in the outcome.
     [[nodiscard]] ReadOutcome read(const MatrixBlock& block, ColumnMajor<float> to) const noexcept;
     [[nodiscard]] ReadOutcome read(const MatrixBlock& block, ColumnMajor<double> to) const noexcept;
+    [[nodiscard]] ReadOutcome read(const MatrixBlock& block, RowMajor<float> to) const noexcept;
+    [[nodiscard]] ReadOutcome read(const MatrixBlock& block, RowMajor<double> to) const noexcept;
 
     /// Asks the system to forget what it keeps of the file in memory, so that the next read is a cold one: for
     /// measurements. Nothing happens where there is no file.
     virtual void forget_cached() const {}
 
 protected:
-    using Target = std::variant<ColumnMajor<float>, ColumnMajor<double>>;
+    using Target = std::variant<ColumnMajor<float>, ColumnMajor<double>, RowMajor<float>, RowMajor<double>>;
 
     /// Throws Error if the matrix has no element, or too many for an Index of bytes.
     explicit MatrixFile(MatrixHeader header);

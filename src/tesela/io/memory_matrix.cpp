@@ -21,12 +21,11 @@ private:
         return {};
     }
 
-    template <class T>
-    void copy(const MatrixBlock& block, const ColumnMajor<T>& to) const {
+    template <class To>
+    void copy(const MatrixBlock& block, const To& to) const {
         for (Index j = 0; j < block.cols; ++j) {
             const double* from = values_.data() + (block.col + j) * rows() + block.row;
-            std::transform(from, from + block.rows, to.data + j * to.leading,
-                           [](double value) { return static_cast<T>(value); });
+            for (Index i = 0; i < block.rows; ++i) to(i, j) = static_cast<typename To::Element>(from[i]);
         }
     }
 

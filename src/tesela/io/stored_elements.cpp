@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 namespace tesela {
 namespace {
@@ -81,7 +82,14 @@ void transpose_block(const From* from, Index stride, GridSize size, const Column
 }
 
 template <class From, class To>
-void transpose(const From* from, Index stride, GridSize size, const ColumnMajor<To>& to) noexcept {
+void copy_piece(const From* from, Index stride, GridSize size, const RowMajor<To>& to) noexcept {
+    for (Index i = 0; i < size.rows; ++i)
+        std::transform(from + i * stride, from + i * stride + size.cols, &to(i, 0),
+                       [](From value) { return static_cast<To>(value); });
+}
+
+template <class From, class To>
+void copy_piece(const From* from, Index stride, GridSize size, const ColumnMajor<To>& to) noexcept {
     for (Index i = 0; i < size.rows; i += block_rows)
         for (Index j = 0; j < size.cols; j += block_cols)
             transpose_block(from + i * stride + j, stride,
@@ -95,10 +103,23 @@ MatrixTarget shifted(const MatrixTarget& target, Index row, Index col) {
     return std::visit(
         [&](const auto& to) -> MatrixTarget {
             auto moved = to;
-            moved.data += row + col * to.leading;
+            moved.data = &to(row, col);
             return moved;
         },
         target);
+}
+
+std::byte* row_as_stored(const MatrixTarget& target, const StoredElements& stored, Index row) {
+    if (stored.order != std::endian::native) return nullptr;
+    const auto* single = std::get_if<RowMajor<float>>(&target);
+    if (single && stored.type == StoredType::float32) return reinterpret_cast<std::byte*>(&(*single)(row, 0));
+    const auto* twice = std::get_if<RowMajor<double>>(&target);
+    if (twice && stored.type == StoredType::float64) return reinterpret_cast<std::byte*>(&(*twice)(row, 0));
+    return nullptr;
+}
+
+Index leading_of(const MatrixTarget& target) {
+    return std::visit([](const auto& to) { return to.leading; }, target);
 }
 
 void to_native_order(std::byte* elements, Index count, const StoredElements& stored) noexcept {
@@ -114,7 +135,7 @@ void to_native_order(std::byte* elements, Index count, const StoredElements& sto
 void copy_rows(const RowMajorPiece& piece, const MatrixTarget& to) {
     with_type(piece.type, [&]<class From>(const From*) {
         const auto* from = reinterpret_cast<const From*>(piece.elements);
-        std::visit([&](const auto& target) { transpose(from, piece.stride, {piece.rows, piece.cols}, target); }, to);
+        std::visit([&](const auto& target) { copy_piece(from, piece.stride, {piece.rows, piece.cols}, target); }, to);
     });
 }
 
@@ -122,8 +143,9 @@ void copy_column(const std::byte* elements, StoredType type, Index count, const 
     with_type(type, [&]<class From>(const From*) {
         const auto* from = reinterpret_cast<const From*>(elements);
         std::visit(
-            [&]<class To>(const ColumnMajor<To>& target) {
-                std::transform(from, from + count, target.data, [](From value) { return static_cast<To>(value); });
+            [&](const auto& target) {
+                using To = typename std::decay_t<decltype(target)>::Element;
+                for (Index i = 0; i < count; ++i) target(i, 0) = static_cast<To>(from[i]);
             },
             to);
     });
@@ -134,9 +156,10 @@ void fill_block(const std::byte* element, StoredType type, GridSize size, const 
         From value{};
         std::memcpy(&value, element, sizeof value);
         std::visit(
-            [&]<class To>(const ColumnMajor<To>& target) {
+            [&](const auto& target) {
+                using To = typename std::decay_t<decltype(target)>::Element;
                 for (Index j = 0; j < size.cols; ++j)
-                    std::fill_n(target.data + j * target.leading, size.rows, static_cast<To>(value));
+                    for (Index i = 0; i < size.rows; ++i) target(i, j) = static_cast<To>(value);
             },
             to);
     });

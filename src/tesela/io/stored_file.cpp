@@ -37,14 +37,16 @@ PieceSize piece_size(const MatrixBlock& block, Index bytes) {
     return {std::min(rows, block.rows), cols};
 }
 
-/// Rows that follow each other without a gap are one read.
-ReadOutcome read_piece(const StoredFile& file, const StoredRows& stored, const MatrixBlock& piece, std::byte* to) {
+/// Rows that follow each other without a gap, in the file and in memory, are one read; `leading` elements of memory are
+/// from one to the next.
+ReadOutcome read_piece(const StoredFile& file, const StoredRows& stored, const MatrixBlock& piece, std::byte* to,
+                       Index leading) {
     const Index bytes = stored_type_bytes(stored.elements.type);
     const Index first = stored.offset + (piece.row * stored.cols + piece.col) * bytes;
     const Index row_bytes = piece.cols * bytes;
-    if (piece.cols == stored.cols) return file.read(first, to, piece.rows * row_bytes);
+    if (piece.cols == stored.cols && piece.cols == leading) return file.read(first, to, piece.rows * row_bytes);
     for (Index i = 0; i < piece.rows; ++i) {
-        ReadOutcome outcome = file.read(first + i * stored.cols * bytes, to + i * row_bytes, row_bytes);
+        ReadOutcome outcome = file.read(first + i * stored.cols * bytes, to + i * leading * bytes, row_bytes);
         if (!outcome) return outcome;
     }
     return {};
@@ -91,6 +93,8 @@ void StoredFile::forget_cached() const noexcept {
 
 ReadOutcome read_rows(const StoredFile& file, const StoredRows& stored, const MatrixBlock& block,
                       const MatrixTarget& to) {
+    if (std::byte* const rows = row_as_stored(to, stored.elements, 0))
+        return read_piece(file, stored, block, rows, leading_of(to));
     const Index bytes = stored_type_bytes(stored.elements.type);
     const PieceSize most = piece_size(block, bytes);
     std::byte* const memory = scratch(most.rows * most.cols * bytes);
@@ -98,7 +102,7 @@ ReadOutcome read_rows(const StoredFile& file, const StoredRows& stored, const Ma
         for (Index j = 0; j < block.cols; j += most.cols) {
             const MatrixBlock piece{block.row + i, block.col + j, std::min(most.rows, block.rows - i),
                                     std::min(most.cols, block.cols - j)};
-            ReadOutcome outcome = read_piece(file, stored, piece, memory);
+            ReadOutcome outcome = read_piece(file, stored, piece, memory, piece.cols);
             if (!outcome) return outcome;
             to_native_order(memory, piece.rows * piece.cols, stored.elements);
             copy_rows({.elements = memory,

@@ -20,20 +20,42 @@ double touched(Shapes shapes) {
 
 double half_square(double distance) { return -0.5 * distance * distance; }
 
+struct MatrixRange {
+    Index i, j, rows, cols;
+};
+
+/// Rows and columns that are transposed at a time: a line of the cache of the panel is read once, and columns of the
+/// tile are written in pieces of several lines.
+constexpr Index taken_rows = 64;
+constexpr Index taken_cols = 16;
+
+/// Rows i to i + rows and columns j to j + cols of the tile, transposed on the way.
+template <class T>
+void take_block(const TileSpan<const T>& panel, const TakeArguments& args, const TileSpan<double>& tile,
+                const MatrixRange& range) {
+    alignas(64) double columns[taken_cols][taken_rows];
+    for (Index i = 0; i < range.rows; ++i) {
+        const T* from = &panel(args.first + range.j, range.i + i);
+        for (Index j = 0; j < range.cols; ++j) columns[j][i] = static_cast<double>(from[j]);
+    }
+    for (Index j = 0; j < range.cols; ++j) {
+        double* to = &tile(range.i, range.j + j);
+        const double shift = args.shift ? args.shift[range.j + j] : 0;
+        if (args.rule == ElementRule::half_squares)
+            for (Index i = 0; i < range.rows; ++i) to[i] = half_square(columns[j][i]);
+        else
+            for (Index i = 0; i < range.rows; ++i) to[i] = columns[j][i] - shift;
+    }
+}
+
 template <class T>
 KernelResult run_take(const KernelCall& call) noexcept {
-    const auto& args = call.args<TakeArguments>();
     const TileSpan<const T> panel(call.tiles[0]);
     const TileSpan<double> tile(call.tiles[1]);
-    for (Index j = 0; j < tile.cols(); ++j) {
-        const T* from = &panel(0, args.first + j);
-        double* to = &tile(0, j);
-        const double shift = args.shift ? args.shift[j] : 0;
-        if (args.rule == ElementRule::half_squares)
-            for (Index i = 0; i < tile.rows(); ++i) to[i] = half_square(static_cast<double>(from[i]));
-        else
-            for (Index i = 0; i < tile.rows(); ++i) to[i] = static_cast<double>(from[i]) - shift;
-    }
+    for (Index i = 0; i < tile.rows(); i += taken_rows)
+        for (Index j = 0; j < tile.cols(); j += taken_cols)
+            take_block(panel, call.args<TakeArguments>(), tile,
+                       {i, j, std::min(taken_rows, tile.rows() - i), std::min(taken_cols, tile.cols() - j)});
     return {};
 }
 

@@ -20,7 +20,8 @@ struct ReadArguments {
     ElementIndex first{};
 };
 
-/// (P): a block of F, as large as P.
+/// (P): rows of F, each of them a column of P, which is how row-major files have them. Or, where there are no panels,
+/// (F): a tile of F.
 template <class T>
 using PanelKernel = KernelOf<ReadArguments, T>;
 using ReadKernel = PanelKernel<double>;
@@ -31,7 +32,7 @@ extern const ReadKernel read_without_file;
 
 struct TakeArguments {
     ElementRule rule = ElementRule::shifted;
-    Index first = 0;                ///< of the panel's columns, the first that belongs to the tile
+    Index first = 0;                ///< of the panel's rows, the first that belongs to the tile
     const double* shift = nullptr;  ///< of ElementRule::shifted, by column of the tile; none: 0
 };
 /// "dtake", (P, H): H := what becomes of a part of a panel (copypaneltotile of paper 000), in single or double

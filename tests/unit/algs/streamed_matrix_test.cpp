@@ -254,9 +254,9 @@ KernelResult run_read_table(const KernelCall& call) noexcept {
     const auto& args = call.args<ReadArguments>();
     const auto& table = *static_cast<const Table*>(args.source);
     const TileSpan<T> panel(call.tiles[0]);
-    for (Index j = 0; j < panel.cols(); ++j)
-        for (Index i = 0; i < panel.rows(); ++i)
-            panel(i, j) = static_cast<T>(table(args.first.i + i, args.first.j + j));
+    for (Index i = 0; i < panel.cols(); ++i)
+        for (Index j = 0; j < panel.rows(); ++j)
+            panel(j, i) = static_cast<T>(table(args.first.i + i, args.first.j + j));
     return {};
 }
 const PanelKernel<double> read_table{"dread", read_without_file.cost, run_read_table<double>};

@@ -62,9 +62,9 @@ void add_errors(SpectrumEstimate& estimate) {
     for (const double value : values) largest = std::max(largest, std::abs(value));
     for (std::size_t k = 0; k < values.size(); ++k) {
         const double r = estimate.residuals[k];
-        double gap = std::numeric_limits<double>::infinity();
+        // Beyond the last value there may be others that the basis has not met.
+        double gap = k + 1 < values.size() ? values[k] - values[k + 1] : 0;
         if (k > 0) gap = std::min(gap, values[k - 1] - values[k]);
-        if (k + 1 < values.size()) gap = std::min(gap, values[k] - values[k + 1]);
         const double bound = gap > r ? std::min(r, r * r / gap) : r;
         const double scale = std::max(std::abs(values[k]), 1e-6 * largest);
         estimate.errors.push_back(scale > 0 ? bound / scale : 0);

@@ -3,6 +3,7 @@
 #include "tesela/base/random.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <memory>
 #include <vector>
@@ -16,11 +17,11 @@ KernelResult read_panel(const KernelCall& call) noexcept {
     auto& source =
         *static_cast<PanelSource*>(const_cast<void*>(args.source));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
     const TileSpan<T> panel(call.tiles[0]);
-    MatrixBlock block{.row = args.first.i, .col = args.first.j, .rows = panel.rows(), .cols = panel.cols()};
+    MatrixBlock block{.row = args.first.i, .col = args.first.j, .rows = panel.cols(), .cols = panel.rows()};
     if (source.wanted_ == PanelSource::Wanted::half)
         block.cols = std::clamp<Index>(block.row + block.rows - block.col, 0, block.cols);
     if (block.cols == 0) return {};
-    const ColumnMajor<T> to{panel.data(), panel.ld()};
+    const RowMajor<T> to{panel.data(), panel.ld()};
     if (!source.read(block, to)) return tesela::fail("a file could not be read", block.row);
     if (!source.looks_good(block, to)) return tesela::fail("a file has a value that cannot be analysed", block.row);
     return {};
@@ -38,7 +39,7 @@ const Kernel& PanelSource::kernel(ElementType type) {
 }
 
 template <class T>
-bool PanelSource::read(const MatrixBlock& block, ColumnMajor<T> to) noexcept {
+bool PanelSource::read(const MatrixBlock& block, RowMajor<T> to) noexcept {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point start = Clock::now();
     const ReadOutcome outcome = file_.read(block, to);
@@ -47,18 +48,18 @@ bool PanelSource::read(const MatrixBlock& block, ColumnMajor<T> to) noexcept {
     return outcome.ok();
 }
 
-/// Column by column: the rule is for double precision.
+/// Row by row, in pieces: the rule is for double precision.
 template <class T>
-bool PanelSource::looks_good(const MatrixBlock& block, ColumnMajor<T> values) noexcept {
+bool PanelSource::looks_good(const MatrixBlock& block, RowMajor<T> values) noexcept {
     constexpr Index at_once = 512;
-    std::array<double, at_once> column;
-    for (Index j = 0; j < block.cols; ++j)
-        for (Index i = 0; i < block.rows; i += at_once) {
-            const Index rows = std::min(at_once, block.rows - i);
-            const T* from = values.data + i + j * values.leading;
-            std::copy(from, from + rows, column.begin());
-            const MatrixBlock part{.row = block.row + i, .col = block.col + j, .rows = rows, .cols = 1};
-            const InputFlaw flaw = find_flaw(analysis_, part, {column.data(), rows});
+    std::array<double, at_once> piece;
+    for (Index i = 0; i < block.rows; ++i)
+        for (Index j = 0; j < block.cols; j += at_once) {
+            const Index cols = std::min(at_once, block.cols - j);
+            const T* from = &values(i, j);
+            std::copy(from, from + cols, piece.begin());
+            const MatrixBlock part{.row = block.row + i, .col = block.col + j, .rows = 1, .cols = cols};
+            const InputFlaw flaw = find_flaw(analysis_, part, {piece.data(), 1});
             if (!flaw) continue;
             flaws_.add(flaw);
             return false;
@@ -129,13 +130,13 @@ private:
         std::visit([&](const auto& target) { average(block, both, target); }, to);
         return {};
     }
-    template <class T>
-    static void average(const MatrixBlock& block, const MirroredBlocks& both, const ColumnMajor<T>& to) {
+    template <class To>
+    static void average(const MatrixBlock& block, const MirroredBlocks& both, const To& to) {
         for (Index j = 0; j < block.cols; ++j)
             for (Index i = 0; i < block.rows; ++i)
-                to.data[i + j * to.leading] =
-                    static_cast<T>(0.5 * (both.values[static_cast<std::size_t>(i + j * block.rows)] +
-                                          both.mirrored[static_cast<std::size_t>(j + i * block.cols)]));
+                to(i, j) = static_cast<typename To::Element>(
+                    0.5 * (both.values[static_cast<std::size_t>(i + j * block.rows)] +
+                           both.mirrored[static_cast<std::size_t>(j + i * block.cols)]));
     }
 
     const MatrixFile& file_;

@@ -35,8 +35,8 @@ private:
         return {};
     }
 
-    template <class T>
-    void compute(const MatrixBlock& block, const ColumnMajor<T>& to) const {
+    template <class To>
+    void compute(const MatrixBlock& block, const To& to) const {
         std::vector<double> squares(static_cast<std::size_t>(block.rows));
         for (Index j = 0; j < block.cols; ++j) {
             squares.assign(squares.size(), 0.0);
@@ -49,7 +49,7 @@ private:
                 }
             }
             for (std::size_t i = 0; i < squares.size(); ++i)
-                to.data[static_cast<Index>(i) + j * to.leading] = static_cast<T>(std::sqrt(squares[i]));
+                to(static_cast<Index>(i), j) = static_cast<typename To::Element>(std::sqrt(squares[i]));
         }
     }
 

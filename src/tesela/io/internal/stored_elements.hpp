@@ -15,10 +15,17 @@ struct StoredElements {
 };
 
 /// Where elements go; what MatrixFile calls its Target.
-using MatrixTarget = std::variant<ColumnMajor<float>, ColumnMajor<double>>;
+using MatrixTarget = std::variant<ColumnMajor<float>, ColumnMajor<double>, RowMajor<float>, RowMajor<double>>;
 
 /// The target of a block that begins `row` rows below and `col` columns right of it.
 [[nodiscard]] MatrixTarget shifted(const MatrixTarget& target, Index row, Index col);
+
+/// Where a row of so many elements of this type begins in memory that takes the bytes of rows as they are; none: in
+/// other memory.
+[[nodiscard]] std::byte* row_as_stored(const MatrixTarget& target, const StoredElements& stored, Index row);
+
+/// Elements from one row to the next, or one column to the next.
+[[nodiscard]] Index leading_of(const MatrixTarget& target);
 
 /// Puts the bytes of elements into the order of this machine.
 void to_native_order(std::byte* elements, Index count, const StoredElements& stored) noexcept;
@@ -33,7 +40,7 @@ struct RowMajorPiece {
     Index cols = 0;
 };
 
-/// Transposes a piece into column-major memory and converts it on the way.
+/// Copies a piece and converts it on the way, transposing it where the memory is column-major.
 void copy_rows(const RowMajorPiece& piece, const MatrixTarget& to);
 
 /// Converts `count` elements of one column.

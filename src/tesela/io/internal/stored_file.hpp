@@ -35,7 +35,8 @@ struct StoredRows {
     StoredElements elements;
 };
 
-/// Reads a block of such an array: pieces of rows that fit the caches, each transposed while it is there.
+/// Reads a block of such an array: straight into memory that takes rows as they are, otherwise in pieces that fit the
+/// caches, each converted while it is there.
 [[nodiscard]] ReadOutcome read_rows(const StoredFile& file, const StoredRows& stored, const MatrixBlock& block,
                                     const MatrixTarget& to);
 

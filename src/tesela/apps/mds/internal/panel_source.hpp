@@ -35,9 +35,9 @@ private:
     friend KernelResult read_panel(const KernelCall& call) noexcept;
 
     template <class T>
-    bool read(const MatrixBlock& block, ColumnMajor<T> to) noexcept;
+    bool read(const MatrixBlock& block, RowMajor<T> to) noexcept;
     template <class T>
-    bool looks_good(const MatrixBlock& block, ColumnMajor<T> values) noexcept;
+    bool looks_good(const MatrixBlock& block, RowMajor<T> values) noexcept;
     void fail(const std::string& reason) noexcept;
 
     const MatrixFile& file_;
