@@ -111,8 +111,7 @@ RC_GTEST_PROP(RandomizedDecomposition, IsThatOfLapackWhereSpectraDecay, ()) {
 }
 
 /// Slowly decaying: where power iterations of this many columns need many passes.
-std::unique_ptr<MatrixFile> slow_distances(Index n, std::uint64_t seed) {
-    const Index dimensions = 60;
+std::unique_ptr<MatrixFile> slow_distances(Index n, std::uint64_t seed, Index dimensions = 60) {
     std::vector<double> values;
     for (Index j = 0; j < n; ++j)
         for (Index i = 0; i < n; ++i) {
@@ -156,12 +155,13 @@ TEST(RandomizedDecomposition, ErrorsAreEstimatedAboutAsLargeAsTheyAre) {
 TEST(RandomizedDecomposition, BeginsAnewWhereTheBasisIsFull) {
     const auto file = slow_distances(150, 5);
     InlineEngine engine;
-    DecompositionOptions options{.dimensions = 20, .oversampling = 0, .tolerance = 1e-12, .tile = 40};
+    DecompositionOptions options{.dimensions = 4, .oversampling = 2, .tolerance = 1e-11, .most_blocks = 3, .tile = 40};
     const Decomposition exact = decompose_exactly(engine, *file, Analysis::scaling, options);
     options.algorithm = Algorithm::krylov;
     const Decomposition random = decompose_randomly(engine, *file, Analysis::scaling, options);
-    EXPECT_GT(random.passes, 8);  // seven blocks of 20 fit
-    for (std::size_t k = 0; k < 20; ++k) EXPECT_LT(relative(random.values[k], exact.values[k]), 1e-9);
+    EXPECT_GT(random.passes, 5);
+    EXPECT_LE(random.error_estimate, 1e-11);
+    for (std::size_t k = 0; k < 4; ++k) EXPECT_LT(relative(random.values[k], exact.values[k]), 1e-9);
 }
 
 TEST(RandomizedDecomposition, OfPointsInAPlaneFindsThePlane) {

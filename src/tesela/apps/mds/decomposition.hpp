@@ -56,7 +56,8 @@ struct DecompositionOptions {
     /// Until the estimated relative error of each wanted value is below this; none: `iterations` times.
     std::optional<double> tolerance = 1e-8;
     int iterations = 2;
-    int most_passes = 60;  ///< over the matrix; what is reached by then is the result, with its error
+    int most_passes = 60;    ///< over the matrix; what is reached by then is the result, with its error
+    Index most_blocks = 12;  ///< that algorithm krylov keeps; then it begins anew from what it knows
     std::uint64_t seed = 0;
     Index tile = 0;     ///< 0: chosen
     int readers = 5;    ///< at a time on a node (paper 000, section 2.2)

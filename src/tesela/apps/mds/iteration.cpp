@@ -13,7 +13,8 @@ Iteration::Iteration(Stream& stream, Setting setting)
     : s_(stream),
       setting_(std::move(setting)),
       basis_(stream,
-             setting_.options.algorithm == Algorithm::power ? KrylovBasis::Keeps::last : KrylovBasis::Keeps::all),
+             setting_.options.algorithm == Algorithm::power ? KrylovBasis::Keeps::last : KrylovBasis::Keeps::all,
+             setting_.options.most_blocks),
       passes_(setting_.passes) {}
 
 /// A·Q, or Aᵀ·A·Q and A·Q; with the first of them, the sum of squares.

@@ -17,9 +17,6 @@
 namespace tesela::mds {
 namespace {
 
-/// Blocks after which a basis begins anew: what it costs to keep them at right angles grows with their number.
-constexpr Index most_blocks = 12;
-
 std::size_t at(Index i, Index j, Index rows) { return static_cast<std::size_t>(i + j * rows); }
 
 Distribution on_first_node(GridSize tiles, Index nodes) {
@@ -187,7 +184,7 @@ void KrylovBasis::extend() {
         return;
     }
     const Index rows = next_->tiling().size().i;
-    if (std::cmp_greater_equal(blocks_.size(), most_blocks) || order() + width() > rows) begin_anew();
+    if (std::cmp_greater_equal(blocks_.size(), most_blocks_) || order() + width() > rows) begin_anew();
     // Where columns of the remainder depend on each other, what stands for them need not be at right angles to Q.
     double least = std::numeric_limits<double>::infinity();
     double most = 0;

@@ -2,6 +2,7 @@
 
 #include "tesela/flow/matrix.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -30,12 +31,16 @@ struct BasisBlock {
 
 /// A basis of what a symmetric operator has been applied to, block by block: the last block alone, which is multiplied
 /// again (power iterations), or all of them (block Krylov; with S symmetric this is block Lanczos, every block made
-/// orthogonal to all others). It begins anew, from the vectors of the largest values, when it has many blocks.
+/// orthogonal to all others). It begins anew, from the vectors of the largest values, when it has its most
+/// blocks.
 class KrylovBasis {
 public:
     enum class Keeps : std::uint8_t { last, all };
 
-    KrylovBasis(Stream& stream, Keeps keeps) : s_(stream), keeps_(keeps) {}
+    KrylovBasis(Stream& stream, Keeps keeps, Index most_blocks)
+        : s_(stream),
+          keeps_(keeps),
+          most_blocks_(std::max<Index>(2, most_blocks)) {}
 
     /// Takes the first block, whose columns need not be at right angles.
     void begin(Matrix<double> first);
@@ -68,6 +73,7 @@ private:
 
     Stream& s_;
     Keeps keeps_;
+    Index most_blocks_;
     std::vector<BasisBlock> blocks_;
     std::optional<Matrix<double>> next_;
     Small T_;          ///< Qᵀ·S·Q, order() x order()
