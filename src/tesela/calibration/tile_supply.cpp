@@ -14,8 +14,9 @@ namespace {
 constexpr std::size_t alignment = 64;
 constexpr std::size_t panel_tiles = 8;
 constexpr std::size_t fewest_walked = 4;
-/// Vectors of a call are this many columns apart.
+/// Vectors of a call are this many columns apart; one tile has room for as many as a task may use.
 constexpr std::size_t vector_columns = 8;
+constexpr std::size_t columns_of_vectors = vector_columns * max_tiles;
 constexpr double tiny = 1e-7;
 /// lauum squares the diagonal: an error of 1e-12 doubles with each use of a tile and is still small after so many.
 constexpr std::size_t uses_between_resets = 20;
@@ -55,10 +56,13 @@ TileSupply::TileSupply(const Size& size)
                   element_bytes(size.type)),
       walked_(std::max(fewest_walked, size.bytes / tile_bytes_)),
       at_(walked_) {  // as if all were used
+    const std::size_t vector_bytes = static_cast<std::size_t>(tile_) * columns_of_vectors * element_bytes(type_);
     for (std::size_t n = 0; n < walked_ + panel_tiles + 2; ++n) {
-        memory_.emplace_back(static_cast<std::byte*>(
-            std::aligned_alloc(alignment, (tile_bytes_ + alignment - 1) / alignment * alignment)));
+        const std::size_t bytes = n == walked_ + panel_tiles + 1 ? std::max(tile_bytes_, vector_bytes) : tile_bytes_;
+        const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+        memory_.emplace_back(static_cast<std::byte*>(std::aligned_alloc(alignment, rounded)));
         if (!memory_.back()) throw std::bad_alloc();
+        if (bytes > tile_bytes_) std::memset(memory_.back().get(), 0, rounded);
     }
     std::memset(tile_at(0), 0, tile_bytes_);
     reset();
