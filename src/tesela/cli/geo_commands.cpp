@@ -621,8 +621,9 @@ int run_predict(PredictCommand options) {
         require_other_than(output, {options.model, options.geo.data.file});
     require_writable(options.geo.output);
     if (!options.map.file.empty()) require_writable(options.map.file);
+    const bool exact = options.geo.method == Method::exact;  // and not the choice of auto, which has its own note
     resolve_method(options.geo, fitted.observations, fitted.model, fitted.result.theta, notes);
-    if (options.geo.method == Method::exact && fitted.configuration.contains("compression"))
+    if (exact && fitted.configuration.contains("compression"))
         notes.emplace_back(
             "the model was fitted with compressed matrices; predictions are with the exact one unless --method tlr is "
             "given here too");
