@@ -8,6 +8,7 @@
 #include "geo_recovery.hpp"
 #include "gradient_bench.hpp"
 #include "matern_bench.hpp"
+#include "mds/mds_bench.hpp"
 #include "overhead_bench.hpp"
 #include "paper000/paper000_bench.hpp"
 #include "paper000/phases_bench.hpp"
@@ -414,6 +415,53 @@ void add_readers(CLI::App& app, int& exit_code) {
             const auto result = bench::readers_benchmark(*options);
             if (!run->json) print_reader_rows(result);
             return print_checks(result, run->json) ? cli::success : cli::failed;
+        });
+    });
+}
+
+void add_mds(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<bench::MdsOptions>();
+    CLI::App* command = app.add_subcommand(
+        "mds",
+        "Multidimensional scaling while its file is read, from a forgotten file and from a slow disk, beside its "
+        "parts alone; exit code 1 above 1.1 times what they take at least");
+    command->add_option("--file", options->file, "A file of distances (default: one of its own)");
+    cli::at_least(command->add_option("--n", options->n, "Points of a file of its own"), Index{100})
+        ->capture_default_str();
+    cli::at_least(command->add_option("--dim", options->dimensions, "Dimensions"), Index{1})->capture_default_str();
+    cli::at_least(command->add_option("--readers", options->readers, "Readers at a time"), 1)->capture_default_str();
+    cli::above_zero(command->add_option("--rate", options->rate, "Bytes per second of the slow disk"))
+        ->capture_default_str();
+    cli::at_least(command->add_option("--repetitions", options->repetitions, "Best of so many"), Index{1})
+        ->capture_default_str();
+    command->add_option("--folder", options->folder, "Where a file of its own is made")->capture_default_str();
+    cli::add_engine_options(*command, options->run);
+    cli::add_json_option(*command, options->run);
+    command->callback([=, &exit_code] {
+        exit_code = cli::run_guarded("tesela bench mds", [&] {
+            const auto engine = cli::start_engine(options->run);
+            return print_checked(*engine, bench::mds_benchmark(*engine, *options), options->run.json);
+        });
+    });
+}
+
+void add_eigenvalues(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<bench::EigenvaluesOptions>();
+    CLI::App* command = app.add_subcommand("eigenvalues",
+                                           "The largest eigenvalues of a symmetric matrix in memory, by products with "
+                                           "random numbers (bench/mds/against_scikit_learn.py compares)");
+    command->add_option("--file", options->file, "The matrix: CSV, NumPy or HDF5")->required();
+    cli::at_least(command->add_option("--dim", options->dimensions, "How many"), Index{1})->capture_default_str();
+    cli::above_zero(command->add_option("--tolerance", options->tolerance, "Relative error of each"))
+        ->capture_default_str();
+    cli::at_least(command->add_option("--repetitions", options->repetitions, "Best of so many"), Index{1})
+        ->capture_default_str();
+    cli::add_engine_options(*command, options->run);
+    cli::add_json_option(*command, options->run);
+    command->callback([=, &exit_code] {
+        exit_code = cli::run_guarded("tesela bench eigenvalues", [&] {
+            const auto engine = cli::start_engine(options->run);
+            return print_checked(*engine, bench::eigenvalues_benchmark(*engine, *options), options->run.json);
         });
     });
 }
@@ -1098,6 +1146,8 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): options
     add_tables(app, exit_code);
     add_matern(app, exit_code);
     add_readers(app, exit_code);
+    add_mds(app, exit_code);
+    add_eigenvalues(app, exit_code);
     add_geo(app, exit_code);
     add_gradient(app, exit_code);
     add_recovery(app, exit_code);

@@ -3,11 +3,16 @@
 #include "tesela/apps/mds/correspondence.hpp"
 #include "tesela/apps/mds/scaling.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/base/random.hpp"
 #include "tesela/flow/inline_engine.hpp"
 #include "unit/apps/mds_cases.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
 
 namespace tesela::mds {
 namespace {
@@ -39,6 +44,49 @@ TEST(Ordination, DistancesOfProfilesAreSummedOverAllNodes) {
     const Correspondence wanted = correspondence(alone, *counts, options);
     for (std::size_t i = 0; i < 900; ++i) EXPECT_NEAR(ca.rows.inertias[i], wanted.rows.inertias[i], 1e-15);
     for (std::size_t j = 0; j < 2500; ++j) EXPECT_NEAR(ca.columns.inertias[j], wanted.columns.inertias[j], 1e-15);
+}
+
+/// Distances between points whose coordinates decay, so that neighbouring eigenvalues differ.
+double distance(Index i, Index j) {
+    double sum = 0;
+    for (std::uint64_t d = 0; d < 8; ++d) {
+        const Random random(3);
+        const double apart =
+            random.normal({static_cast<std::uint64_t>(i), d}) - random.normal({static_cast<std::uint64_t>(j), d});
+        sum += std::ldexp(apart * apart, -static_cast<int>(d));
+    }
+    return std::sqrt(sum);
+}
+
+void expect_alike(const std::vector<double>& a, const std::vector<double>& b) {
+    ASSERT_EQ(a.size(), b.size());
+    double largest = 0;
+    for (const double x : b) largest = std::max(largest, std::abs(x));
+    for (std::size_t k = 0; k < a.size(); ++k) EXPECT_NEAR(a[k], b[k], 1e-9 * largest) << k;
+}
+
+// Whatever the tile and the part of the matrix that is kept.
+TEST(Ordination, ByRandomNumbersIsTheSameOnAnyNumberOfNodes) {
+    const auto distances = made_matrix(230, 230, distance);
+    InlineEngine alone;
+    const DecompositionOptions options{.dimensions = 4, .algorithm = Algorithm::krylov, .tolerance = 1e-10, .tile = 50};
+    const Scaling wanted = scale(alone, *distances, options);
+    for (const Index tile : {23, 64, 230})
+        for (const double memory : {0.0, 2e5}) {
+            DecompositionOptions other = options;
+            other.tile = tile;
+            other.memory = memory;
+            const Scaling map = scale(engine(), *distances, other);
+            expect_alike(map.coordinates, wanted.coordinates);
+            EXPECT_EQ(map.decomposition.passes, wanted.decomposition.passes);
+        }
+    const auto table = made_matrix(300, 120, [](Index i, Index j) { return 1 + std::exp(distance(i, j)); });
+    const Correspondence ca = correspondence(engine(), *table, options);
+    const Correspondence by_one = correspondence(alone, *table, options);
+    expect_alike(ca.decomposition.values, by_one.decomposition.values);
+    expect_alike(ca.decomposition.right, by_one.decomposition.right);
+    const Components pca = principal_components(engine(), *table, ColumnScale::unit_deviation, options);
+    expect_alike(pca.scores, principal_components(alone, *table, ColumnScale::unit_deviation, options).scores);
 }
 
 // Only one node reads: all say what it found.

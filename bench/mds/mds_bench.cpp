@@ -1,0 +1,148 @@
+#include "mds/mds_bench.hpp"
+
+#include "checks.hpp"
+#include "tesela/apps/mds/decomposition.hpp"
+#include "tesela/apps/mds/sample_distances.hpp"
+#include "tesela/base/large_array.hpp"
+#include "tesela/io/hdf5/open_matrix.hpp"
+#include "tesela/io/hdf5/write_matrix.hpp"
+#include "tesela/io/memory_matrix.hpp"
+#include "timing.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace tesela::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A file of distances that is removed again.
+class OwnDistances {
+public:
+    explicit OwnDistances(const MdsOptions& options)
+        : path_(fmt::format("{}/tesela-mds-{}.h5", options.folder, ::getpid())) {
+        const auto writer =
+            write_matrix(path_ + ":/distance", {.rows = options.n, .cols = options.n, .type = StoredType::float32});
+        mds::write_distances({.points = options.n}, *writer);
+        writer->commit();
+    }
+    ~OwnDistances() {
+        std::error_code ignored;
+        std::filesystem::remove(path_, ignored);
+    }
+    OwnDistances(const OwnDistances&) = delete;
+    OwnDistances& operator=(const OwnDistances&) = delete;
+    [[nodiscard]] const std::string& path() const { return path_; }
+
+private:
+    std::string path_;
+};
+
+/// Seconds in which so many threads read the lower triangle by panels of rows, and do nothing else.
+double read_alone(const MatrixFile& matrix, int readers) {
+    constexpr Index panel = 512;
+    std::atomic<Index> next = 0;
+    std::atomic<bool> failed = false;
+    std::vector<LargeArray<float>> memory(static_cast<std::size_t>(readers),
+                                          LargeArray<float>(static_cast<std::size_t>(panel * matrix.cols()), 1.0F));
+    const double seconds = seconds_of([&] {
+        std::vector<std::jthread> crew;
+        for (LargeArray<float>& own : memory)
+            crew.emplace_back([&] {
+                for (Index row = panel * next++; row < matrix.rows(); row = panel * next++) {
+                    const Index rows = std::min(panel, matrix.rows() - row);
+                    const MatrixBlock block{.row = row, .rows = rows, .cols = row + rows};
+                    if (!matrix.read(block, RowMajor<float>{own.data(), matrix.cols()}).ok()) failed = true;
+                }
+            });
+    });
+    if (failed) throw Error("{} cannot be read", matrix.name());
+    return seconds;
+}
+
+/// One way to read: alone, and as part of a scaling.
+struct Way {
+    std::string name;
+    const MatrixFile& matrix;
+    bool forget = false;
+    Best reading{};
+    Best total{};
+
+    void measure(Engine& engine, const mds::DecompositionOptions& wanted) {
+        if (forget) matrix.forget_cached();
+        reading.add(read_alone(matrix, wanted.readers));
+        if (forget) matrix.forget_cached();
+        total.add(mds::decompose_randomly(engine, matrix, mds::Analysis::scaling, wanted).seconds);
+    }
+};
+
+}  // namespace
+
+Json mds_benchmark(Engine& engine, const MdsOptions& options) {
+    std::unique_ptr<OwnDistances> own;
+    if (options.file.empty()) own = std::make_unique<OwnDistances>(options);
+    const std::string name = own ? own->path() : options.file;
+    const auto matrix = open_matrix(name);
+    const auto slow = limit_rate(open_matrix(name), options.rate);
+    const mds::DecompositionOptions wanted{
+        .dimensions = options.dimensions, .readers = options.readers, .symmetry = mds::Symmetry::unchecked};
+    Best compute;
+    Best later;
+    Way cold{.name = "cold", .matrix = *matrix, .forget = true};
+    Way limited{.name = "limited", .matrix = *slow};
+    mds::Decomposition last;
+    for (Index r = 0; r < options.repetitions; ++r) {
+        last = mds::decompose_randomly(engine, *matrix, mds::Analysis::scaling, wanted);
+        // What readers took of the workers' time is not computing.
+        compute.add(last.first_seconds - last.read_seconds / engine.worker_count());
+        later.add(last.seconds - last.first_seconds);
+        cold.measure(engine, wanted);
+        limited.measure(engine, wanted);
+    }
+    Json result{{"n", matrix->rows()},
+                {"eigenvalues", std::vector<double>(last.values.begin(), last.values.begin() + last.wanted)},
+                {"passes", last.passes},
+                {"error_estimate", last.error_estimate},
+                {"first_pass_seconds", compute.seconds()},
+                {"later_passes_seconds", later.seconds()}};
+    Json checks = Json::array();
+    for (const Way* way : {&cold, &limited}) {
+        const double alone = std::max(way->reading.seconds(), compute.seconds()) + later.seconds();
+        result[way->name + "_read_seconds"] = way->reading.seconds();
+        result[way->name + "_seconds"] = way->total.seconds();
+        checks.push_back(at_most(fmt::format("{}: time over max(reading, first pass) + later passes", way->name),
+                                 way->total.seconds() / alone, 1.1));
+    }
+    result["checks"] = std::move(checks);
+    return result;
+}
+
+Json eigenvalues_benchmark(Engine& engine, const EigenvaluesOptions& options) {
+    const auto file = open_matrix(options.file);
+    if (file->rows() != file->cols()) throw Error("{} is not square", file->description());
+    const MatrixValues matrix = read_all(*file);
+    const mds::DecompositionOptions wanted{.dimensions = options.dimensions, .tolerance = options.tolerance};
+    std::vector<double> seconds;
+    mds::Decomposition last;
+    for (Index r = 0; r <= options.repetitions; ++r) {  // the first is not counted: memory is new to it
+        last = mds::decompose_symmetric(engine, matrix.values.data(), matrix.rows, wanted);
+        if (r > 0) seconds.push_back(last.seconds);
+    }
+    return {{"n", matrix.rows},
+            {"eigenvalues", std::vector<double>(last.values.begin(), last.values.begin() + last.wanted)},
+            {"passes", last.passes},
+            {"error_estimate", last.error_estimate},
+            {"seconds", *std::min_element(seconds.begin(), seconds.end())},
+            {"all_seconds", seconds},
+            {"checks", Json::array()}};
+}
+
+}  // namespace tesela::bench
