@@ -64,6 +64,8 @@ double area_bound(const StepCounts& counts, const std::vector<ResourceGroup>& gr
     for (std::size_t t = 0; t < counts.types.size(); ++t) {
         const double tasks = counts.types[t].amount();
         const std::size_t all = program.add_row({tasks, tasks});
+        if (std::ranges::all_of(groups, [&](const ResourceGroup& group) { return group.group_seconds[t] == never; }))
+            throw Error("no node can run {}: the platform has no durations of it", counts.types[t].kernel);
         for (std::size_t r = 0; r < groups.size(); ++r) {
             const ResourceGroup& group = groups[r];
             if (group.group_seconds[t] == never) continue;
