@@ -20,9 +20,9 @@ struct ReadersOptions {
     std::string table;         ///< CSV file for the results; empty: none
 };
 
-/// So many threads read panels of rows through MatrixFile, into column-major floats, and as many read the same bytes by
-/// pread alone, in turns, with the file in memory (warm) and not (cold); beside them HDF5's own reading of an HDF5
-/// file. Throws Error where something cannot be read.
+/// So many threads read panels of rows through MatrixFile, into floats by rows and by columns, and as many read the
+/// same bytes by pread alone, in turns, with the file in memory (warm) and not (cold); beside them HDF5's own reading
+/// of an HDF5 file. Throws Error where something cannot be read.
 [[nodiscard]] nlohmann::ordered_json readers_benchmark(const ReadersOptions& options);
 
 }  // namespace tesela::bench

@@ -333,7 +333,6 @@ void StreamedMatrix::submit_borders() {
     const auto submit = [&](const Matrix<double>& sums, const Matrix<double>& weights, const Matrix<double>& border,
                             const Matrix<double>& factors) {
         for (Index i = 0; i < border.tile_rows(); ++i) {
-            args.first = border.row_begin(i);
             s_.submit(Task(border_kernel, args, read(sums(i, 0)), read(total_->tile()), read(weights(i, 0)),
                            write(border(i, 0)), write(factors(i, 0)))
                           .at(number(i), 0));

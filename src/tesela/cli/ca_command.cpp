@@ -90,10 +90,8 @@ void write_plot(const CaCommand& options, const mds::Correspondence& analysis, c
                                          .y = column_of(analysis.columns.coordinates, 1, d.cols),
                                          .labels = counts.header().col_labels}}};
     if (new_rows != nullptr)
-        plot.points.push_back({.name = fmt::format("{} new", new_rows->rows()),
-                               .x = column_of(placed, 0, new_rows->rows()),
-                               .y = column_of(placed, 1, new_rows->rows()),
-                               .labels = new_rows->header().row_labels});
+        plot.points.push_back(
+            plotted(fmt::format("{} new", new_rows->rows()), placed, new_rows->rows(), new_rows->header().row_labels));
     write_file(options.common.plot, mds::draw_ordination(plot));
 }
 

@@ -121,10 +121,8 @@ void write_plot(const MdsCommand& options, const mds::Scaling& scaling, const Ma
                                          .y = column_of(scaling.coordinates, 1, n),
                                          .labels = distances.header().row_labels}}};
     if (of_new != nullptr)
-        plot.points.push_back({.name = fmt::format("{} new", of_new->rows()),
-                               .x = column_of(placed, 0, of_new->rows()),
-                               .y = column_of(placed, 1, of_new->rows()),
-                               .labels = of_new->header().row_labels});
+        plot.points.push_back(
+            plotted(fmt::format("{} new", of_new->rows()), placed, of_new->rows(), of_new->header().row_labels));
     write_file(options.common.plot, mds::draw_ordination(plot));
 }
 

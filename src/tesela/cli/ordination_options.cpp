@@ -143,8 +143,7 @@ void add_output_options(CLI::App& command, OrdinationOptions& options, const Ord
 void add_machine_options(CLI::App& command, OrdinationOptions& options) {
     add_json_option(command, options.run);
     set_heading(command, "Output");
-    options.run.distribution = options.decomposition.distribution;
-    add_tiling_options(command, options.run);
+    add_tile_option(command, options.run);
     at_least(command.add_option("--readers", options.decomposition.readers, "Reads of the file at a time on a node"), 1)
         ->capture_default_str();
     command
@@ -197,7 +196,6 @@ mds::DecompositionOptions decomposition_options(const OrdinationOptions& options
     if (options.symmetrise) asked.symmetry = mds::Symmetry::averaged;
     asked.memory = parse_bytes(options.memory);
     asked.tile = is_automatic_tile(options.run.tile) ? 0 : parse_tile(options.run.tile);
-    asked.distribution = options.run.distribution;
     const Index most = mds::most_dimensions(analysis, matrix.rows(), matrix.cols());
     const bool exact = mds::chosen_algorithm(asked.algorithm, matrix.rows(), matrix.cols()) == mds::Algorithm::exact;
     if (options.dimensions)
@@ -289,6 +287,14 @@ std::string axis_label(const char* name, Index k, double part) {
 
 std::vector<double> column_of(const std::vector<double>& values, Index k, Index rows) {
     return {values.begin() + k * rows, values.begin() + (k + 1) * rows};
+}
+
+mds::PlottedPoints plotted(std::string name, const std::vector<double>& coordinates, Index rows,
+                           const std::vector<std::string>& labels) {
+    return {.name = std::move(name),
+            .x = column_of(coordinates, 0, rows),
+            .y = column_of(coordinates, 1, rows),
+            .labels = labels};
 }
 
 std::string short_name(const std::string& matrix) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tesela/apps/mds/decomposition.hpp"
+#include "tesela/apps/mds/ordination_plot.hpp"
 #include "tesela/apps/mds/tables.hpp"
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/run_options.hpp"
@@ -95,6 +96,10 @@ void add_files(Json& json, const OrdinationOptions& options);
 
 /// Column k of a matrix of so many rows.
 [[nodiscard]] std::vector<double> column_of(const std::vector<double>& values, Index k, Index rows);
+
+/// The first two dimensions of points.
+[[nodiscard]] mds::PlottedPoints plotted(std::string name, const std::vector<double>& coordinates, Index rows,
+                                         const std::vector<std::string>& labels);
 
 /// "data/eurodist.csv", or "D.h5:/distance", without its folder.
 [[nodiscard]] std::string short_name(const std::string& matrix);

@@ -84,10 +84,8 @@ void write_plot(const PcaCommand& options, const mds::Components& components, co
                                         .y = column_of(d.right, 1, d.cols),
                                         .labels = column_names(matrix)}};
     if (new_rows != nullptr)
-        plot.points.push_back({.name = fmt::format("{} new", new_rows->rows()),
-                               .x = column_of(placed, 0, new_rows->rows()),
-                               .y = column_of(placed, 1, new_rows->rows()),
-                               .labels = new_rows->header().row_labels});
+        plot.points.push_back(
+            plotted(fmt::format("{} new", new_rows->rows()), placed, new_rows->rows(), new_rows->header().row_labels));
     write_file(options.common.plot, mds::draw_ordination(plot));
 }
 

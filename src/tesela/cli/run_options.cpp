@@ -34,8 +34,12 @@ void add_engine_options(CLI::App& command, RunOptions& options) {
         ->capture_default_str();
 }
 
-void add_tiling_options(CLI::App& command, RunOptions& options) {
+void add_tile_option(CLI::App& command, RunOptions& options) {
     command.add_option("--tile", options.tile, "Rows and columns of a tile, or auto")->capture_default_str();
+}
+
+void add_tiling_options(CLI::App& command, RunOptions& options) {
+    add_tile_option(command, options);
     command
         .add_option("--dist", options.distribution,
                     "Distribution: a family such as block_cyclic:2x3, 1d1d or sbc (see tesela dist make --help), or a "

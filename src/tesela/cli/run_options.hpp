@@ -31,6 +31,8 @@ struct RunOptions {
 
 /// Adds --workers, --scheduler, --critical-worker, --quiet, --trace, --trace-modules and --trace-counters.
 void add_engine_options(CLI::App& command, RunOptions& options);
+/// Adds --tile.
+void add_tile_option(CLI::App& command, RunOptions& options);
 /// Adds --tile and --dist.
 void add_tiling_options(CLI::App& command, RunOptions& options);
 /// Adds --json.

@@ -66,7 +66,6 @@ struct BorderArguments {
     BorderRule rule = BorderRule::distances;
     BorderSide side = BorderSide::rows;
     Weighted weighted = Weighted::no;
-    Index first = 0;                ///< global index of the first row or column
     double degrees_of_freedom = 1;  ///< of a variance, over the sum of weights
 };
 /// "dborders", (s, o, x, B, f): B := U or V and f := l or r, of sums s (of one or two columns), o of all and weights x.

@@ -64,7 +64,6 @@ struct DecompositionOptions {
     double memory = 0;  ///< bytes on a node for tiles of the matrix; what is beyond is read again in every pass; 0: all
     Symmetry symmetry = Symmetry::sampled;
     StreamingStep overlap = StreamingStep::priorities;
-    std::string distribution = "1d";
     /// Called on the first node now and then with a text such as "pass 3: error 2e-5".
     std::function<void(const std::string&)> progress{};
 };
