@@ -439,6 +439,7 @@ void add_mds(CLI::App& app, int& exit_code) {
     cli::add_json_option(*command, options->run);
     command->callback([=, &exit_code] {
         exit_code = cli::run_guarded("tesela bench mds", [&] {
+            options->run.resource_workers = options->readers;
             const auto engine = cli::start_engine(options->run);
             return print_checked(*engine, bench::mds_benchmark(*engine, *options), options->run.json);
         });

@@ -126,7 +126,7 @@ int run_ca(const CaCommand& options) {
                     input.matrix->cols());
     mds::DecompositionOptions asked = decomposition_options(common, *input.matrix, mds::Analysis::correspondence, {});
     check_outputs(common, asked, {options.column_output});
-    const auto engine = start_engine(common.run);
+    const auto engine = start_engine(common, *input.matrix);
     if (!common.run.quiet) print_notes(*engine, input.matrix->header().notes);
     ProgressLine line(wants_progress(common.run));
     asked.progress = [&](const std::string& text) { line.show([&] { return text; }); };

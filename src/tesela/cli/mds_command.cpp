@@ -161,7 +161,7 @@ int run_mds(const MdsCommand& options) {
     mds::DecompositionOptions asked =
         decomposition_options(common, *distances.all, mds::Analysis::scaling, distances.weights);
     check_outputs(common, asked);
-    const auto engine = start_engine(common.run);
+    const auto engine = start_engine(common, *distances.all);
     if (!common.run.quiet) print_notes(*engine, distances.notes);
     ProgressLine line(wants_progress(common.run));
     asked.progress = [&](const std::string& text) { line.show([&] { return text; }); };

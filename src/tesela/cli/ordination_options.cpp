@@ -208,6 +208,12 @@ mds::DecompositionOptions decomposition_options(const OrdinationOptions& options
     return asked;
 }
 
+std::unique_ptr<StarpuEngine> start_engine(const OrdinationOptions& options, const MatrixFile& matrix) {
+    RunOptions run = options.run;
+    if (matrix.header().read_time == ReadTime::waiting) run.resource_workers = options.decomposition.readers;
+    return start_engine(run);
+}
+
 void check_outputs(const OrdinationOptions& options, const mds::DecompositionOptions& decomposition,
                    const std::vector<std::string>& others) {
     if (!options.plot.empty()) {

@@ -68,6 +68,9 @@ struct OrdinationInput {
                                                               const MatrixFile& matrix, mds::Analysis analysis,
                                                               std::vector<double> weights);
 
+/// The engine that the options ask for; where reading the matrix means waiting for a disk, with workers for that.
+[[nodiscard]] std::unique_ptr<StarpuEngine> start_engine(const OrdinationOptions& options, const MatrixFile& matrix);
+
 /// Throws Error unless all files can be written and pictures have two dimensions.
 void check_outputs(const OrdinationOptions& options, const mds::DecompositionOptions& decomposition,
                    const std::vector<std::string>& others = {});

@@ -122,7 +122,7 @@ int run_pca(const PcaCommand& options) {
     mds::DecompositionOptions asked =
         decomposition_options(common, *input.matrix, options.analysis(), std::move(input.weights));
     check_outputs(common, asked, {options.loadings});
-    const auto engine = start_engine(common.run);
+    const auto engine = start_engine(common, *input.matrix);
     if (!common.run.quiet) print_notes(*engine, input.matrix->header().notes);
     ProgressLine line(wants_progress(common.run));
     asked.progress = [&](const std::string& text) { line.show([&] { return text; }); };

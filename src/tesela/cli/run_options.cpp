@@ -56,6 +56,7 @@ std::unique_ptr<StarpuEngine> start_engine(const RunOptions& options) {
         StarpuOptions{.workers = options.workers,
                       .scheduler = options.scheduler,
                       .critical_worker = options.critical_worker,
+                      .resource_workers = options.resource_workers,
                       .warnings = options.quiet && !options.shows_warnings ? Warnings::print : Warnings::keep});
     if (!options.trace.empty())
         engine->start_trace({.path = options.trace,

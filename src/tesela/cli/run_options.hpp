@@ -19,6 +19,7 @@ struct RunOptions {
     int workers = 0;
     std::string scheduler;
     CriticalWorker critical_worker = CriticalWorker::none;
+    int resource_workers = 0;  ///< StarpuOptions::resource_workers
     std::string tile = "auto";
     std::string distribution = "block_cyclic";
     bool json = false;

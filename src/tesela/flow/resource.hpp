@@ -7,8 +7,8 @@
 namespace tesela {
 
 /// Something of which a node has few, such as readers of a file: at most so many tasks that need it run at a time on a
-/// node, those of all streams counted together. In one engine a name has one limit. It need only live while a task that
-/// names it is submitted.
+/// node, those of all streams counted together. The same name with another limit is another resource. It need only live
+/// while a task that names it is submitted.
 struct LimitedResource {
     const char* name = "";
     int at_most = 1;
@@ -20,8 +20,7 @@ struct ResourceLimit {
     int at_most = 1;
 };
 
-/// The position of a resource among those that are known, at the end if it is new. Throws Error for a limit below 1 or
-/// another than the one that is known.
+/// The position of a resource among those that are known, at the end if it is new. Throws Error for a limit below 1.
 std::size_t number_of(std::vector<ResourceLimit>& known, const LimitedResource& resource);
 
 }  // namespace tesela

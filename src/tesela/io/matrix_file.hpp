@@ -75,6 +75,10 @@ private:
     std::string reason_;
 };
 
+/// What a read spends its time with: waiting for the system that has the file, or a core's work, where the elements are
+/// in memory or computed.
+enum class ReadTime { waiting, working };
+
 /// What is known of a matrix before any element of it is read.
 struct MatrixHeader {
     std::string name;  ///< as messages call it: "D.h5:/distance"
@@ -86,6 +90,7 @@ struct MatrixHeader {
     std::vector<std::string> row_labels;  ///< empty, or one per row
     std::vector<std::string> col_labels;  ///< empty, or one per column
     std::vector<std::string> notes;       ///< what a user should know, such as columns that were left out; a line each
+    ReadTime read_time = ReadTime::waiting;
 };
 
 /// A matrix that is read block by block, by several threads at once.

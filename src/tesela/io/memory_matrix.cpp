@@ -9,10 +9,15 @@
 namespace tesela {
 namespace {
 
+MatrixHeader in_memory(MatrixHeader header) {
+    header.read_time = ReadTime::working;
+    return header;
+}
+
 class MemoryMatrix final : public MatrixFile {
 public:
     MemoryMatrix(MatrixHeader header, std::vector<double> values)
-        : MatrixFile(std::move(header)),
+        : MatrixFile(in_memory(std::move(header))),
           values_(std::move(values)) {}
 
 private:

@@ -243,8 +243,7 @@ std::unique_ptr<StreamState> StarpuEngine::open(const StreamOptions& options) {
     auto& self = *implementation_;
     std::unique_ptr<StarpuStream> stream;
     Scheduler& scheduler = *self.runtime.scheduler;
-    const WorkerBits workers = self.runtime.workers_of(options.workers);
-    const WorkerBits critical = self.runtime.critical_workers_of(options.workers);
+    const LaneWorkers workers = self.runtime.workers_of(options.workers);
     std::unique_lock<std::mutex> opening;
     if (self.agreement) opening = self.agreement->opening();
     const int slot = self.agreement ? self.agreement->open(self.streams_opened, options.name) : 0;
@@ -253,7 +252,7 @@ std::unique_ptr<StreamState> StarpuEngine::open(const StreamOptions& options) {
         stream = std::make_unique<StarpuStream>(options, self.take_progress(), self.me(), self.streams_opened++);
         self.streams.push_back(stream.get());
     }
-    stream->queue = {&scheduler.open(workers, critical), CloseQueue{&scheduler}};
+    stream->queue = {&scheduler.open(workers), CloseQueue{&scheduler}};
     if (self.agreement) {
         stream->mail = std::make_unique<StreamMail>(*self.mail, slot, stream->failure);
         self.agreement->know(*stream);
@@ -418,13 +417,13 @@ Status StarpuEngine::wait(StreamState& stream) {
 
 void StarpuEngine::set_workers(StreamState& stream, WorkerSet workers) {
     auto& runtime = implementation_->runtime;
-    runtime.scheduler->set_workers(*stream_of(stream).queue, runtime.workers_of(workers),
-                                   runtime.critical_workers_of(workers));
+    runtime.scheduler->set_workers(*stream_of(stream).queue, runtime.workers_of(workers));
 }
 
 void StarpuEngine::start_trace(const trace::Options& options) {
     auto& self = *implementation_;
-    self.trace = std::make_unique<Tracing>(options, together(), self.runtime.description.host);
+    self.trace = std::make_unique<Tracing>(options, together(),
+                                           TracedNode{self.runtime.description.host, self.runtime.workers.resource});
 }
 
 void StarpuEngine::stop_trace() {

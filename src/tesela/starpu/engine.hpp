@@ -33,6 +33,9 @@ struct StarpuOptions {
     /// stream can change while its tasks wait.
     std::string scheduler{};
     CriticalWorker critical_worker = CriticalWorker::none;
+    /// Workers on top of the cores, for tasks that hold a limited resource (Task::needs) and spend their time waiting,
+    /// as for a disk: others compute meanwhile. 0: such tasks run on the workers that compute.
+    int resource_workers = 0;
     /// `shared`: those that this process sees, divided among the nodes on this machine.
     Accelerators accelerators = Accelerators::none;
     Warnings warnings = Warnings::print;
@@ -51,6 +54,7 @@ struct NodeDescription {
     int cores = 0;
     int workers = 0;
     bool critical_worker = false;
+    int resource_workers = 0;
     int accelerators = 0;
     int nodes_here = 1;
     double quota = 0;  ///< cores whose time the control groups leave this node; 0: no such limit

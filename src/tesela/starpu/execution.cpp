@@ -241,13 +241,18 @@ Codelets& codelets() {
     return all;
 }
 
+Lane lane_of(const Task& task) {
+    if (task.resource != nullptr) return Lane::resource;
+    return task.urgency == Urgency::critical ? Lane::critical : Lane::ordinary;
+}
+
 TaskRecord* record_of(const Job& job, KernelTally* tally) {
     const Task& task = job.task;
     Gate* gate = task.resource == nullptr ? nullptr : &job.stream.scheduler().gate(*task.resource);
     return new TaskRecord{.kernel = task.kernel,
                           .tally = tally,
                           .stream = &job.stream,
-                          .scheduled = {job.stream.queue.get(), gate, task.urgency},
+                          .scheduled = {job.stream.queue.get(), gate, lane_of(task)},
                           .fetched = job.fetched,
                           .after_failure = job.after_failure,
                           .traced = job.traced,

@@ -34,9 +34,17 @@ void help_with_messages() {
     --helping;
 }
 
+/// From this number on StarPU's workers are those for limited resources, which are more than the cores: each looks for
+/// work now and then only.
+std::atomic<int> first_resource_worker{STARPU_NMAXWORKERS};
+constexpr std::intptr_t resource_worker_microseconds = 1000;
+
 unsigned sleep_when_idle(void* microseconds) {
-    help_with_messages();
-    const auto us = reinterpret_cast<std::intptr_t>(microseconds);
+    auto us = reinterpret_cast<std::intptr_t>(microseconds);
+    if (starpu_worker_get_id() < first_resource_worker.load(std::memory_order_relaxed))
+        help_with_messages();
+    else
+        us = std::max(us, resource_worker_microseconds);
     const timespec moment{.tv_sec = 0, .tv_nsec = us * 1000};
     nanosleep(&moment, nullptr);
     return 1;
@@ -219,14 +227,17 @@ void Runtime::bind(const WorkerChoice& choice, const Cores& cores, starpu_conf& 
     if (cores.usable < cores.machine) set_default("STARPU_WORKERS_GETBIND", "1");
     if (core_sharers_ > 1 || choice.cores > cores.usable) {
         set_default("STARPU_WORKERS_NOBIND", "1");
-    } else if (choice.critical) {
-        // The last worker shares the core that no other worker has, where submission finds it free most of the time.
-        // Workers of GPUs come first.
+    } else if (choice.critical || choice.resource > 0) {
+        // The critical worker shares the core that no other worker has, where submission finds it free most of the
+        // time; those for resources, which sleep most of the time, go round all cores. Workers of GPUs come first.
         conf.use_explicit_workers_bindid = 1;
         const int gpus = static_cast<int>(choice.gpus.size());
-        for (int w = 0; w < gpus + choice.core_workers(); ++w)
-            conf.workers_bindid[w] =
-                static_cast<unsigned>(std::clamp(w - gpus, 0, cores.usable - 1) * cores.threads_per_core);
+        const int computing = choice.core_workers() - choice.resource;
+        for (int w = 0; w < gpus + choice.core_workers(); ++w) {
+            const int core = w - gpus < computing ? std::clamp(w - gpus, 0, cores.usable - 1)
+                                                  : (w - gpus - computing) % cores.usable;
+            conf.workers_bindid[w] = static_cast<unsigned>(core * cores.threads_per_core);
+        }
     }
 }
 
@@ -236,12 +247,17 @@ void Runtime::find_workers(const WorkerChoice& choice) {
     if (static_cast<int>(workers.cores.size()) != choice.core_workers())
         description.warnings.push_back(fmt::format("StarPU started {} workers on cores where {} were wanted",
                                                    workers.cores.size(), choice.core_workers()));
+    // They are the last.
+    const auto computing = std::max<std::size_t>(1, workers.cores.size() - static_cast<std::size_t>(choice.resource));
+    workers.resource.assign(workers.cores.begin() + static_cast<std::ptrdiff_t>(computing), workers.cores.end());
+    workers.cores.resize(computing);
+    first_resource_worker = workers.resource.empty() ? STARPU_NMAXWORKERS : workers.resource.front();
     if (!choice.critical || workers.cores.size() < 2) return;
     workers.critical = workers.cores.back();
     workers.cores.pop_back();
 }
 
-WorkerBits Runtime::workers_of(const WorkerSet& set) const {
+LaneWorkers Runtime::workers_of(const WorkerSet& set) const {
     check_workers(set, workers.count());
     WorkerBits bits;
     const auto allow = [&](int number) {
@@ -251,13 +267,11 @@ WorkerBits Runtime::workers_of(const WorkerSet& set) const {
     };
     for (const int number : set) allow(number);
     for (int number = 0; set.empty() && number < workers.count(); ++number) allow(number);
-    return bits;
-}
-
-WorkerBits Runtime::critical_workers_of(const WorkerSet& set) const {
-    WorkerBits bits = workers_of(set);
-    if (workers.critical >= 0) bits.set(static_cast<std::size_t>(workers.critical));
-    return bits;
+    WorkerBits critical = bits;
+    if (workers.critical >= 0) critical.set(static_cast<std::size_t>(workers.critical));
+    WorkerBits resource;
+    for (const int worker : workers.resource) resource.set(static_cast<std::size_t>(worker));
+    return {bits, critical, workers.resource.empty() ? bits : resource};
 }
 
 void Runtime::describe(const Cores& cores) {
@@ -267,6 +281,7 @@ void Runtime::describe(const Cores& cores) {
     description.cores = cores.usable;
     description.workers = computing;
     description.critical_worker = workers.critical >= 0;
+    description.resource_workers = static_cast<int>(workers.resource.size());
     description.accelerators = static_cast<int>(workers.accelerators.size());
     int major = 0;
     int minor = 0;
@@ -307,12 +322,15 @@ std::string NodeDescription::line(NodeId node, Index nodes) const {
     const std::string chosen =
         blas_core_replaced.empty() ? "" : fmt::format(" (chosen since OpenBLAS took {})", blas_core_replaced);
     std::string text = fmt::format(
-        "node {} of {}: {}, {} core{}, {} worker{}{}, {} accelerators, StarPU {} ({}) for up to {} cores, BLAS kernels "
+        "node {} of {}: {}, {} core{}, {} worker{}{}{}, {} accelerators, StarPU {} ({}) for up to {} cores, BLAS "
+        "kernels "
         "for "
         "{}{}, {} BLAS thread{}, scheduler {}, {} free",
         node.number(), nodes, host, cores, plural(cores), workers, plural(workers),
-        critical_worker ? " and one for critical tasks" : "", accelerators, starpu, starpu_origin, starpu_cores,
-        blas_core, chosen, blas_threads, plural(blas_threads), scheduler, format_bytes(memory_bytes));
+        critical_worker ? " and one for critical tasks" : "",
+        resource_workers > 0 ? fmt::format(" and {} for limited resources", resource_workers) : "", accelerators,
+        starpu, starpu_origin, starpu_cores, blas_core, chosen, blas_threads, plural(blas_threads), scheduler,
+        format_bytes(memory_bytes));
     for (const std::string& warning : warnings) text += "\n  warning: " + warning;
     return text;
 }

@@ -15,7 +15,7 @@ Scheduler* the_scheduler = nullptr;
 
 int allowed(unsigned worker, starpu_task* task, unsigned) {
     const auto* what = static_cast<const Scheduled*>(task->sched_data);
-    return static_cast<int>(what->stream->allows(static_cast<int>(worker), what->urgency));
+    return static_cast<int>(what->stream->allows(static_cast<int>(worker), what->lane));
 }
 
 /// Every kernel runs on cores.
@@ -77,7 +77,9 @@ Scheduler::Scheduler(const std::string& name) : name_(name) {
         forward_ = policy_.push_task;
     }
     policy_.push_task = push;
-    others_.stream = &open(WorkerBits().set(), WorkerBits().set());
+    LaneWorkers all;
+    all.fill(WorkerBits().set());
+    others_.stream = &open(all);
     the_scheduler = this;
 }
 
@@ -116,8 +118,7 @@ int Scheduler::put(starpu_task* task) {
     if (!own()) return forward_(task);
     const Scheduled& what = scheduled(task);
     const std::lock_guard lock(mutex_);
-    auto& queue = what.urgency == Urgency::critical ? what.stream->critical : what.stream->ordinary;
-    queue.push({task->priority, pushed_++, task});
+    what.stream->ready[static_cast<std::size_t>(what.lane)].push({task->priority, pushed_++, task});
     ready_.fetch_add(1, std::memory_order_relaxed);
     starpu_push_task_end(task);
     return 0;
@@ -130,16 +131,15 @@ starpu_task* Scheduler::take(int worker) {
     const std::lock_guard lock(mutex_);
     const StreamQueue* of = nullptr;
     ReadyTasks* best = nullptr;
-    const auto consider = [&](const StreamQueue& stream, ReadyTasks& tasks, Urgency urgency) {
-        if (tasks.empty() || !stream.allows(worker, urgency) || !can_run(worker, tasks.top().task)) return;
+    const auto consider = [&](StreamQueue& stream, std::size_t lane) {
+        ReadyTasks& tasks = stream.ready[lane];
+        if (tasks.empty() || !stream.allows(worker, Lane(lane)) || !can_run(worker, tasks.top().task)) return;
         if (best != nullptr && !(best->top() < tasks.top())) return;
         best = &tasks;
         of = &stream;
     };
-    for (StreamQueue& stream : streams_) {
-        consider(stream, stream.ordinary, Urgency::ordinary);
-        consider(stream, stream.critical, Urgency::critical);
-    }
+    for (StreamQueue& stream : streams_)
+        for (std::size_t lane = 0; lane < lanes; ++lane) consider(stream, lane);
     if (best == nullptr) return nullptr;
     starpu_task* task = best->top().task;
     best->pop();
@@ -148,9 +148,9 @@ starpu_task* Scheduler::take(int worker) {
     return task;
 }
 
-StreamQueue& Scheduler::open(const WorkerBits& workers, const WorkerBits& critical_workers) {
+StreamQueue& Scheduler::open(const LaneWorkers& workers) {
     const std::lock_guard lock(mutex_);
-    streams_.push_back({workers, critical_workers});
+    streams_.push_back({workers});
     return streams_.back();
 }
 
@@ -159,7 +159,7 @@ void Scheduler::close(StreamQueue& stream) {
     streams_.remove_if([&](const StreamQueue& s) { return &s == &stream; });
 }
 
-void Scheduler::set_workers(StreamQueue& stream, const WorkerBits& workers, const WorkerBits& critical_workers) {
+void Scheduler::set_workers(StreamQueue& stream, const LaneWorkers& workers) {
     if (!own())
         throw Error(
             "the workers of a stream cannot change under StarPU's scheduler {}, which may give tasks to workers before "
@@ -168,9 +168,8 @@ void Scheduler::set_workers(StreamQueue& stream, const WorkerBits& workers, cons
     WorkerBits removed;
     {
         const std::lock_guard lock(mutex_);
-        removed = (stream.workers & ~workers) | (stream.critical_workers & ~critical_workers);
+        for (std::size_t lane = 0; lane < lanes; ++lane) removed |= stream.workers[lane] & ~workers[lane];
         stream.workers = workers;
-        stream.critical_workers = critical_workers;
     }
     for (std::size_t w = 0; w < hands_.size(); ++w)
         while (removed[w] && hands_[w].holds.load() == &stream) std::this_thread::yield();

@@ -25,7 +25,8 @@ namespace {
 /// Hooks that are running although nothing is pending (see TracingInUse).
 std::atomic<int> users{0};
 
-const char* kind_of_worker(int worker) {
+const char* kind_of_worker(int worker, const std::vector<int>& resource_workers) {
+    if (std::ranges::count(resource_workers, worker) > 0) return "resource";
     switch (starpu_worker_get_type(worker)) {
         case STARPU_CUDA_WORKER: return "cuda";
         case STARPU_OPENCL_WORKER: return "opencl";
@@ -40,17 +41,17 @@ std::uint64_t number_of_run() {
 
 }  // namespace
 
-Tracing::Tracing(const trace::Options& options, const net::Nodes& nodes, const std::string& host) : nodes_(nodes) {
+Tracing::Tracing(const trace::Options& options, const net::Nodes& nodes, const TracedNode& node) : nodes_(nodes) {
     if (tracing() != nullptr) throw Error("a trace is being written already; stop that first");
     const std::uint64_t run = nodes.broadcast(number_of_run(), 0);
     nodes.all_or_none([&] {
         if (options.modules.has(trace::Module::papi))
             counters_ = std::make_unique<trace::HardwareCounters>(options.counters);
-        const trace::NodeOfRun node{static_cast<std::uint32_t>(nodes.me()), static_cast<std::uint32_t>(nodes.count()),
-                                    run};
-        collector_ = std::make_unique<trace::Collector>(options, node);
+        const trace::NodeOfRun me{static_cast<std::uint32_t>(nodes.me()), static_cast<std::uint32_t>(nodes.count()),
+                                  run};
+        collector_ = std::make_unique<trace::Collector>(options, me);
     });
-    describe(host);
+    describe(node);
     measure_clock();
     trace::set_active(collector_.get());
     active_tracing = this;
@@ -74,13 +75,15 @@ void Tracing::stop() {
     ended->close();
 }
 
-void Tracing::describe(const std::string& host) {
-    collector_->define({{"type", "node"}, {"host", host}});
+void Tracing::describe(const TracedNode& node) {
+    collector_->define({{"type", "node"}, {"host", node.host}});
     for (unsigned w = 0; w < starpu_worker_get_count(); ++w) {
         std::array<char, 64> name{};
         starpu_worker_get_name(static_cast<int>(w), name.data(), name.size());
-        collector_->define(
-            {{"type", "worker"}, {"id", w}, {"kind", kind_of_worker(static_cast<int>(w))}, {"name", name.data()}});
+        collector_->define({{"type", "worker"},
+                            {"id", w},
+                            {"kind", kind_of_worker(static_cast<int>(w), node.resource_workers)},
+                            {"name", name.data()}});
     }
     if (counters_) collector_->define({{"type", "counters"}, {"names", counters_->names()}});
 }

@@ -23,7 +23,10 @@ public:
     WorkerChoice choose() {
         if (options_.workers < 0)
             throw Error("{} workers cannot run; give at least 1, or 0 for all cores", options_.workers);
+        if (options_.resource_workers < 0)
+            throw Error("{} workers cannot hold resources; give 0 or more", options_.resource_workers);
         choose_cores();
+        choose_resource_workers();
         choose_gpus();
         choose_scheduler();
         return std::move(choice_);
@@ -76,6 +79,12 @@ private:
             "one for 64 and more.",
             choice_.cores, choice_.critical ? " and a critical one" : "", machine_.most_cores, limit);
         choice_.cores = limit;
+    }
+
+    /// As many as StarPU has left; without one, their tasks run on the cores' workers. The line per node says how many:
+    /// no warning, since nothing is lost but time where a disk is slow.
+    void choose_resource_workers() {
+        choice_.resource = std::min(options_.resource_workers, machine_.most_cores - choice_.core_workers());
     }
 
     [[nodiscard]] bool wants_critical_worker() const {

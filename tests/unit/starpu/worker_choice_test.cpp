@@ -62,6 +62,18 @@ TEST(WorkerChoice, LeavesACoreToSubmissionAndCriticalTasks) {
     EXPECT_EQ(choose({.usable_cores = 2}, {}, {.workers = 2, .critical_worker = CriticalWorker::shared_core}).cores, 2);
 }
 
+TEST(WorkerChoice, AddsWorkersForResourcesToTheCoresAsFarAsStarpuHasRoom) {
+    const auto on = [](int most_cores, int wanted) {
+        return choose({.usable_cores = 2, .most_cores = most_cores}, {}, {.resource_workers = wanted});
+    };
+    EXPECT_EQ(on(64, 5).cores, 2);
+    EXPECT_EQ(on(64, 5).resource, 5);
+    EXPECT_EQ(on(64, 5).core_workers(), 7);
+    EXPECT_EQ(on(4, 5).resource, 2);
+    EXPECT_EQ(on(2, 5).resource, 0);
+    EXPECT_THROW((void)on(64, -1), Error);
+}
+
 TEST(WorkerChoice, SharesACoreByItselfOnlyWhereThereAreEnough) {
     const StarpuOptions automatic{.critical_worker = CriticalWorker::automatic};
     const auto on = [&](int cores, int nodes = 1) {

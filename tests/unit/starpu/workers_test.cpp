@@ -45,11 +45,13 @@ Matrix<double> row_of(Stream& s, Index count) {
 }
 
 /// StarPU's numbers of the workers that ran some tasks.
-std::set<int> workers_of(Stream& s, Index tasks, Urgency urgency = Urgency::ordinary) {
+std::set<int> workers_of(Stream& s, Index tasks, Urgency urgency = Urgency::ordinary,
+                         const LimitedResource* resource = nullptr) {
     Matrix<double> x = row_of(s, tasks);
     for (Index i = 0; i < tasks; ++i) {
         Task task = Task::unchecked(who, {{x(i, 0), AccessMode::write}});
         task.urgency = urgency;
+        task.resource = resource;
         s.submit(task);
     }
     std::set<int> seen;
@@ -299,19 +301,86 @@ TEST(LimitedResource, HoldsUnderASchedulerThatTheEnvironmentNames) {
     EXPECT_EQ(engine().description().scheduler, "streams");
 }
 
-TEST(LimitedResource, HasOneLimitInAnEngine) {
+TEST(LimitedResource, IsAnotherOneWithAnotherLimit) {
+    const WithEngine four({.workers = 4});
     Stream s(engine());
-    Matrix<double> x = row_of(s, 2);
-    Crowd crowd;
-    const auto with = [&](int at_most) {
-        s.submit(Task::unchecked(join_crowd, {{x(0, 0), AccessMode::write}}, CrowdArguments{&crowd})
+    Matrix<double> x = row_of(s, 200);
+    Crowd two;
+    Crowd three;
+    const auto with = [&](Index i, Crowd& crowd, int at_most) {
+        s.submit(Task::unchecked(join_crowd, {{x(i, 0), AccessMode::write}}, CrowdArguments{&crowd})
                      .needs({"scanner", at_most}));
     };
-    with(2);
-    EXPECT_THAT([&] { with(3); }, ThrowsMessage<Error>(HasSubstr("allowed 2 tasks at a time and now 3")));
-    EXPECT_THAT([&] { with(0); }, ThrowsMessage<Error>(HasSubstr("at least 1")));
+    for (Index i = 0; i < 200; i += 2) {
+        with(i, two, 2);
+        with(i + 1, three, 3);
+    }
+    EXPECT_THAT([&] { with(0, two, 0); }, ThrowsMessage<Error>(HasSubstr("at least 1")));
     EXPECT_TRUE(s.wait().ok());
-    EXPECT_EQ(crowd.ran, 1);
+    EXPECT_EQ(two.ran, 100);
+    EXPECT_EQ(three.ran, 100);
+    EXPECT_LE(two.most, 2);
+    EXPECT_LE(three.most, 3);
+}
+
+class ResourceWorkers : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Schedulers, ResourceWorkers, ::testing::Values("streams", "prio", "eager", "lws", "dmdas"),
+                         [](const auto& tested) { return std::string(tested.param); });
+
+TEST_P(ResourceWorkers, TakeAllTasksThatHoldAResourceAndNoOthers) {
+    const WithEngine more({.workers = 2, .scheduler = GetParam(), .resource_workers = 3});
+    EXPECT_EQ(engine().worker_count(), 2);
+    EXPECT_EQ(engine().description().resource_workers, 3);
+    const std::vector<int> cores = cores_of_starpu();
+    ASSERT_EQ(cores.size(), 5U);
+    const LimitedResource readers{"reader", 3};
+    Stream s(engine(), {.workers = {1}});
+    EXPECT_THAT(workers_of(s, 100), ::testing::ElementsAre(cores[1]));
+    EXPECT_THAT(workers_of(s, 100, Urgency::ordinary, &readers), ::testing::IsSubsetOf({cores[2], cores[3], cores[4]}));
+    EXPECT_THAT(workers_of(s, 100, Urgency::critical, &readers), ::testing::IsSubsetOf({cores[2], cores[3], cores[4]}));
+    EXPECT_LE(testing::run_cholesky<double>(engine(), {.n = 300, .tile = 40}).worst(), 1);
+    expect_at_most_three_readers();
+}
+
+/// Sleeps, as one that waits for a disk.
+const Kernel wait_for_disk{"wait_for_disk",
+                           [](std::span<const TileShape>, const void*) noexcept { return KernelCost{}; },
+                           [](const KernelCall&) noexcept -> KernelResult {
+                               std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                               return {};
+                           }};
+
+/// Of so many tasks that wait, how many had ended when the last of many that compute did.
+Index waited_meanwhile(int resource_workers) {
+    const WithEngine one({.workers = 1, .resource_workers = resource_workers});
+    const testing::TraceFile file;
+    engine().start_trace({.path = file.path});
+    {
+        Stream s(engine());
+        Matrix<double> x = row_of(s, 4);
+        Matrix<double> y = row_of(s, 4000);
+        for (Index i = 0; i < 4; ++i)
+            s.submit(Task::unchecked(wait_for_disk, {{x(i, 0), AccessMode::write}}).needs({"reader", 2}));
+        for (Index i = 0; i < 4000; ++i) s.submit(Task::unchecked(spin, {{y(i, 0), AccessMode::write}}).at(0, 1));
+        EXPECT_TRUE(s.wait().ok());
+    }
+    engine().stop_trace();
+    const trace::Trace trace = trace::read_trace(file.path);
+    const auto kernel = [&](const trace::TaskRow& task) {
+        return trace.kernels[static_cast<std::size_t>(task.kernel)];
+    };
+    trace::Time computed = 0;
+    for (const trace::TaskRow& task : trace.tasks)
+        if (kernel(task) == "spin") computed = std::max(computed, task.end);
+    return std::ranges::count_if(trace.tasks, [&](const trace::TaskRow& task) {
+        return kernel(task) == "wait_for_disk" && task.end < computed;
+    });
+}
+
+// The other tasks are more urgent, so that one worker alone leaves those that wait to the end.
+TEST(ResourceWorker, WaitsWhileTheOthersCompute) {
+    EXPECT_EQ(waited_meanwhile(2), 4);
+    EXPECT_LE(waited_meanwhile(0), 1);
 }
 
 }  // namespace

@@ -63,7 +63,8 @@ MatrixHeader header_of(std::string name, const MatrixValues& from, const MatrixV
             .cols = to.rows,
             .layout = fmt::format("computed from {} coordinates", from.cols),
             .row_labels = from.row_labels,
-            .col_labels = to.row_labels};
+            .col_labels = to.row_labels,
+            .read_time = ReadTime::working};
 }
 
 }  // namespace

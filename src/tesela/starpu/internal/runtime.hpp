@@ -20,6 +20,8 @@ struct Workers {
     std::vector<int> accelerators;
     /// The core's worker that takes critical tasks only; -1 if there is none.
     int critical = -1;
+    /// Those on top of the cores, for tasks that hold a limited resource.
+    std::vector<int> resource;
 
     [[nodiscard]] int count() const { return static_cast<int>(cores.size() + accelerators.size()); }
 };
@@ -35,10 +37,9 @@ public:
     Runtime(Runtime&&) = delete;
     Runtime& operator=(Runtime&&) = delete;
 
-    /// The workers that a set names; all that compute if it is empty. Throws Error for one that does not exist.
-    [[nodiscard]] WorkerBits workers_of(const WorkerSet& set) const;
-    /// The same for critical tasks, which may use the critical worker too.
-    [[nodiscard]] WorkerBits critical_workers_of(const WorkerSet& set) const;
+    /// The workers that a set names, all that compute if it is empty, and those that are not named: the critical one
+    /// and those for limited resources. Throws Error for one that does not exist.
+    [[nodiscard]] LaneWorkers workers_of(const WorkerSet& set) const;
 
     /// Workers that have nothing to do help with its messages, until null is given.
     static void help_when_idle(net::Transport* transport);

@@ -33,15 +33,21 @@ struct ReadyTask {
 };
 using ReadyTasks = std::priority_queue<ReadyTask>;
 
+/// Tasks by which workers may take them: `critical` ones may run on the critical worker too, and those that hold a
+/// limited `resource` run on the workers for such tasks, where there are any.
+enum class Lane : std::uint8_t { ordinary, critical, resource };
+inline constexpr std::size_t lanes = 3;
+
+/// Which workers may take the tasks of each lane.
+using LaneWorkers = std::array<WorkerBits, lanes>;
+
 /// The tasks of a stream that are ready, and the workers that may take them.
 struct StreamQueue {
-    WorkerBits workers;
-    WorkerBits critical_workers;  ///< of critical tasks
-    ReadyTasks ordinary{};
-    ReadyTasks critical{};
+    LaneWorkers workers;
+    std::array<ReadyTasks, lanes> ready{};
 
-    [[nodiscard]] bool allows(int worker, Urgency urgency) const {
-        return (urgency == Urgency::critical ? critical_workers : workers)[static_cast<std::size_t>(worker)];
+    [[nodiscard]] bool allows(int worker, Lane lane) const {
+        return workers[static_cast<std::size_t>(lane)][static_cast<std::size_t>(worker)];
     }
 };
 
@@ -65,7 +71,7 @@ private:
 struct Scheduled {
     StreamQueue* stream = nullptr;
     Gate* gate = nullptr;
-    Urgency urgency = Urgency::ordinary;
+    Lane lane = Lane::ordinary;
 };
 
 /// Decides which worker of this node takes which task. Tesela's own policy, `streams`, keeps the tasks that are ready
@@ -97,14 +103,14 @@ public:
     enum class Expectations : std::uint8_t { none, durations };
     [[nodiscard]] Expectations expectations() const;
 
-    [[nodiscard]] StreamQueue& open(const WorkerBits& workers, const WorkerBits& critical_workers);
+    [[nodiscard]] StreamQueue& open(const LaneWorkers& workers);
     /// Nothing of the stream may be pending.
     void close(StreamQueue& stream);
     /// Acts on tasks that wait; returns when no task of the stream can start on a worker that was taken away. Throws
     /// Error under a policy of StarPU's.
-    void set_workers(StreamQueue& stream, const WorkerBits& workers, const WorkerBits& critical_workers);
+    void set_workers(StreamQueue& stream, const LaneWorkers& workers);
 
-    /// The gate of a resource. Throws Error if another limit was given before.
+    /// The gate of a resource. Throws Error for a limit below 1.
     [[nodiscard]] Gate& gate(const LimitedResource& resource);
 
     /// A worker has begun a task.

@@ -16,6 +16,7 @@
 #include <string>
 #include <tuple>
 #include <unordered_map>
+#include <vector>
 
 namespace tesela::starpu {
 
@@ -44,11 +45,18 @@ struct TracedMessage {
     std::uint16_t peer = 0;
 };
 
+/// What a trace says of its node.
+struct TracedNode {
+    std::string host;
+    /// StarPU's numbers of those for tasks that hold a limited resource.
+    std::vector<int> resource_workers;
+};
+
 /// Records what the engine does. One at a time in a process; hooks ask `tracing()` for it, which is null otherwise.
 class Tracing {
 public:
     /// Opens the files and measures the clocks; every node calls it. Throws Error on every node if one cannot write.
-    Tracing(const trace::Options& options, const net::Nodes& nodes, const std::string& host);
+    Tracing(const trace::Options& options, const net::Nodes& nodes, const TracedNode& node);
     ~Tracing();
     Tracing(const Tracing&) = delete;
     Tracing& operator=(const Tracing&) = delete;
@@ -70,7 +78,7 @@ public:
     [[nodiscard]] const trace::HardwareCounters* counters() const { return counters_.get(); }
 
 private:
-    void describe(const std::string& host);
+    void describe(const TracedNode& node);
     void measure_clock();
     [[nodiscard]] std::uint16_t kernel_number(const Kernel& kernel);
     [[nodiscard]] std::uint16_t phase_number(const StarpuStream& stream, PhaseId phase);

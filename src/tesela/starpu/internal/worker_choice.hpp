@@ -26,11 +26,12 @@ struct Surroundings {
 struct WorkerChoice {
     int cores = 1;
     bool critical = false;
+    int resource = 0;  ///< on top of the cores, for tasks that hold a limited resource
     std::vector<int> gpus{};
     std::string scheduler;
     std::vector<std::string> warnings;
 
-    [[nodiscard]] int core_workers() const { return cores + (critical ? 1 : 0); }
+    [[nodiscard]] int core_workers() const { return cores + (critical ? 1 : 0) + resource; }
 };
 
 /// Options win over StarPU's environment variables, which win over the defaults: all cores and, where they are wanted,
