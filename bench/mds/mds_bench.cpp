@@ -147,6 +147,7 @@ Json mds_benchmark(Engine& engine, const MdsOptions& options) {
     Json result{{"n", matrix->rows()},
                 {"eigenvalues", std::vector<double>(last.values.begin(), last.values.begin() + last.wanted)},
                 {"passes", last.passes},
+                {"products", last.products},
                 {"error_estimate", last.error_estimate},
                 {"first_pass_seconds", compute.seconds()},
                 {"later_passes_seconds", later.seconds()}};
@@ -176,6 +177,7 @@ Json eigenvalues_benchmark(Engine& engine, const EigenvaluesOptions& options) {
     return {{"n", matrix.rows},
             {"eigenvalues", std::vector<double>(last.values.begin(), last.values.begin() + last.wanted)},
             {"passes", last.passes},
+            {"products", last.products},
             {"error_estimate", last.error_estimate},
             {"seconds", *std::min_element(seconds.begin(), seconds.end())},
             {"all_seconds", seconds},

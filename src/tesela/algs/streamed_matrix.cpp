@@ -87,14 +87,17 @@ StreamedMatrix::StreamedMatrix(Stream& stream, StreamedSpec spec) : s_(stream), 
     if (spec_.reading.panel_tiles > 0) make_panels();
 }
 
-Matrix<double> StreamedMatrix::make_right(const char* name) const {
-    const Tiling rows = Tiling::from_cuts(spec_.tiling.col_cuts(), {0, 1});
-    const Tiling tiling = rows.with_columns(spec_.columns, column_tile(spec_.tiling, spec_.columns));
+std::vector<Index> StreamedMatrix::column_cuts(Index columns) const {
+    return spec_.tiling.with_columns(columns, column_tile(spec_.tiling, columns)).col_cuts();
+}
+
+Matrix<double> StreamedMatrix::make_right(const char* name, Index columns) const {
+    const Tiling tiling = Tiling::from_cuts(spec_.tiling.col_cuts(), column_cuts(columns));
     return {s_, tiling, beside(spec_.compute, tiling.grid()), {.name = name}};
 }
 
-Matrix<double> StreamedMatrix::make_left(const char* name) const {
-    const Tiling tiling = spec_.tiling.with_columns(spec_.columns, column_tile(spec_.tiling, spec_.columns));
+Matrix<double> StreamedMatrix::make_left(const char* name, Index columns) const {
+    const Tiling tiling = Tiling::from_cuts(spec_.tiling.row_cuts(), column_cuts(columns));
     return {s_, tiling, beside(spec_.compute, tiling.grid()), {.name = name}};
 }
 
@@ -197,14 +200,21 @@ void StreamedMatrix::make_borders() {
     l_ = of_rows(1, "l");
     V_ = of_cols(2, "V");
     r_ = of_cols(1, "r");
-    const Index width = column_tile(spec_.tiling, spec_.columns);
-    const Tiling small = Tiling::uniform({2, spec_.columns}, {2, width});
-    for (auto* weights : {&right_weights_, &left_weights_})
-        *weights = std::make_unique<Matrix<double>>(s_, small, beside(spec_.compute, small.grid()),
-                                                    MatrixOptions{.name = "corrections"});
-    if (!scales()) return;
-    scaled_right_ = std::make_unique<Matrix<double>>(make_right("scaled X"));
-    scaled_left_ = std::make_unique<Matrix<double>>(make_left("scaled Y"));
+}
+
+StreamedMatrix::Corrections& StreamedMatrix::corrections(const View& X) {
+    const Index columns = X.matrix().tiling().size().j;
+    if (const auto found = corrections_.find(columns); found != corrections_.end()) return found->second;
+    const auto weights = [&] {
+        const Tiling small = Tiling::from_cuts({0, 2}, column_cuts(columns));
+        return Matrix<double>(s_, small, beside(spec_.compute, small.grid()), MatrixOptions{.name = "corrections"});
+    };
+    Corrections made{weights(), weights(), {}, {}};
+    if (scales()) {
+        made.scaled_right = make_right("scaled X", columns);
+        made.scaled_left = make_left("scaled Y", columns);
+    }
+    return corrections_.emplace(columns, std::move(made)).first->second;
 }
 
 TileOf<double> StreamedMatrix::tile(Index i, Index j) const {
@@ -484,8 +494,9 @@ void StreamedMatrix::row_by_row(const View& X, const View& Y) {
     }
     add_up();
     submit_borders();
-    correct_weights(V_->view(), X, *right_weights_);
-    for (Index i = 0; i < rows(); ++i) finish_row(i, U_->view(), *right_weights_, Y);
+    const Matrix<double>& weights = corrections(X).right_weights;
+    correct_weights(V_->view(), X, weights);
+    for (Index i = 0; i < rows(); ++i) finish_row(i, U_->view(), weights, Y);
     if (spec_.centring == Centring::tiles_too) centre_tiles();
 }
 
@@ -504,8 +515,8 @@ void StreamedMatrix::pass(const Pass& pass) {
     const View& Y = pass.Y;
     View X = Y;
     if (pass.X) {
-        X = scales() ? scaled(*pass.X, *r_, *scaled_right_) : *pass.X;
-        if (!centred_) correct_weights(V_->view(), X, *right_weights_);
+        X = scales() ? scaled(*pass.X, *r_, *corrections(Y).scaled_right) : *pass.X;
+        if (!centred_) correct_weights(V_->view(), X, corrections(Y).right_weights);
         clear(Y);
         share_rows(X, Y);
     }
@@ -521,14 +532,14 @@ void StreamedMatrix::pass(const Pass& pass) {
     }
     if (pass.X) retire(X);
     if (pass.transposed)
-        finish_transposed(scales() ? scaled_left_->view() : Y, *pass.transposed);
+        finish_transposed(scales() ? corrections(Y).scaled_left->view() : Y, *pass.transposed);
     else
         for (Index i = 0; i < rows(); ++i) finish(i, Y);
 }
 
 /// What a row of a product lacks when all of it has been added up.
 void StreamedMatrix::finish(Index i, const View& Y) {
-    if (!centred_) finish_row(i, U_->view(), *right_weights_, Y);
+    if (!centred_) finish_row(i, U_->view(), corrections(Y).right_weights, Y);
     if (scales()) scale_row(i, *l_, Y);
 }
 
@@ -536,15 +547,16 @@ void StreamedMatrix::finish(Index i, const View& Y) {
 StreamedMatrix::View StreamedMatrix::scaled_row(Index i, const View& Y) {
     if (!scales()) return Y;
     const GridSize one{1, Y.tile_cols()};
-    copy(s_, Y.tiles({i, 0}, one), scaled_left_->tiles({i, 0}, one));
-    scale_row(i, *l_, scaled_left_->view());
-    return scaled_left_->view();
+    const View scaled_left = corrections(Y).scaled_left->view();
+    copy(s_, Y.tiles({i, 0}, one), scaled_left.tiles({i, 0}, one));
+    scale_row(i, *l_, scaled_left);
+    return scaled_left;
 }
 
 void StreamedMatrix::finish_transposed(const View& left, const View& Z) {
-    if (!centred_) correct_weights(U_->view(), left, *left_weights_);
+    if (!centred_) correct_weights(U_->view(), left, corrections(Z).left_weights);
     for (Index j = 0; j < Z.tile_rows(); ++j) {
-        if (!centred_) finish_row(j, V_->view(), *left_weights_, Z);
+        if (!centred_) finish_row(j, V_->view(), corrections(Z).left_weights, Z);
         if (scales()) scale_row(j, *r_, Z);
     }
 }

@@ -6,7 +6,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace tesela {
@@ -74,8 +76,15 @@ public:
     /// What it is multiplied with from the right, cut as the columns of F, and from the left, cut as its rows: into the
     /// fewest columns of tiles of about equal width that are no wider than F's. Tile (i, c) lives where F's tile of
     /// these indices is computed with, so that under 1D a row of F and of a product are on one node.
-    [[nodiscard]] Matrix<double> make_right(const char* name) const;
-    [[nodiscard]] Matrix<double> make_left(const char* name) const;
+    [[nodiscard]] Matrix<double> make_right(const char* name) const { return make_right(name, columns()); }
+    [[nodiscard]] Matrix<double> make_left(const char* name) const { return make_left(name, columns()); }
+    /// The same with other columns than StreamedSpec says, and how so many are cut.
+    [[nodiscard]] Matrix<double> make_right(const char* name, Index columns) const;
+    [[nodiscard]] Matrix<double> make_left(const char* name, Index columns) const;
+    [[nodiscard]] std::vector<Index> column_cuts(Index columns) const;
+    [[nodiscard]] Index columns() const { return spec_.columns; }
+    /// Whether no row is read again.
+    [[nodiscard]] bool is_resident() const { return first_resident() == 0; }
 
     /// Of a matrix that is read (StreamedSpec::values is not set): reads F, adds up what U, V, l and r follow from, and
     /// Y := A·diag(r)⁻¹·X: X is taken as what A has already scaled, which random numbers are as well. `between` is
@@ -102,6 +111,13 @@ public:
 
 private:
     using View = MatrixView<double>;
+
+    /// What a product of so many columns needs besides.
+    struct Corrections {
+        Matrix<double> right_weights, left_weights;  ///< Vᵀ·X and Uᵀ·Y, 2 x columns
+        std::optional<Matrix<double>> scaled_right, scaled_left;
+    };
+    [[nodiscard]] Corrections& corrections(const View& X);
 
     [[nodiscard]] bool at_least(StreamingStep step) const { return spec_.step >= step; }
     [[nodiscard]] bool stored_lower() const { return spec_.stored == Stored::lower; }
@@ -157,8 +173,7 @@ private:
     std::unique_ptr<Matrix<double>> row_sums_, col_sums_;
     std::unique_ptr<Scalar<double>> total_;
     std::unique_ptr<Matrix<double>> U_, V_, l_, r_;
-    std::unique_ptr<Matrix<double>> right_weights_, left_weights_;  ///< Vᵀ·X and Uᵀ·Y, 2 x columns
-    std::unique_ptr<Matrix<double>> scaled_right_, scaled_left_;
+    std::map<Index, Corrections> corrections_;  ///< by columns
 };
 
 }  // namespace tesela

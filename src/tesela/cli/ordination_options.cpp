@@ -276,6 +276,7 @@ void add_run(Json& json, const mds::Decomposition& d) {
     json["error_estimate"] = d.error_estimate;
     json["residual"] = d.residual;
     json["passes"] = d.passes;
+    json["products"] = d.products;
     json["seconds"] = d.seconds;
     json["read_seconds"] = d.read_seconds;
 }

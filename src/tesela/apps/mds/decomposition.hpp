@@ -93,6 +93,7 @@ struct Decomposition {
     double error_estimate = 0;  ///< the largest relative error of the wanted values; 0: exact
     double residual = 0;        ///< the largest |A·v - value·u| relative to the largest value
     int passes = 0;
+    Index products = 0;  ///< columns that the matrix was multiplied with, in all passes
     double seconds = 0;
     double first_seconds = 0;  ///< until all had been read and multiplied once
     double read_seconds = 0;   ///< spent in reading, of all readers together

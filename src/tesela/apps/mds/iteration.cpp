@@ -12,15 +12,19 @@ namespace tesela::mds {
 Iteration::Iteration(Stream& stream, Setting setting)
     : s_(stream),
       setting_(std::move(setting)),
-      basis_(stream,
-             setting_.options.algorithm == Algorithm::power ? KrylovBasis::Keeps::last : KrylovBasis::Keeps::all,
-             setting_.options.most_blocks),
-      passes_(setting_.passes) {}
+      basis_(stream, {.keeps = setting_.options.algorithm == Algorithm::power ? KrylovBasis::Keeps::last
+                                                                              : KrylovBasis::Keeps::all,
+                      .most_columns = std::max<Index>(2, setting_.options.most_blocks) * setting_.matrix.columns(),
+                      .cuts = [&matrix = setting_.matrix](Index columns) { return matrix.column_cuts(columns); }}),
+      width_(setting_.matrix.columns()),
+      passes_(setting_.passes),
+      products_(setting_.passes * width_) {}
 
 /// A·Q, or Aᵀ·A·Q and A·Q; with the first of them, the sum of squares.
 BasisBlock Iteration::multiplied(Matrix<double> Q) {
     StreamedMatrix& A = setting_.matrix;
-    Matrix<double> Y = A.make_left(symmetric() ? "Z" : "Y");
+    const Index columns = Q.tiling().size().j;
+    Matrix<double> Y = A.make_left(symmetric() ? "Z" : "Y", columns);
     const MatrixView<double> X = Q;
     const Scalar<double>* squares = nullptr;
     if (!squares_) {
@@ -28,11 +32,12 @@ BasisBlock Iteration::multiplied(Matrix<double> Q) {
         squares = squares_.get();
     }
     ++passes_;
+    products_ += columns;
     if (symmetric()) {
         A.pass({.X = &X, .Y = Y, .squares = squares});
         return {std::move(Q), std::move(Y), {}};
     }
-    Matrix<double> Z = A.make_right("Z");
+    Matrix<double> Z = A.make_right("Z", columns);
     const MatrixView<double> transposed = Z;
     A.pass({.X = &X, .Y = Y, .transposed = &transposed, .squares = squares});
     return {std::move(Q), std::move(Z), std::make_optional(std::move(Y))};
@@ -41,13 +46,25 @@ BasisBlock Iteration::multiplied(Matrix<double> Q) {
 void Iteration::run(Matrix<double> first) {
     basis_.begin(std::move(first));
     for (int iteration = 0;; ++iteration) {
-        basis_.add(multiplied(basis_.take_next()));
+        basis_.add(multiplied(basis_.take_next()), std::max(width_, setting_.options.dimensions));
         setting_.wait();
         if (iteration == 0) frobenius_ = squares_->value(s_).get();
         tell();
-        if (is_enough(iteration)) return;
-        basis_.extend();
+        if (is_enough(iteration)) break;
+        basis_.extend(values_to_improve(), std::max(width_, wanted() + setting_.options.oversampling));
     }
+    basis_.estimate_residuals(std::ssize(basis_.estimate().values));
+}
+
+std::vector<Index> Iteration::values_to_improve() const {
+    const DecompositionOptions& options = setting_.options;
+    const SpectrumEstimate& estimate = basis_.estimate();
+    const bool all = setting_.growth == Setting::Growth::fewest_passes || !options.tolerance;
+    const Index most = std::min(width_, basis_.room());
+    std::vector<Index> chosen;
+    for (Index k = 0; k < (all ? std::ssize(estimate.values) : wanted()) && std::ssize(chosen) < most; ++k)
+        if (all || error(estimate.errors[static_cast<std::size_t>(k)]) > *options.tolerance) chosen.push_back(k);
+    return chosen;
 }
 
 void Iteration::tell() const {
@@ -73,7 +90,7 @@ Index Iteration::wanted() const {
 
 bool Iteration::is_enough(int iteration) const {
     const DecompositionOptions& options = setting_.options;
-    if (passes_ >= options.most_passes) return true;
+    if (passes_ >= options.most_passes || basis_.room() == 0) return true;
     if (!options.tolerance) return iteration >= options.iterations;
     return error(basis_.estimate().error(wanted())) <= *options.tolerance;
 }
@@ -81,6 +98,7 @@ bool Iteration::is_enough(int iteration) const {
 void Iteration::report(double factor, Decomposition& result) const {
     result.frobenius = frobenius_ * factor * factor;
     result.passes = passes_;
+    result.products = products_;
     result.algorithm = setting_.options.algorithm == Algorithm::power ? Algorithm::power : Algorithm::krylov;
     report_values(factor, result);
     report_vectors(factor, result);

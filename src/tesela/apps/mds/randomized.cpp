@@ -249,6 +249,8 @@ Decomposition Randomized::run() {
                                   .of = symmetric() ? Iteration::Of::matrix : Iteration::Of::normal_matrix,
                                   .options = options_,
                                   .wait = [this] { wait(); },
+                                  .growth = matrix_->is_resident() ? Iteration::Setting::Growth::fewest_products
+                                                                   : Iteration::Setting::Growth::fewest_passes,
                                   .trace = result.trace / value_factor(),
                                   .passes = passes_});
     iteration.run(std::move(first));

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 namespace tesela::mds {
 
@@ -20,8 +21,11 @@ public:
         Of of = Of::matrix;
         const DecompositionOptions& options;
         std::function<void()> wait;  ///< for all that was submitted; throws Error where it failed
-        double trace = 0;            ///< of A, where it is the matrix
-        int passes = 0;              ///< that the first block took
+        /// What the basis grows by: residuals of wanted values that are not known well enough, for the fewest products,
+        /// or of as many values as the first block has columns, for the fewest passes.
+        enum class Growth : std::uint8_t { fewest_products, fewest_passes } growth = Growth::fewest_products;
+        double trace = 0;  ///< of A, where it is the matrix
+        int passes = 0;    ///< that the first block took
     };
 
     Iteration(Stream& stream, Setting setting);
@@ -40,6 +44,8 @@ private:
     /// Singular values are roots of what is estimated: half the relative error.
     [[nodiscard]] double error(double estimated) const { return symmetric() ? estimated : 0.5 * estimated; }
     [[nodiscard]] bool is_enough(int iteration) const;
+    /// Those whose residuals the basis is to grow by.
+    [[nodiscard]] std::vector<Index> values_to_improve() const;
     void report_values(double factor, Decomposition& result) const;
     void report_vectors(double factor, Decomposition& result) const;
     void tell() const;
@@ -47,9 +53,11 @@ private:
     Stream& s_;
     Setting setting_;
     KrylovBasis basis_;
+    Index width_ = 0;  ///< of the first block
     std::unique_ptr<Scalar<double>> squares_;
     double frobenius_ = 0;
     int passes_ = 0;
+    Index products_ = 0;
 };
 
 }  // namespace tesela::mds
