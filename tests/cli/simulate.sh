@@ -99,6 +99,29 @@ import json
 a, b = (json.load(open(f))['makespan'] for f in ('synchronous', 'out'))
 assert a > b"
 
+# Multidimensional scaling as a stream, on the paper's machines.
+lille=(--platform grid5000-lille --nodes 4chi --tiles 24 --tile 640 --json)
+expect 0 "mds, all at once" "$tesela" simulate mds "${lille[@]}"
+json "mds, all at once" "$keys <= set(d) and d['dist'] == '1d' and d['overlap'] == 'priorities' and (d['columns'], d['readers'], d['panel']) == (1000, 5, 0)"
+cp out streamed
+expect 0 "mds, phase by phase" "$tesela" simulate mds "${lille[@]}" --overlap sync
+check "mds, phase by phase" python3 -c "
+import json
+a, b = (json.load(open(f)) for f in ('out', 'streamed'))
+assert a['overlap'] == 'sync' and a['makespan'] > 1.1 * b['makespan']"
+expect 0 "mds, read by panels" "$tesela" simulate mds "${lille[@]}" --panel 6 --trace mds.trace
+check "mds, read by panels" python3 -c "
+import json
+a, b = (json.load(open(f)) for f in ('out', 'streamed'))
+assert a['tasks'] == b['tasks'] + 24 * 4 and a['panel'] == 6"  # as many tiles are taken as were read
+expect 0 "mds, fewer readers" "$tesela" simulate mds "${lille[@]}" --readers 1 --columns 640
+check "mds, fewer readers" python3 -c "
+import json
+a, b = (json.load(open(f)) for f in ('out', 'streamed'))
+assert a['makespan'] > 3 * b['makespan'] and a['tasks'] < b['tasks']"
+expect 0 "mds in a trace" "$tesela" trace table phases mds.trace
+for phase in read gram product centre; do holds "mds in a trace" out "$phase"; done
+
 # Paper 000's steps; nothing in the table depends on the machine or on chance but where and when it was made.
 for run in one two; do
     mkdir -p $run
@@ -177,6 +200,11 @@ bad_simulation "a lookahead that is none" "--lookahead" cholesky --platform p.js
 bad_simulation "ranks of messages where tiles have none" "give --density or --ranks" cholesky --platform p.json --tiles 4 --sent-rank 9
 bad_simulation "messages of more columns than a tile" "at most the tile size, 960; it is 961" cholesky --platform p.json --tiles 4 --density synthetic:8 --sent-rank 961
 bad_simulation "messages of fewer columns than none" "--sent-rank" cholesky --platform p.json --tiles 4 --density synthetic:8 --sent-rank -1
+bad_simulation "overlap without phases" "--overlap is for geo and mds" cholesky --platform p.json --tiles 4 --overlap sync
+bad_simulation "a step of the other" "\"solve\" is not a --overlap; there are sync, async, allocation" mds "${lille[@]}" --overlap solve
+bad_simulation "columns of another operation" "are for mds; the operation is lu" lu --platform p.json --tiles 4 --columns 9
+bad_simulation "ranks of distances" "mds has no compressed one" mds "${lille[@]}" --density synthetic:8
+bad_simulation "a platform without reading" "dread" mds --platform p.json --tiles 4
 bad_simulation "no platform" "none.json" cholesky --platform none.json --tiles 3
 TESELA_PLATFORMS="$work/ready" bad_simulation "known platforms are listed" "mine" cholesky --platform nowhere --tiles 3
 bad_simulation "unknown nodes" "huge" cholesky --platform p.json --nodes 2huge --tiles 3

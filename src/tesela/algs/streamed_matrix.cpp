@@ -77,6 +77,12 @@ Matrix<double> vectors(Stream& s, const std::vector<Index>& cuts, Index columns,
 
 }  // namespace
 
+Distribution read_owners(StreamingStep step, const Distribution& compute) {
+    if (step >= Step::read_order) return compute;
+    const GridSize tiles = compute.grid();
+    return tabulate(tiles, compute.nodes(), [&](Index i, Index) { return i * compute.nodes() / tiles.rows; });
+}
+
 StreamedMatrix::StreamedMatrix(Stream& stream, StreamedSpec spec) : s_(stream), spec_(checked(std::move(spec))) {
     make_borders();
     if (spec_.values) {

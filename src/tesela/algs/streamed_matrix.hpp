@@ -26,6 +26,10 @@ inline constexpr Names<StreamingStep, 7> streaming_step_names{{{StreamingStep::s
                                                                {StreamingStep::read_order, "read_order"},
                                                                {StreamingStep::priorities, "priorities"}}};
 
+/// Who reads a tile under a step, if these compute with it: the same from read_order on, before that nodes with equal
+/// parts of the file, one below the other.
+[[nodiscard]] Distribution read_owners(StreamingStep step, const Distribution& compute);
+
 /// How a matrix is read: by rows of tiles, each in panels of some columns of tiles, by so many readers of a node at a
 /// time.
 struct StreamedReading {

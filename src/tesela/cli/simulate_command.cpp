@@ -2,12 +2,12 @@
 
 #include "tesela/algs/operation.hpp"
 #include "tesela/apps/geo/planning.hpp"
+#include "tesela/apps/mds/planning.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/units.hpp"
 #include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/density_option.hpp"
 #include "tesela/cli/factor_options.hpp"
-#include "tesela/cli/geo_options.hpp"
 #include "tesela/cli/number_option.hpp"
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/platform_option.hpp"
@@ -54,7 +54,10 @@ struct SimulateOptions {
     std::string distribution;
     NetworkChoice network = NetworkChoice::ports;
     SimulatedScheduler scheduler = SimulatedScheduler::earliest_finish;
-    geo::OverlapChoice overlap{};
+    std::string overlap;  ///< a step of geo or mds; empty: the one that each has by default
+    std::optional<Index> columns{};
+    std::optional<int> readers{};
+    std::optional<Index> panel{};
     DensityOptions contents;
     Index sent_rank = 0;
     FactorOptions factor{};
@@ -68,7 +71,9 @@ struct SimulateOptions {
 };
 
 constexpr const char* geo_operation = "geo";
+constexpr const char* mds_operation = "mds";
 bool is_geo(const SimulateOptions& options) { return options.operation == geo_operation; }
+bool is_mds(const SimulateOptions& options) { return options.operation == mds_operation; }
 
 /// `auto` as it comes out on the node with the fewest cores.
 geo::Overlap overlap_on(const Platform& platform, geo::OverlapChoice choice) {
@@ -82,15 +87,46 @@ geo::Overlap overlap_on(const Platform& platform, geo::OverlapChoice choice) {
     return geo::overlap_for(choice, least);
 }
 
-/// What the tiles weigh in a distribution made for the operation; geo's matrix is factored by Cholesky.
+/// The step of --overlap, of geo or of mds.
+struct OverlapStep {
+    geo::Overlap of_geo = geo::Overlap::sync;
+    StreamingStep of_mds = StreamingStep::priorities;
+};
+OverlapStep overlap_step(const SimulateOptions& options, const Platform& platform) {
+    OverlapStep step;
+    constexpr const char* option = "--overlap";
+    if (is_geo(options)) {
+        geo::OverlapChoice choice;
+        if (!options.overlap.empty()) choice = parse_name(geo::overlap_choice_names, options.overlap, option);
+        step.of_geo = overlap_on(platform, choice);
+    }
+    if (is_mds(options) && !options.overlap.empty())
+        step.of_mds = parse_name(streaming_step_names, options.overlap, option);
+    return step;
+}
+
+/// What the tiles weigh in a distribution made for the operation; geo's matrix is factored by Cholesky, that of mds
+/// multiplied.
 Operation operation_of(const SimulateOptions& options) {
+    if (is_mds(options)) return Operation::product;
     return is_geo(options) ? Operation::cholesky : parse_name(operation_names, options.operation, "operation");
+}
+
+void check_mds(const SimulateOptions& options) {
+    const bool is_known = is_mds(options);
+    if (!is_known && (options.columns || options.readers || options.panel))
+        throw Error("--columns, --readers and --panel are for mds; the operation is {}", options.operation);
+    if (!is_known && !is_geo(options) && !options.overlap.empty())
+        throw Error("--overlap is for geo and mds, which have several phases; the operation is {}", options.operation);
+    if (is_known && (options.contents.density != "dense" || !options.contents.ranks.empty()))
+        throw Error("--density and --ranks are of matrices that are factored or multiplied: mds has no compressed one");
 }
 
 void check(const SimulateOptions& options) {
     if (options.tiles < 1) throw Error("--tiles must be at least 1; it is {}", options.tiles);
     if (options.noise < 0) throw Error("--noise must not be negative; it is {}", options.noise);
     if (options.max_pending < 1) throw Error("--max-pending must be at least 1; it is {}", options.max_pending);
+    check_mds(options);
     const bool is_cholesky = !is_geo(options) && operation_of(options) == Operation::cholesky;
     if (!is_cholesky && (options.factor.lookahead > 0 || options.factor.diagonal_tile > 0))
         throw Error("--lookahead and --diagonal-tile are for cholesky; the operation is {}", options.operation);
@@ -130,7 +166,8 @@ RankModel ranks_of(const SimulateOptions& options, const TileContents& contents)
     return ranks;
 }
 
-/// The distribution of --dist and its name; without it block-cyclic for equal nodes, 1d1d by power for others.
+/// The distribution of --dist and its name; without it block-cyclic for equal nodes, 1d1d by power for others, and
+/// whole rows by power for mds, as tesela mds has them.
 struct ChosenDistribution {
     std::string name;
     Distribution distribution;
@@ -145,17 +182,28 @@ ChosenDistribution choose_distribution(const SimulateOptions& options, const Pla
     request.powers = update_powers(platform, contents.tile);
     const auto [least, most] = std::ranges::minmax(request.powers);
     ChosenDistribution chosen{.name = options.distribution};
-    if (chosen.name.empty()) chosen.name = least == most ? "block_cyclic" : "1d1d";
+    if (chosen.name.empty()) chosen.name = is_mds(options) ? "1d" : least == most ? "block_cyclic" : "1d1d";
     if (chosen.name.starts_with("1d1d_constrained")) request.steps = cholesky_constraint(platform, contents.tile);
     chosen.distribution = make_family(chosen.name, request);
     return chosen;
 }
 
-void submit(Stream& s, const SimulateOptions& options, Index tile, const Distribution& owners) {
+mds::PlannedScaling scaling_of(const SimulateOptions& options, Index tile, StreamingStep step) {
+    mds::PlannedScaling scaling{.points = options.tiles * tile, .tile = tile, .step = step};
+    if (options.columns) scaling.columns = *options.columns;
+    if (options.readers) scaling.readers = *options.readers;
+    if (options.panel) scaling.panel_tiles = *options.panel;
+    return scaling;
+}
+
+void submit(Stream& s, const SimulateOptions& options, Index tile, const OverlapStep& step,
+            const Distribution& owners) {
     const Index n = options.tiles * tile;
     if (is_geo(options))
-        return geo::submit_evaluation(s, {.points = n, .tile = tile, .overlap = options.overlap.value()},
-                                      {owners, owners});
+        return geo::submit_evaluation(s, {.points = n, .tile = tile, .overlap = step.of_geo}, {owners, owners});
+    if (is_mds(options))
+        return mds::submit_scaling(s, scaling_of(options, tile, step.of_mds),
+                                   {read_owners(step.of_mds, owners), owners});
     const Tiling tiling = Tiling::square(n, tile);
     run_operation(s, operation_of(options), tiling, owners, options.factor);
 }
@@ -163,14 +211,15 @@ void submit(Stream& s, const SimulateOptions& options, Index tile, const Distrib
 struct Simulated {
     SimulationResult result;
     Platform platform;
-    geo::Overlap overlap{};
+    OverlapStep overlap{};
     std::string distribution;
     Index tile = 0;
     double wall_seconds = 0;
 };
 
-SimulationOptions engine_options(const SimulateOptions& options, const TileContents& contents) {
-    const bool critical = is_geo(options) && options.overlap == geo::Overlap::oversubscribe;
+SimulationOptions engine_options(const SimulateOptions& options, const TileContents& contents,
+                                 const OverlapStep& step) {
+    const bool critical = is_geo(options) && step.of_geo == geo::Overlap::oversubscribe;
     return {.scheduler = options.scheduler,
             .network = options.network == NetworkChoice::simgrid ? simgrid_network : ports_network,
             .noise = options.noise,
@@ -216,11 +265,11 @@ void check_limits(const std::set<std::string>& names, const Recording& recording
             throw Error("--limit: the run has no kernel or resource \"{}\"; it has {}", name, fmt::join(known, ", "));
 }
 
-Simulated simulate(SimulateOptions options) {
+Simulated simulate(const SimulateOptions& options) {
     const Clock::time_point start = Clock::now();
     check(options);
     Simulated simulated{.platform = read_platform(options.platform, options.nodes)};
-    options.overlap = simulated.overlap = overlap_on(simulated.platform, options.overlap);
+    simulated.overlap = overlap_step(options, simulated.platform);
     const TileContents contents = contents_of(options);
     if (is_geo(options) && options.tiles * contents.tile < 2) throw Error("geo needs at least two points");
     const auto [name, distribution] = choose_distribution(options, simulated.platform, contents);
@@ -228,7 +277,7 @@ Simulated simulate(SimulateOptions options) {
     simulated.tile = contents.tile;
     const std::set<std::string> limited = set_limits(options, simulated.platform);
 
-    SimulationOptions with = engine_options(options, contents);
+    SimulationOptions with = engine_options(options, contents, simulated.overlap);
     ProgressLine progress;
     with.progress = [&](Index tasks) {
         progress.show([&] {
@@ -245,7 +294,7 @@ Simulated simulate(SimulateOptions options) {
     SimulatedEngine engine(simulated.platform, with);
     {
         Stream s(engine, {.name = options.operation, .max_pending = options.max_pending});
-        submit(s, options, contents.tile, distribution);
+        submit(s, options, contents.tile, simulated.overlap, distribution);
     }
     if (trace) trace->close();
     progress.clear();
@@ -253,6 +302,13 @@ Simulated simulate(SimulateOptions options) {
     simulated.result = engine.result();
     simulated.wall_seconds = std::chrono::duration<double>(Clock::now() - start).count();
     return simulated;
+}
+
+/// The step of --overlap that was simulated; empty where there are none.
+std::string overlap_name(const SimulateOptions& options, const Simulated& simulated) {
+    if (is_geo(options)) return std::string(geo::name(simulated.overlap.of_geo));
+    if (is_mds(options)) return std::string(name_in(streaming_step_names, simulated.overlap.of_mds));
+    return {};
 }
 
 Json to_json(const SimulateOptions& options, const Simulated& simulated) {
@@ -276,7 +332,13 @@ Json to_json(const SimulateOptions& options, const Simulated& simulated) {
               {"wall_seconds", simulated.wall_seconds},
               {"warnings", r.warnings},
               {"per_node", Json::array()}};
-    if (is_geo(options)) json["overlap"] = geo::name(simulated.overlap);
+    if (const std::string step = overlap_name(options, simulated); !step.empty()) json["overlap"] = step;
+    if (is_mds(options)) {
+        const mds::PlannedScaling scaling = scaling_of(options, simulated.tile, simulated.overlap.of_mds);
+        json["columns"] = scaling.columns;
+        json["readers"] = scaling.readers;
+        json["panel"] = scaling.panel_tiles;
+    }
     for (std::size_t node = 0; node < r.memory_peak.size(); ++node)
         json["per_node"].push_back({{"type", node_type(simulated.platform, NodeId{static_cast<Index>(node)}).name},
                                     {"utilisation", r.node_utilisation[node]},
@@ -290,7 +352,7 @@ void print_table(const SimulateOptions& options, const Simulated& simulated) {
     const Index nodes = node_count(simulated.platform);
     line("platform", fmt::format("{}, {} node{}, distribution {}", simulated.platform.name, nodes, plural(nodes),
                                  simulated.distribution));
-    if (is_geo(options)) line("overlap", std::string(geo::name(simulated.overlap)));
+    if (const std::string step = overlap_name(options, simulated); !step.empty()) line("overlap", step);
     line("makespan", format_seconds(r.makespan));
     line("lower bound", fmt::format("{} (area {}, critical path {})", format_seconds(r.lower_bound),
                                     format_seconds(r.area_bound), format_seconds(r.critical_path)));
@@ -326,6 +388,28 @@ int run(const SimulateOptions& options) {
     return success;
 }
 
+void add_overlap_and_mds_options(CLI::App& command, SimulateOptions& options) {
+    std::vector<std::string> steps = words_of(geo::overlap_choice_names);
+    for (const std::string& step : words_of(streaming_step_names))
+        if (std::ranges::find(steps, step) == steps.end()) steps.push_back(step);
+    allow_only(command.add_option("--overlap", options.overlap,
+                                  fmt::format("How far phases overlap, from sync (not at all); each step adds to those "
+                                              "before it: {} for geo (auto by default), {} for mds (all by default)",
+                                              list_names(geo::overlap_choice_names), list_names(streaming_step_names))),
+               steps)
+        ->type_name("STEP");
+    at_least(command.add_option("--columns", options.columns, "Random columns that mds multiplies by (default: 1000)"),
+             Index{1});
+    at_least(command.add_option("--readers", options.readers,
+                                "Reads at a time on a node of mds, or as many as the platform's limit of them says "
+                                "where that is less (default: 5)"),
+             1);
+    at_least(command.add_option("--panel", options.panel,
+                                "Columns of tiles that mds reads at a time, to take tiles from (default: 0: it reads "
+                                "tiles)"),
+             Index{0});
+}
+
 }  // namespace
 
 void add_simulate_command(CLI::App& app, int& exit_code) {
@@ -334,7 +418,10 @@ void add_simulate_command(CLI::App& app, int& exit_code) {
         app.add_subcommand("simulate", "Predict how long an algorithm takes on a cluster that a file describes");
     std::vector<std::string> operations = words_of(operation_names);
     operations.emplace_back(geo_operation);
-    allow_only(command->add_option("operation", options->operation, "What is run; geo: one likelihood evaluation"),
+    operations.emplace_back(mds_operation);
+    allow_only(command->add_option("operation", options->operation,
+                                   "What is run; geo: one likelihood evaluation; mds: distances that are read, their "
+                                   "Gram matrix and its product with random columns"),
                operations)
         ->required();
     add_platform_options(*command, options->platform, options->nodes);
@@ -345,12 +432,12 @@ void add_simulate_command(CLI::App& app, int& exit_code) {
         ->check(CLI::Range(Index{1}, Index{1'000'000}));
     command->add_option("--dist", options->distribution,
                         "Distribution: a family such as block_cyclic:2x3, 1d1d or sbc (see tesela dist make --help), "
-                        "or a JSON file (default: block_cyclic for equal nodes, 1d1d for others)");
+                        "or a JSON file (default: block_cyclic for equal nodes, 1d1d for others, 1d for mds)");
     add_choice(*command, "--network", options->network, network_names,
                "ports (fast), or simgrid (fair sharing of links, as a cross-check)");
     add_choice(*command, "--scheduler", options->scheduler, scheduler_names,
                "earliest_finish (as StarPU's dmdas), or priority (one list for all workers of a node)");
-    add_overlap_option(*command, options->overlap);
+    add_overlap_and_mds_options(*command, *options);
     add_density_options(*command, options->contents);
     at_least(command->add_option("--sent-rank", options->sent_rank,
                                  "Messages with tiles of low rank are as long as with this rank; 0: as they need"),

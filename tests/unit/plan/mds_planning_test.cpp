@@ -132,6 +132,42 @@ TEST(MdsPlans, ReadersAreThoseOfAllNodes) {
     EXPECT_EQ(counts_of(scaling(7, nodes), 3).steps, 7);  // 49 tiles by 1 + 1 + 5
 }
 
+TEST(MdsPlans, PanelsAreNotPlannedFor) {
+    EXPECT_THAT(message_of<Error>([&] {
+                    (void)mds::planned_scaling({.points = 1280, .tile = 640, .panel_tiles = 2}, lille("2chi"));
+                }),
+                HasSubstr("not in panels"));
+}
+
+/// What a step of overlap takes on four Chifflets, each row of the matrix on one node.
+SimulationResult simulated_step(StreamingStep step) {
+    SimulatedEngine engine(lille("4chi"));
+    Stream stream(engine);
+    const Distribution owners = block_cyclic({24, 24}, {.p = 4, .q = 1});
+    mds::submit_scaling(stream, {.points = 24 * 640, .tile = 640, .columns = 1000, .step = step},
+                        {read_owners(step, owners), owners});
+    return engine.result();
+}
+
+TEST(SimulatedScaling, StepsOfOverlapGainWhatTheyAreFor) {
+    const SimulationResult async = simulated_step(StreamingStep::async);
+    const SimulationResult commute = simulated_step(StreamingStep::commute);
+    const SimulationResult read_order = simulated_step(StreamingStep::read_order);
+    EXPECT_GT(simulated_step(StreamingStep::sync).makespan, 1.2 * read_order.makespan);
+    // The product need not wait for what centring needs.
+    EXPECT_GT(async.critical_path, 1.5 * commute.critical_path);
+    EXPECT_LT(commute.makespan, async.makespan);
+    // Tiles stay where they are read: three quarters of 24 x 24 of 3.3 MB did not.
+    EXPECT_GT(commute.bytes, read_order.bytes + 0.7 * 24 * 24 * 640 * 640 * 8);
+}
+
+TEST(SimulatedScaling, EqualPartsOfTheFileAreReadUntilReadersCompute) {
+    const Distribution owners = block_cyclic({8, 8}, {.p = 4, .q = 1});
+    EXPECT_EQ(read_owners(StreamingStep::read_order, owners), owners);
+    const Distribution parts = read_owners(StreamingStep::commute, owners);
+    for (Index i = 0; i < 8; ++i) EXPECT_EQ(parts.owner({i, 3}), NodeId{i / 2});
+}
+
 TEST(Recipes, OfOneDimensionSayWhoReads) {
     const Platform nodes = lille("2cle+1cho");
     const PlannedMatrix matrix{.tiles = {10, 10}, .tile = 640, .operation = Operation::product};

@@ -10,8 +10,7 @@ namespace tesela::mds {
 namespace {
 
 /// Readers of all nodes together: what their limits say, or what reading asks for.
-Index readers_of(const Platform& platform) {
-    const Index at_most = StreamedReading{}.readers_per_node;
+Index readers_of(const Platform& platform, Index at_most) {
     Index readers = 0;
     for (const NodeType& type : platform.node_types) {
         const auto limit = type.limits.find(reader_resource);
@@ -55,10 +54,15 @@ plan::Families families() {
 }  // namespace
 
 void submit_scaling(Stream& stream, const PlannedScaling& scaling, const plan::PhaseDistributions& owners) {
+    const auto wait = [&] {
+        if (const Status status = stream.wait(); !status.ok()) throw Error("{}", status.describe());
+    };
     StreamedMatrix matrix(stream, {.tiling = Tiling::square(scaling.points, scaling.tile),
                                    .read = owners.first,
                                    .compute = owners.second,
                                    .columns = scaling.columns,
+                                   .reading = {.panel_tiles = scaling.panel_tiles, .readers_per_node = scaling.readers},
+                                   .step = scaling.step,
                                    .centring = StreamedSpec::Centring::tiles_too});
     const Matrix<double> omega = matrix.make_right("Omega");
     const Matrix<double> Y = matrix.make_left("Y");
@@ -66,11 +70,12 @@ void submit_scaling(Stream& stream, const PlannedScaling& scaling, const plan::P
         const auto phase = stream.phase("omega");
         generate(stream, omega.view(), [](Index, Index) { return 0.0; });
     }
-    matrix.first_product(omega, Y);
-    if (const Status status = stream.wait(); !status.ok()) throw Error("{}", status.describe());
+    matrix.first_product(omega, Y, wait);
+    wait();
 }
 
 plan::Application planned_scaling(const PlannedScaling& scaling, const Platform& platform) {
+    if (scaling.panel_tiles > 0) throw Error("scaling is planned as tiles that are read by themselves, not in panels");
     const GridSize tiles = Tiling::square(scaling.points, scaling.tile).grid();
     const auto submit = [scaling](Engine& engine, const plan::PhaseDistributions& owners) {
         StreamOptions options{.name = "mds"};
@@ -81,7 +86,7 @@ plan::Application planned_scaling(const PlannedScaling& scaling, const Platform&
     return {.name = "mds",
             .matrix = {.tiles = tiles, .tile = scaling.tile, .operation = Operation::product},
             .submit = submit,
-            .steps = steps_of(tiles, tiles_per_step(tiles.count(), readers_of(platform))),
+            .steps = steps_of(tiles, tiles_per_step(tiles.count(), readers_of(platform, scaling.readers))),
             .first = plan::FirstPhase::a_task_per_step,
             .families = families(),
             .priorities = "reading_order"};
