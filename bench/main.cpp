@@ -9,6 +9,7 @@
 #include "gradient_bench.hpp"
 #include "matern_bench.hpp"
 #include "mds/mds_bench.hpp"
+#include "mds/steps_bench.hpp"
 #include "overhead_bench.hpp"
 #include "paper000/paper000_bench.hpp"
 #include "paper000/phases_bench.hpp"
@@ -442,6 +443,48 @@ void add_mds(CLI::App& app, int& exit_code) {
             options->run.resource_workers = options->readers;
             const auto engine = cli::start_engine(options->run);
             return print_checked(*engine, bench::mds_benchmark(*engine, *options), options->run.json);
+        });
+    });
+}
+
+void print_step_rows(const nlohmann::ordered_json& result) {
+    fmt::print("{:<9}{:>8}  {:<12}{:>10}{:>8}\n", "file", "columns", "step", "seconds", "gain");
+    for (const auto& row : result.at("rows"))
+        fmt::print("{:<9}{:>8}  {:<12}{:>9.3f}s{:>7.1f}%\n", row.at("file").get<std::string>(),
+                   row.at("columns").get<Index>(), row.at("step").get<std::string>(), row.at("seconds").get<double>(),
+                   100 * row.at("gain").get<double>());
+}
+
+void add_mds_steps(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<bench::StepsOptions>();
+    CLI::App* command = app.add_subcommand(
+        "mds-steps",
+        "What each step of --overlap of tesela mds gains, until the file has been read and multiplied once (figure 9 "
+        "of paper 000), from a forgotten file and from a slow disk; also under mpirun");
+    cli::at_least(command->add_option("--n", options->n, "Points"), Index{200})->capture_default_str();
+    cli::at_least(command->add_option("--tile", options->tile, "Tile size; 0: as tesela mds chooses it"), Index{0})
+        ->capture_default_str();
+    cli::comma_separated(command->add_option("--columns", options->columns, "Widths of the random matrix"))
+        ->capture_default_str();
+    cli::at_least(command->add_option("--readers", options->readers, "Readers at a time"), 1)->capture_default_str();
+    cli::above_zero(command->add_option("--rate", options->rate, "Bytes per second of the slow disk"))
+        ->capture_default_str();
+    cli::at_least(command->add_option("--repetitions", options->repetitions, "Best of so many"), Index{1})
+        ->capture_default_str();
+    command->add_option("--folder", options->folder, "Where the file is made, and removed again")
+        ->capture_default_str();
+    command->add_option("--table", options->table, "CSV file for the rows; those of other numbers of nodes stay");
+    cli::add_engine_options(*command, options->run);
+    cli::add_json_option(*command, options->run);
+    command->callback([=, &exit_code] {
+        exit_code = cli::run_guarded("tesela bench mds-steps", [&] {
+            const auto engine = cli::start_engine(options->run);
+            const auto result = bench::steps_benchmark(*engine, *options);
+            if (engine->this_node() == NodeId{0}) {
+                if (!options->run.json) print_step_rows(result);
+                print_checks(result, options->run.json);
+            }
+            return all_met(result) ? cli::success : cli::failed;
         });
     });
 }
@@ -948,11 +991,13 @@ void add_paper000(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<bench::Paper000Options>();
     auto run = std::make_shared<cli::RunOptions>();
     CLI::App* command =
-        app.add_subcommand("paper000", "Figures 7 and 8 of paper 000: what each step of --overlap gains, simulated");
+        app.add_subcommand("paper000", "Figures 7 to 9 of paper 000: what each step of --overlap gains, simulated");
     cli::comma_separated(
         command->add_option("--tiles", options->tiles, "Tile rows of the matrices; the last is that of figure 8"))
         ->capture_default_str();
-    cli::comma_separated(command->add_option("--figures", options->figures, "Some of 7,8"))->capture_default_str();
+    cli::comma_separated(command->add_option("--scaling-tiles", options->scaling_tiles, "The same of figure 9"))
+        ->capture_default_str();
+    cli::comma_separated(command->add_option("--figures", options->figures, "Some of 7,8,9"))->capture_default_str();
     command->add_option("--folder", options->folder, "Where the files go")->capture_default_str();
     cli::add_json_option(*command, *run);
     command->callback([=, &exit_code] {
@@ -1148,6 +1193,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): options
     add_matern(app, exit_code);
     add_readers(app, exit_code);
     add_mds(app, exit_code);
+    add_mds_steps(app, exit_code);
     add_eigenvalues(app, exit_code);
     add_geo(app, exit_code);
     add_gradient(app, exit_code);

@@ -25,9 +25,9 @@ namespace {
 
 /// Beginnings of the names of tables that hold times, or what depends on the last bit of a sum: an optimiser's path
 /// does, and a rank.
-constexpr std::array<std::string_view, 8> measured{"redistribution_", "prediction",       "geo_recovery",
-                                                   "unequal",         "paper004_ranks",   "tlr_switches",
-                                                   "tlr_ranks",       "tlr_distributions"};
+constexpr std::array<std::string_view, 9> measured{"redistribution_", "prediction",        "geo_recovery",
+                                                   "unequal",         "paper004_ranks",    "tlr_switches",
+                                                   "tlr_ranks",       "tlr_distributions", "mds_steps"};
 
 std::vector<ComputedTable> computed_tables(const std::string& folder) {
     std::vector<ComputedTable> all;

@@ -1,20 +1,17 @@
 #include "mds/mds_bench.hpp"
 
 #include "checks.hpp"
+#include "mds/own_distances.hpp"
 #include "tesela/apps/mds/decomposition.hpp"
-#include "tesela/apps/mds/sample_distances.hpp"
 #include "tesela/base/large_array.hpp"
 #include "tesela/io/hdf5/open_matrix.hpp"
-#include "tesela/io/hdf5/write_matrix.hpp"
 #include "tesela/io/memory_matrix.hpp"
 #include "timing.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <filesystem>
 #include <memory>
 #include <thread>
 #include <type_traits>
@@ -25,28 +22,6 @@ namespace tesela::bench {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// A file of distances that is removed again.
-class OwnDistances {
-public:
-    explicit OwnDistances(const MdsOptions& options)
-        : path_(fmt::format("{}/tesela-mds-{}.h5", options.folder, ::getpid())) {
-        const auto writer =
-            write_matrix(path_ + ":/distance", {.rows = options.n, .cols = options.n, .type = StoredType::float32});
-        mds::write_distances({.points = options.n}, *writer);
-        writer->commit();
-    }
-    ~OwnDistances() {
-        std::error_code ignored;
-        std::filesystem::remove(path_, ignored);
-    }
-    OwnDistances(const OwnDistances&) = delete;
-    OwnDistances& operator=(const OwnDistances&) = delete;
-    [[nodiscard]] const std::string& path() const { return path_; }
-
-private:
-    std::string path_;
-};
 
 /// Seconds in which so many threads read the lower triangle by panels of rows, and do nothing else.
 double read_alone(const MatrixFile& matrix, int readers) {
@@ -125,7 +100,7 @@ struct Way {
 
 Json mds_benchmark(Engine& engine, const MdsOptions& options) {
     std::unique_ptr<OwnDistances> own;
-    if (options.file.empty()) own = std::make_unique<OwnDistances>(options);
+    if (options.file.empty()) own = std::make_unique<OwnDistances>(engine, options.folder, options.n);
     const std::string name = own ? own->path() : options.file;
     const auto matrix = open_matrix(name);
     const auto slow = limit_rate(open_matrix(name), options.rate);

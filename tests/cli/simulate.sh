@@ -125,7 +125,7 @@ for phase in read gram product centre; do holds "mds in a trace" out "$phase"; d
 # Paper 000's steps; nothing in the table depends on the machine or on chance but where and when it was made.
 for run in one two; do
     mkdir -p $run
-    expect 0 "paper 000" "$tesela" bench paper000 --tiles 8 --folder $run --json
+    expect 0 "paper 000" "$tesela" bench paper000 --tiles 8 --scaling-tiles 8 --folder $run --json
     grep -v '^#' $run/paper000_figure7.csv >$run.csv
 done
 check "the same table twice" cmp one.csv two.csv
