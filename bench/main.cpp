@@ -990,14 +990,15 @@ void add_tlr_distributions(CLI::App& app, int& exit_code) {
 void add_paper000(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<bench::Paper000Options>();
     auto run = std::make_shared<cli::RunOptions>();
-    CLI::App* command =
-        app.add_subcommand("paper000", "Figures 7 to 9 of paper 000: what each step of --overlap gains, simulated");
+    CLI::App* command = app.add_subcommand(
+        "paper000", "Figures 5 and 7 to 10 of paper 000: what each step of --overlap gains, simulated");
     cli::comma_separated(
         command->add_option("--tiles", options->tiles, "Tile rows of the matrices; the last is that of figure 8"))
         ->capture_default_str();
-    cli::comma_separated(command->add_option("--scaling-tiles", options->scaling_tiles, "The same of figure 9"))
+    cli::comma_separated(command->add_option("--scaling-tiles", options->scaling_tiles,
+                                             "The same of figure 9; the last is that of 5 and 10"))
         ->capture_default_str();
-    cli::comma_separated(command->add_option("--figures", options->figures, "Some of 7,8,9"))->capture_default_str();
+    cli::comma_separated(command->add_option("--figures", options->figures, "Some of them"))->capture_default_str();
     command->add_option("--folder", options->folder, "Where the files go")->capture_default_str();
     cli::add_json_option(*command, *run);
     command->callback([=, &exit_code] {

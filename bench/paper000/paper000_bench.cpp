@@ -1,7 +1,7 @@
 #include "paper000/paper000_bench.hpp"
 
 #include "paper000/evaluation.hpp"
-#include "paper000/run_picture.hpp"
+#include "paper000/traced_run.hpp"
 #include "paper002/panel_plot.hpp"
 #include "table.hpp"
 
@@ -12,6 +12,7 @@
 #include "tesela/io/output_file.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -21,6 +22,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using geo::Overlap;
+
+const std::vector<int> all_figures{5, 7, 8, 9, 10};
 
 struct Machines {
     std::string platform;
@@ -151,20 +154,35 @@ public:
 
     void figure8() {
         const Index tiles = options_.tiles.back();
-        RunPicture async("async"), memory("with local solve and memory"), all("all steps");
-        const auto run = [&](Overlap overlap, RunPicture& picture) {
+        const Platform platform = cli::read_platform("grid5000-lille-gsl", "4chi");
+        const auto run = [&](Overlap overlap, const char* title) {
             show(fmt::format("figure 8, {}", geo::name(overlap)));
-            (void)simulate_evaluation({.platform = cli::read_platform("grid5000-lille-gsl", "4chi"),
-                                       .tiles = tiles,
-                                       .overlap = overlap,
-                                       .observers = {&picture}});
+            const bool critical = overlap == Overlap::oversubscribe;
+            return traced_run(
+                title, platform, critical ? CriticalSlot::shared_core : CriticalSlot::none,
+                [&](ScheduleObserver& observer) {
+                    (void)simulate_evaluation(
+                        {.platform = platform, .tiles = tiles, .overlap = overlap, .observers = {&observer}});
+                });
         };
-        run(Overlap::async, async);
-        run(Overlap::memory, memory);
-        run(Overlap::oversubscribe, all);
-        write("paper000_figure8.svg",
-              draw_runs(fmt::format("Paper 000, figure 8: {} x {} tiles on four Chifflets, simulated", tiles, tiles),
-                        {&async, &memory, &all}));
+        draw("paper000_figure8.svg",
+             {run(Overlap::async, "async"), run(Overlap::memory, "with local solve and memory"),
+              run(Overlap::oversubscribe, "all steps")},
+             evaluation_picture(
+                 fmt::format("Paper 000, figure 8: {} x {} tiles on four Chifflets, simulated", tiles, tiles)));
+    }
+
+    /// The run that waits between its phases.
+    void figure5() {
+        draw("paper000_figure5.svg", {scaling_run(5, StreamingStep::sync, "sync")}, scaling_picture(scaling_title(5)));
+    }
+
+    void figure10() {
+        draw("paper000_figure10.svg",
+             {scaling_run(10, StreamingStep::async, "async"),
+              scaling_run(10, StreamingStep::split_gram, "with allocation and split_gram"),
+              scaling_run(10, StreamingStep::priorities, "all steps")},
+             scaling_picture(scaling_title(10)));
     }
 
     [[nodiscard]] Json result() const { return {{"checks", checks_}, {"files", files_}}; }
@@ -187,6 +205,26 @@ private:
         panel.title = fmt::format("{}, {} x {} tiles: {:.1f} % less than sync", of.name, tiles, tiles, 100 * gain);
         check(of, tiles, gain);
         return panel;
+    }
+
+    [[nodiscard]] std::string scaling_title(int figure) const {
+        return fmt::format(
+            "Paper 000, figure {0}: scaling of {1} x {1} tiles on four Chifflets, {2} random columns, simulated",
+            figure, options_.scaling_tiles.back(), scaling_columns.front());
+    }
+    [[nodiscard]] cli::TitledTrace scaling_run(int figure, StreamingStep step, const char* title) {
+        show(fmt::format("figure {}, {}", figure, title));
+        const Platform platform = cli::read_platform(scaling_machines[0].platform, scaling_machines[0].nodes);
+        return traced_run(title, platform, CriticalSlot::none, [&](ScheduleObserver& observer) {
+            (void)simulate_scaling({.platform = platform,
+                                    .tiles = options_.scaling_tiles.back(),
+                                    .columns = scaling_columns.front(),
+                                    .step = step,
+                                    .observers = {&observer}});
+        });
+    }
+    void draw(const char* file, const std::vector<cli::TitledTrace>& runs, const cli::TracePicture& as) {
+        write(file, draw_runs(cli::picture_of(runs, as)));
     }
 
     PlotPanel scaling_steps_of(const Machines& of, Index tiles, std::vector<Row>& rows) {
@@ -253,12 +291,15 @@ Json paper000_benchmark(const Paper000Options& options) {
         for (const Index tiles : *sizes)
             if (tiles < 2) throw Error("matrices have at least 2 tile rows; one is to have {}", tiles);
     for (const int figure : options.figures)
-        if (figure < 7 || figure > 9) throw Error("figures 7, 8 and 9 can be made, not {}", figure);
+        if (std::ranges::find(all_figures, figure) == all_figures.end())
+            throw Error("figures {} can be made, not {}", fmt::join(all_figures, ", "), figure);
     const auto wanted = [&](int figure) { return std::ranges::find(options.figures, figure) != options.figures.end(); };
     Report report(options);
+    if (wanted(5)) report.figure5();
     if (wanted(7)) report.figure7();
     if (wanted(8)) report.figure8();
     if (wanted(9)) report.figure9();
+    if (wanted(10)) report.figure10();
     return report.result();
 }
 

@@ -1,7 +1,7 @@
 #include "paper000/phases_bench.hpp"
 
 #include "checks.hpp"
-#include "paper000/run_picture.hpp"
+#include "paper000/traced_run.hpp"
 #include "timing.hpp"
 
 #include "tesela/apps/geo/planning.hpp"
@@ -53,12 +53,16 @@ plan::PhaseDistributions by_program(const plan::Application& application, const 
                             application.matrix, platform);
 }
 
-void simulate(const std::string& nodes, Index tiles, const plan::NodeChoice& choice, RunPicture& picture) {
+cli::TitledTrace simulate(const std::string& title, const std::string& nodes, Index tiles,
+                          const plan::NodeChoice& choice) {
     const Platform platform = cli::read_platform(lille, nodes);
     const plan::Application application = evaluation(tiles);
-    SimulatedEngine engine(platform, {.critical = CriticalSlot::shared_core, .observers = {&picture}});
-    application.submit(engine, by_program(application, platform, choice));
-    (void)engine.result();
+    constexpr CriticalSlot critical = CriticalSlot::shared_core;
+    return traced_run(title, platform, critical, [&](ScheduleObserver& observer) {
+        SimulatedEngine engine(platform, {.critical = critical, .observers = {&observer}});
+        application.submit(engine, by_program(application, platform, choice));
+        (void)engine.result();
+    });
 }
 
 }  // namespace
@@ -87,23 +91,22 @@ Json phases_benchmark(const PhasesOptions& options) {
 }
 
 Json figure12_benchmark(const Figure12Options& options) {
-    RunPicture two("6 Che + 6 Chi");
-    RunPicture three("6 Che + 6 Chi + 2 Cho");
-    RunPicture gpus("6 Che + 6 Chi + 2 Cho, GPU nodes only");
-    simulate("6che+6chi", options.tiles, {}, two);
-    simulate("6che+6chi+2cho", options.tiles, {}, three);
-    simulate("6che+6chi+2cho", options.tiles, {.first = {}, .second = {false, true, true}}, gpus);
+    const std::vector<cli::TitledTrace> runs{simulate("6 Che + 6 Chi", "6che+6chi", options.tiles, {}),
+                                             simulate("6 Che + 6 Chi + 2 Cho", "6che+6chi+2cho", options.tiles, {}),
+                                             simulate("6 Che + 6 Chi + 2 Cho, GPU nodes only", "6che+6chi+2cho",
+                                                      options.tiles, {.first = {}, .second = {false, true, true}})};
+    const RunsPicture picture = cli::picture_of(
+        runs, evaluation_picture(fmt::format("Paper 000, figure 12: {} x {} tiles, lp_constrained, simulated",
+                                             options.tiles, options.tiles)));
     const std::string file = options.folder + "/paper000_figure12.svg";
-    write_file(file, draw_runs(fmt::format("Paper 000, figure 12: {} x {} tiles, lp_constrained, simulated",
-                                           options.tiles, options.tiles),
-                               {&two, &three, &gpus}));
+    write_file(file, draw_runs(picture));
+    const double two = picture.runs[0].makespan, three = picture.runs[1].makespan, gpus = picture.runs[2].makespan;
     return {{"file", file},
-            {"two_types", two.makespan()},
-            {"three_types", three.makespan()},
-            {"gpu_nodes_alone", gpus.makespan()},
+            {"two_types", two},
+            {"three_types", three},
+            {"gpu_nodes_alone", gpus},
             {"checks",
-             {at_most("Cholesky on GPU nodes alone over Cholesky on all (the paper: shorter)",
-                      gpus.makespan() / three.makespan(), 1)}}};
+             {at_most("Cholesky on GPU nodes alone over Cholesky on all (the paper: shorter)", gpus / three, 1)}}};
 }
 
 }  // namespace tesela::bench

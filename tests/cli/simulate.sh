@@ -130,7 +130,13 @@ for run in one two; do
 done
 check "the same table twice" cmp one.csv two.csv
 check "seven steps of four machines" [ "$(wc -l <one.csv)" = 29 ]
-check "pictures" test -s one/paper000_figure7.svg -a -s one/paper000_figure8.svg
+check "seven steps of scaling on two machines, for two widths" [ "$(grep -vc '^#' one/paper000_figure9.csv)" = 29 ]
+for figure in 5 7 8 9 10; do
+    check "a picture of figure $figure" test -s one/paper000_figure$figure.svg
+    check "the same picture of figure $figure twice" cmp one/paper000_figure$figure.svg two/paper000_figure$figure.svg
+done
+expect 2 "a figure that cannot be made" "$tesela" bench paper000 --figures 6 --folder one
+holds "a figure that cannot be made" err "figures 5, 7, 8, 9, 10 can be made, not 6"
 
 # Paper 004's diagonal tiles in parts; the other figures need ranks, whose tables are made again by docs.tables.
 expect 0 "paper 004" "$tesela" bench paper004 --figures 4a --folder one --json
@@ -149,6 +155,16 @@ import json
 a, b = (json.load(open(f)) for f in ('traced', 'out'))
 assert a['tasks'] == b['tasks'] and a['transfers'] == b['messages'] and abs(a['makespan'] - b['makespan']) < 1e-3 and not b['warnings']"
 expect 0 "trace table" "$tesela" trace table utilisation t
+expect 0 "pictures of traces" "$tesela" trace picture mds.trace t --by kernel --steps dread,dgemm --titles first,second -o runs.svg
+for text in '>dread<' '>dtake<' '>dgemm<' '>other<' '>first: ' '>second: ' '>0 GPUs<' 'main memory in use'; do
+    check "pictures of traces: $text" grep -q "$text" runs.svg
+done
+expect 0 "pictures by phases" "$tesela" trace picture mds.trace -o -
+for phase in read gram product centre; do holds "pictures by phases" out ">$phase<"; done
+expect 2 "steps of nothing" "$tesela" trace picture t --steps potrf -o runs.svg
+holds "steps of nothing" err 'steps of "potrf" cannot be drawn; the picture has cholesky'
+expect 2 "fewer titles than runs" "$tesela" trace picture mds.trace t --titles one -o runs.svg
+holds "fewer titles than runs" err "1 of them for 2 traces"
 expect 0 "a simulation with ranks" "$tesela" simulate cholesky --platform p.json --tiles 12 --density synthetic:40 --trace low --json
 cp out ranked
 expect 0 "ranks of a trace" "$tesela" simulate cholesky --platform p.json --tiles 12 --ranks low --json

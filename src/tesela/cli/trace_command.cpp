@@ -4,9 +4,11 @@
 #include "tesela/base/error.hpp"
 #include "tesela/base/units.hpp"
 #include "tesela/cli/choice_option.hpp"
+#include "tesela/cli/help_groups.hpp"
 #include "tesela/cli/map_options.hpp"
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/platform_option.hpp"
+#include "tesela/cli/trace_picture.hpp"
 #include "tesela/io/hdf5/trace_hdf5.hpp"
 #include "tesela/io/otf2/trace_otf2.hpp"
 #include "tesela/io/output_file.hpp"
@@ -22,6 +24,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -215,6 +218,44 @@ int ranks(const RanksArguments& arguments) {
     return success;
 }
 
+// --- picture --------------------------------------------------------------------------------------------------------
+
+struct PictureArguments {
+    std::vector<std::string> paths;
+    std::vector<std::string> titles;
+    TracePicture wanted;
+    std::string output;
+};
+
+int picture(const PictureArguments& arguments) {
+    if (arguments.output != "-") require_svg("--output", arguments.output);
+    if (!arguments.titles.empty() && arguments.titles.size() != arguments.paths.size())
+        throw Error("--titles has {} of them for {} traces", arguments.titles.size(), arguments.paths.size());
+    std::vector<TitledTrace> runs;
+    for (std::size_t k = 0; k < arguments.paths.size(); ++k) {
+        const std::string& path = arguments.paths[k];
+        const std::string name = std::filesystem::path(path).filename().string();
+        runs.push_back({arguments.titles.empty() ? name : arguments.titles[k], read_with_warnings(path)});
+    }
+    write_file(arguments.output, draw_runs(picture_of(runs, arguments.wanted)));
+    return success;
+}
+
+void add_picture(CLI::App& command, int& exit_code) {
+    auto arguments = std::make_shared<PictureArguments>();
+    CLI::App* draw = command.add_subcommand(
+        "picture", "Runs beside each other: what workers of each node did when, and the memory in use");
+    draw->add_option("traces", arguments->paths, "Trace files (of node 0), a column of the picture each")->required();
+    draw->add_option("-o,--output", arguments->output, "SVG file; - is standard output")->required();
+    add_choice(*draw, "--by", arguments->wanted.by, picture_by_names, "What has a colour each");
+    comma_separated(draw->add_option("--steps", arguments->wanted.steps_of,
+                                     "Phases (or kernels, with --by kernel) whose steps are drawn too, over time"));
+    draw->add_option("--title", arguments->wanted.title, "Over the picture");
+    comma_separated(draw->add_option("--titles", arguments->titles, "Over each run (default: names of the files)"));
+    add_example(*draw, "tesela trace picture before.trace after.trace -o runs.svg");
+    draw->callback([=, &exit_code] { exit_code = run_guarded("tesela trace", [&] { return picture(*arguments); }); });
+}
+
 // --- export ---------------------------------------------------------------------------------------------------------
 
 struct Format {
@@ -294,6 +335,8 @@ void add_trace_command(CLI::App& app, int& exit_code) {
     rank->add_option("--title", ranked->title, "Over the picture");
     rank->add_flag("--json", ranked->json, "Print as JSON");
     rank->callback(guarded([=] { return ranks(*ranked); }));
+
+    add_picture(*command, exit_code);
 
     CLI::App* exp = command->add_subcommand("export", "Convert a trace for other tools");
     exp->add_option("trace", arguments->path, "Trace file (of node 0)")->required();
