@@ -193,4 +193,42 @@ import csv
 a, b = (list(csv.reader(open(f))) for f in ('rows.csv', 'rows$nodes.csv'))
 assert a[0] == b[0] and all(abs(float(x) - float(y)) < 1e-12 for r, s in zip(a[1:], b[1:]) for x, y in zip(r[1:], s[1:]))"
 done
+# By a plan: coordinates are those without one.
+python3 - "$(dirname "$data")/platforms" <<'PLATFORM'
+import copy, json, sys
+platform = json.load(open(sys.argv[1] + "/sdumont.json"))
+sdc = next(t for t in platform["node_types"] if t["name"] == "sdc")
+for group in sdc["workers"]:
+    group["count"] = 1
+types = []
+for number in range(4):
+    type = copy.deepcopy(sdc)
+    type.update(name=f"n{number}", count=1)
+    types.append(type)
+for nodes in (1, 2, 4):
+    platform.update(name=f"of{nodes}", node_types=types[:nodes])
+    json.dump(platform, open(f"of{nodes}.json", "w"))
+PLATFORM
+expect 0 "distances of 300 points" "$tesela" sample-distances --n 300 --seed 3 -o S.npy --quiet
+planned=(mds S.npy --dim 3 --algorithm krylov --tolerance 1e-10 --workers 1 --quiet)
+expect 0 "without a plan" "$tesela" "${planned[@]}" -o free.csv
+for nodes in 1 2 4; do
+    expect 0 "a plan for $nodes nodes" "$tesela" plan mds --platform of$nodes.json --n 300 --tile 50 --columns 13 --budget 1 -o plan$nodes.json
+    expect 0 "scaling by a plan, $nodes nodes" "${mpirun[@]}" -n $nodes "$tesela" "${planned[@]}" --plan plan$nodes.json -o planned$nodes.csv
+    check "scaling by a plan, $nodes nodes: the same coordinates" python3 -c "
+import csv
+a, b = (list(csv.reader(open(f)))[1:] for f in ('free.csv', 'planned$nodes.csv'))
+largest = max(abs(float(x)) for r in a for x in r[1:])
+assert len(a) == len(b) == 300 and all(abs(float(x) - float(y)) < 1e-9 * largest for r, s in zip(a, b) for x, y in zip(r[1:], s[1:]))"
+done
+bad "a plan for other nodes" "plan2.json is a plan for 2 nodes of of2, and this run has 1" "$tesela" "${planned[@]}" --plan plan2.json
+expect 0 "a plan for fewer points" "$tesela" plan mds --platform of1.json --n 200 --tile 50 --budget 0 -o fewer.json
+bad "a plan for fewer points" "fewer.json is a plan for 4 x 4 tiles of 50, and this matrix has 6 x 6" "$tesela" "${planned[@]}" --plan fewer.json
+expect 0 "a plan of something else" "$tesela" plan lu --platform of1.json --n 300 --tile 50 --budget 0 -o lu.json
+bad "a plan of something else" "lu.json is a plan for lu, and this is mds" "$tesela" "${planned[@]}" --plan lu.json
+bad "a plan for one that LAPACK decomposes" "LAPACK decomposes on one node" "$tesela" mds S.npy --workers 1 --plan plan1.json
+bad "a plan and a tile size" "--tile" "$tesela" "${planned[@]}" --plan plan1.json --tile 50
+bad "a plan that is none" "S.npy" "$tesela" "${planned[@]}" --plan S.npy
+expect 0 "a plan that is not followed" "$tesela" mds S.npy --algorithm krylov --workers 1 --plan plan1.json --overlap commute
+holds "a plan that is not followed" err "note: plan1.json says who reads, which --overlap commute does not follow"
 finish

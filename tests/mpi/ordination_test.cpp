@@ -89,6 +89,34 @@ TEST(Ordination, ByRandomNumbersIsTheSameOnAnyNumberOfNodes) {
     expect_alike(pca.scores, principal_components(alone, *table, ColumnScale::unit_deviation, options).scores);
 }
 
+// As a plan would have it, whatever it is: coordinates are the same.
+TEST(Ordination, WhoeverReadsAndKeepsTilesCoordinatesAreTheSame) {
+    const auto distances = made_matrix(230, 230, distance);
+    InlineEngine alone;
+    DecompositionOptions options{.dimensions = 4, .algorithm = Algorithm::krylov, .tolerance = 1e-10, .tile = 50};
+    const Scaling wanted = scale(alone, *distances, options);
+    const Index nodes = engine().node_count();
+    const GridSize tiles{5, 5};
+    const auto drawn = [&](std::uint64_t seed) {
+        return tabulate(tiles, nodes, [&, seed](Index i, Index j) {
+            const double u = Random(seed).uniform({static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(j)});
+            return std::min(static_cast<Index>(u * static_cast<double>(nodes)), nodes - 1);
+        });
+    };
+    const Distribution last_alone = tabulate(tiles, nodes, [&](Index, Index) { return nodes - 1; });
+    const Distribution by_rows = tabulate(tiles, nodes, [&](Index i, Index) { return i % nodes; });
+    const std::vector<TileOwners> all{{by_rows, by_rows},  {by_rows, drawn(1)},   {drawn(2), drawn(3)},
+                                      {drawn(4), by_rows}, {by_rows, last_alone}, {last_alone, by_rows}};
+    for (const TileOwners& owners : all)
+        for (const StreamingStep step : {StreamingStep::split_gram, StreamingStep::priorities}) {
+            options.owners = owners;
+            options.overlap = step;
+            const Scaling map = scale(engine(), *distances, options);
+            expect_alike(map.coordinates, wanted.coordinates);
+            EXPECT_EQ(map.decomposition.passes, wanted.decomposition.passes);
+        }
+}
+
 // Only one node reads: all say what it found.
 TEST(Ordination, AllNodesRefuseWhatOneFindsWrong) {
     const auto skewed = made_matrix(5, 5, [](Index i, Index j) { return i == j ? 0.0 : 1.0 + static_cast<double>(i); });

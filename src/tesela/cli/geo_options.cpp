@@ -9,10 +9,9 @@
 #include "tesela/cli/column_options.hpp"
 #include "tesela/cli/help_groups.hpp"
 #include "tesela/cli/number_option.hpp"
+#include "tesela/cli/plan_use.hpp"
 #include "tesela/distribution/families.hpp"
-#include "tesela/io/json_file.hpp"
 #include "tesela/io/output_file.hpp"
-#include "tesela/plan/plan_file.hpp"
 #include "tesela/steering/running_plan.hpp"
 
 #include <fmt/format.h>
@@ -105,12 +104,7 @@ void set_owners(geo::LikelihoodOptions& options, const plan::PhaseDistributions&
 geo::LikelihoodOptions planned_options(const GeoOptions& options, Index n, StarpuEngine& engine) {
     if (plans_by_itself(options))
         throw Error("--plan auto is for tesela fit, which evaluates often: give a file of tesela plan here");
-    const nlohmann::json json = read_json_file(options.plan);
-    engine.require_alike(options.plan, std::hash<std::string>{}(json.dump()));
-    const plan::Plan plan = plan::plan_from_json(json, options.plan);
-    plan::PlanUse use{.application = "geo", .tiles = Tiling::square(n, plan.tile).grid(), .workers = {}};
-    for (const int workers : engine.Engine::gather(engine.worker_count())) use.workers.push_back(workers);
-    plan::require_fits(plan, use, options.plan);
+    const plan::Plan plan = read_plan_for(engine, options.plan, "geo", n);
     geo::LikelihoodOptions result{.tile = plan.tile, .overlap = overlap_of(options.overlap, engine)};
     if (result.overlap < geo::Overlap::priorities && engine.this_node() == NodeId{0} && !options.run.quiet)
         fmt::print(stderr, "note: {} counts on priorities ({}), which --overlap {} has not\n", options.plan,

@@ -162,6 +162,7 @@ int run_mds(const MdsCommand& options) {
         decomposition_options(common, *distances.all, mds::Analysis::scaling, distances.weights);
     check_outputs(common, asked);
     const auto engine = start_engine(common, *distances.all);
+    take_plan(common, *distances.all, *engine, asked);
     if (!common.run.quiet) print_notes(*engine, distances.notes);
     ProgressLine line(wants_progress(common.run));
     asked.progress = [&](const std::string& text) { line.show([&] { return text; }); };
@@ -205,6 +206,7 @@ void add_mds_command(CLI::App& app, int& exit_code) {
     set_heading(*command, "Method");
     add_output_options(*command, common, help);
     add_machine_options(*command, common);
+    add_plan_option(*command, common);
     add_example(*command, "tesela mds data/eurodist.csv --dim 2 -o coords.csv --plot map.svg");
     command->callback([=, &exit_code] { exit_code = run_guarded(program, [&] { return run_mds(*options); }); });
 }

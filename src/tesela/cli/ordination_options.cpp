@@ -5,9 +5,11 @@
 #include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/column_options.hpp"
 #include "tesela/cli/geo_options.hpp"
+#include "tesela/cli/geo_run.hpp"
 #include "tesela/cli/help_groups.hpp"
 #include "tesela/cli/map_options.hpp"
 #include "tesela/cli/number_option.hpp"
+#include "tesela/cli/plan_use.hpp"
 #include "tesela/io/hdf5/open_matrix.hpp"
 #include "tesela/io/hdf5/write_matrix.hpp"
 #include "tesela/io/memory_matrix.hpp"
@@ -159,6 +161,16 @@ void add_machine_options(CLI::App& command, OrdinationOptions& options) {
     set_heading(command, "Machine");
 }
 
+void add_plan_option(CLI::App& command, OrdinationOptions& options) {
+    command
+        .add_option("--plan", options.plan,
+                    "Tile size and who reads and who keeps which tile, as tesela plan mds wrote it")
+        ->type_name("FILE")
+        ->excludes("--tile")
+        ->excludes("--memory")
+        ->group("Machine");
+}
+
 OrdinationInput open_input(const OrdinationOptions& options) {
     OrdinationInput input{.matrix = open(options.file, csv_options(options)), .weights = {}};
     require_csv_for_columns(options, *input.matrix);
@@ -212,6 +224,17 @@ std::unique_ptr<StarpuEngine> start_engine(const OrdinationOptions& options, con
     RunOptions run = options.run;
     if (matrix.header().read_time == ReadTime::waiting) run.resource_workers = options.decomposition.readers;
     return start_engine(run);
+}
+
+void take_plan(const OrdinationOptions& options, const MatrixFile& matrix, StarpuEngine& engine,
+               mds::DecompositionOptions& asked) {
+    if (options.plan.empty()) return;
+    const plan::Plan plan = read_plan_for(engine, options.plan, "mds", matrix.rows());
+    asked.tile = plan.tile;
+    asked.owners = {.read = plan.distributions.first, .compute = plan.distributions.second};
+    if (asked.overlap < StreamingStep::read_order && is_first(engine) && !options.run.quiet)
+        fmt::print(stderr, "note: {} says who reads, which --overlap {} does not follow\n", options.plan,
+                   name_in(streaming_step_names, asked.overlap));
 }
 
 void check_outputs(const OrdinationOptions& options, const mds::DecompositionOptions& decomposition,

@@ -15,6 +15,9 @@
 namespace CLI {
 class App;
 }
+namespace tesela {
+class StarpuEngine;
+}
 
 namespace tesela::cli {
 
@@ -27,6 +30,7 @@ struct OrdinationOptions {
     std::optional<Index> dimensions;
     std::optional<int> iterations;
     std::string memory = "0";
+    std::string plan;
     bool symmetrise = false;
     mds::DecompositionOptions decomposition;
     std::string output;
@@ -52,6 +56,8 @@ void add_dimension_options(CLI::App& command, OrdinationOptions& options);
 void add_symmetry_options(CLI::App& command, OrdinationOptions& options);
 void add_output_options(CLI::App& command, OrdinationOptions& options, const OrdinationHelp& help);
 void add_machine_options(CLI::App& command, OrdinationOptions& options);
+/// --plan, after add_machine_options().
+void add_plan_option(CLI::App& command, OrdinationOptions& options);
 
 /// The matrix of the options and the weights of its rows, if there are any.
 struct OrdinationInput {
@@ -70,6 +76,11 @@ struct OrdinationInput {
 
 /// The engine that the options ask for; where reading the matrix means waiting for a disk, with workers for that.
 [[nodiscard]] std::unique_ptr<StarpuEngine> start_engine(const OrdinationOptions& options, const MatrixFile& matrix);
+
+/// Tile size and owners of --plan, if there is one, for this matrix on these nodes; every node calls it. Throws Error
+/// where the plan is for others.
+void take_plan(const OrdinationOptions& options, const MatrixFile& matrix, StarpuEngine& engine,
+               mds::DecompositionOptions& asked);
 
 /// Throws Error unless all files can be written and pictures have two dimensions.
 void check_outputs(const OrdinationOptions& options, const mds::DecompositionOptions& decomposition,

@@ -243,5 +243,31 @@ TEST(RandomizedDecomposition, AveragesDistancesThatDifferByDirection) {
     for (std::size_t k = 0; k < 2; ++k) EXPECT_NEAR(a.values[k], b.values[k], 1e-12);
 }
 
+TEST(RandomizedDecomposition, OwnersThatDoNotFitAreRefused) {
+    const auto file = table_for(Analysis::scaling, 60, 60, 1);
+    const Distribution three = tabulate(GridSize{3, 3}, 1, [](Index, Index) { return Index{0}; });
+    const auto problem = [&](DecompositionOptions options) {
+        InlineEngine engine;
+        try {
+            (void)decompose(engine, *file, Analysis::scaling, options);
+        } catch (const Error& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    DecompositionOptions options{.algorithm = Algorithm::krylov, .tile = 20, .owners = TileOwners{three, three}};
+    EXPECT_EQ(problem(options), "");
+    options.tile = 12;
+    EXPECT_THAT(problem(options), HasSubstr("has 5 x 5 tiles of 12, and owners are for 3 x 3"));
+    options.tile = 0;
+    EXPECT_THAT(problem(options), HasSubstr("need the size"));
+    options.tile = 20;
+    options.memory = 1e4;
+    EXPECT_THAT(problem(options), HasSubstr("keep all tiles"));
+    options.memory = 0;
+    options.algorithm = Algorithm::automatic;
+    EXPECT_THAT(problem(options), HasSubstr("LAPACK decomposes on one node"));
+}
+
 }  // namespace
 }  // namespace tesela::mds

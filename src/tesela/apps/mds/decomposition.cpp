@@ -41,6 +41,24 @@ void require_dimensions(const MatrixFile& file, Analysis analysis, const Decompo
         throw Error("the explained part of the variance is above 0 and at most 1, not {}", *options.explained);
 }
 
+void require_owners(const MatrixFile& file, const DecompositionOptions& options) {
+    if (!options.owners) return;
+    if (chosen_algorithm(options.algorithm, file.rows(), file.cols()) == Algorithm::exact)
+        throw Error(
+            "{} is {} x {}, which LAPACK decomposes on one node: owners of its tiles are for algorithms that stream "
+            "it, "
+            "krylov and power",
+            file.name(), file.rows(), file.cols());
+    if (options.tile < 1) throw Error("owners of tiles need the size of these");
+    if (options.memory > 0)
+        throw Error("owners keep all tiles of {}: memory for a part of them cannot be given too", file.name());
+    const GridSize tiles = Tiling::uniform({file.rows(), file.cols()}, {options.tile, options.tile}).grid();
+    for (const Distribution* owners : {&options.owners->read, &options.owners->compute})
+        if (owners->grid() != tiles)
+            throw Error("{} has {} x {} tiles of {}, and owners are for {} x {}", file.name(), tiles.rows, tiles.cols,
+                        options.tile, owners->grid().rows, owners->grid().cols);
+}
+
 /// Every node must have opened the same matrix and be asked for the same.
 std::uint64_t digest_of(const MatrixFile& file, Analysis analysis, const DecompositionOptions& options) {
     Digest digest;
@@ -93,6 +111,7 @@ void validate(const MatrixFile& file, Analysis analysis, const DecompositionOpti
     if (analysis == Analysis::scaling) require_square(file);
     require_dimensions(file, analysis, options);
     require_weights(file, analysis, options.row_weights);
+    require_owners(file, options);
 }
 
 double degrees_of_freedom(std::span<const double> weights, Index rows) {

@@ -44,6 +44,12 @@ inline constexpr Index largest_exact_elements = Index{1} << 27;  ///< 1 GiB on t
 /// all; or its two halves are averaged. What is not compared is not read.
 enum class Symmetry : std::uint8_t { unchecked, sampled, checked, averaged };
 
+/// Who reads which tile of a matrix, and who keeps it and computes with it, as a plan has it.
+struct TileOwners {
+    Distribution read;
+    Distribution compute;
+};
+
 struct DecompositionOptions {
     Index dimensions = 2;  ///< values and vectors that are wanted
     /// Instead: as many dimensions as explain this part of the variance, `dimensions` at most (see
@@ -62,6 +68,9 @@ struct DecompositionOptions {
     Index tile = 0;     ///< 0: chosen
     int readers = 5;    ///< at a time on a node (paper 000, section 2.2)
     double memory = 0;  ///< bytes on a node for tiles of the matrix; what is beyond is read again in every pass; 0: all
+    /// For tiles of the size `tile`, which is given then, all of which are kept; none: whole rows of tiles, dealt to
+    /// the nodes in turns. Who reads counts from StreamingStep::read_order on.
+    std::optional<TileOwners> owners{};
     Symmetry symmetry = Symmetry::sampled;
     StreamingStep overlap = StreamingStep::priorities;
     /// Called on the first node now and then with a text such as "pass 3: error 2e-5".
@@ -123,7 +132,8 @@ struct Decomposition {
 /// What decompose() takes for automatic; other algorithms stay.
 [[nodiscard]] Algorithm chosen_algorithm(Algorithm asked, Index rows, Index cols);
 
-/// Throws Error where options cannot be meant for the analysis of this file: its shape, too many dimensions, weights.
+/// Throws Error where options cannot be meant for the analysis of this file: its shape, too many dimensions, weights,
+/// owners of other tiles.
 void validate(const MatrixFile& file, Analysis analysis, const DecompositionOptions& options);
 
 /// The factor that turns a sum of weighted squares about the mean into a variance: n - 1, or with weights

@@ -61,11 +61,6 @@ void fill_with_normal(Stream& stream, const Matrix<double>& omega, std::uint64_t
     });
 }
 
-/// Equal parts of the file, one below the other: who reads what before StreamingStep::read_order.
-Distribution parts_of_the_file(GridSize tiles, Index nodes) {
-    return tabulate(tiles, nodes, [&](Index i, Index) { return i * nodes / tiles.rows; });
-}
-
 /// A number of each column that is near its mean, so that means and deviations keep their digits: of some first rows.
 std::vector<double> column_shift(const MatrixFile& file) {
     const Index rows = std::min<Index>(file.rows(), 16);
@@ -147,9 +142,10 @@ StreamedSpec Randomized::spec() const {
                                   .readers_per_node = options_.readers},
                       .step = options_.overlap};
     const GridSize tiles = spec.tiling.grid();
-    spec.compute = equal_rows(tiles, engine_.node_count());
-    spec.read =
-        options_.overlap >= StreamingStep::read_order ? spec.compute : parts_of_the_file(tiles, engine_.node_count());
+    const bool planned = options_.owners.has_value();
+    spec.compute = planned ? options_.owners->compute : equal_rows(tiles, engine_.node_count());
+    spec.read = planned && options_.overlap >= StreamingStep::read_order ? options_.owners->read
+                                                                         : read_owners(options_.overlap, spec.compute);
     for (const double w : options_.row_weights) spec.weights.push_back(w / weight_);
     spec.degrees_of_freedom = degrees_of_freedom(options_.row_weights, file_.rows()) / weight_;
     choose_memory(spec);
