@@ -99,6 +99,16 @@ import json
 a, b = (json.load(open(f))['makespan'] for f in ('synchronous', 'out'))
 assert a > b"
 
+# QR, on the platform that has its rates.
+expect 0 "QR" "$tesela" simulate qr --platform shaheen2 --nodes 4haswell --tiles 16 --tile 320 --dist block_cyclic:2x2 --json
+json "QR" "$keys <= set(d) and d['makespan'] >= d['lower_bound'] > 0 and d['transfers'] > 0"
+cp out qr
+expect 0 "LU of the same tiles" "$tesela" simulate lu --platform shaheen2 --nodes 4haswell --tiles 16 --tile 320 --dist block_cyclic:2x2 --json
+check "QR takes about twice as long as LU" python3 -c "
+import json
+a, b = (json.load(open(f)) for f in ('qr', 'out'))
+assert 1.5 < a['area_bound'] / b['area_bound'] < 4, (a['area_bound'], b['area_bound'])"
+
 # Multidimensional scaling as a stream, on the paper's machines.
 lille=(--platform grid5000-lille --nodes 4chi --tiles 24 --tile 640 --json)
 expect 0 "mds, all at once" "$tesela" simulate mds "${lille[@]}"
@@ -204,7 +214,7 @@ bad_simulation() { # NAME TEXT ARGUMENTS…
     expect 2 "$name" "$tesela" simulate "$@"
     holds "$name" err "$text"
 }
-bad_simulation "unknown operation" "qr" qr --platform p.json --tiles 3
+bad_simulation "unknown operation" "svd" svd --platform p.json --tiles 3
 bad_simulation "a limit of nothing" 'the run has no kernel or resource "dpotrf"; it has dgemm, dgetrf, dtrsm' lu --platform p.json --tiles 4 --limit dpotrf=2
 for wrong in dgemm dgemm=0 dgemm=x =3 dgemm=2x; do
     bad_simulation "--limit $wrong" "as dgemm=3" lu --platform p.json --tiles 4 --limit "$wrong"
@@ -219,8 +229,9 @@ bad_simulation "messages of fewer columns than none" "--sent-rank" cholesky --pl
 bad_simulation "overlap without phases" "--overlap is for geo and mds" cholesky --platform p.json --tiles 4 --overlap sync
 bad_simulation "a step of the other" "\"solve\" is not a --overlap; there are sync, async, allocation" mds "${lille[@]}" --overlap solve
 bad_simulation "columns of another operation" "are for mds; the operation is lu" lu --platform p.json --tiles 4 --columns 9
-bad_simulation "ranks of distances" "mds has no compressed one" mds "${lille[@]}" --density synthetic:8
+bad_simulation "ranks of distances" "mds has none" mds "${lille[@]}" --density synthetic:8
 bad_simulation "a platform without reading" "dread" mds --platform p.json --tiles 4
+bad_simulation "a platform without QR" "dgeqrt" qr --platform p.json --tiles 4
 bad_simulation "no platform" "none.json" cholesky --platform none.json --tiles 3
 TESELA_PLATFORMS="$work/ready" bad_simulation "known platforms are listed" "mine" cholesky --platform nowhere --tiles 3
 bad_simulation "unknown nodes" "huge" cholesky --platform p.json --nodes 2huge --tiles 3

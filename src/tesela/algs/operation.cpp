@@ -3,6 +3,7 @@
 #include "tesela/algs/cholesky.hpp"
 #include "tesela/algs/gemm.hpp"
 #include "tesela/algs/lu.hpp"
+#include "tesela/algs/qr.hpp"
 #include "tesela/base/error.hpp"
 
 namespace tesela {
@@ -33,6 +34,12 @@ void run_operation(Stream& stream, Operation operation, const Tiling& tiling, co
             return expect_done(stream.wait());
         }
     }
+    expect_done(stream.wait());
+}
+
+void run_qr(Stream& stream, const Tiling& tiling, const Distribution& owners) {
+    const Matrix<double> A(stream, tiling, owners, given(operation_matrix));
+    const QrFactors<double> factors = qr<double>(stream, A);
     expect_done(stream.wait());
 }
 

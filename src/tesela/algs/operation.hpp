@@ -15,4 +15,7 @@ inline constexpr const char* operation_matrix = "A";
 void run_operation(Stream& stream, Operation operation, const Tiling& tiling, const Distribution& owners,
                    const FactorOptions& options = {});
 
+/// The same for a QR factorization, with the reduction that `qr` chooses for the owners.
+void run_qr(Stream& stream, const Tiling& tiling, const Distribution& owners);
+
 }  // namespace tesela

@@ -72,8 +72,10 @@ struct SimulateOptions {
 
 constexpr const char* geo_operation = "geo";
 constexpr const char* mds_operation = "mds";
+constexpr const char* qr_operation = "qr";
 bool is_geo(const SimulateOptions& options) { return options.operation == geo_operation; }
 bool is_mds(const SimulateOptions& options) { return options.operation == mds_operation; }
+bool is_qr(const SimulateOptions& options) { return options.operation == qr_operation; }
 
 /// `auto` as it comes out on the node with the fewest cores.
 geo::Overlap overlap_on(const Platform& platform, geo::OverlapChoice choice) {
@@ -106,27 +108,29 @@ OverlapStep overlap_step(const SimulateOptions& options, const Platform& platfor
 }
 
 /// What the tiles weigh in a distribution made for the operation; geo's matrix is factored by Cholesky, that of mds
-/// multiplied.
+/// multiplied, and QR updates each tile in as many steps as LU.
 Operation operation_of(const SimulateOptions& options) {
     if (is_mds(options)) return Operation::product;
+    if (is_qr(options)) return Operation::lu;
     return is_geo(options) ? Operation::cholesky : parse_name(operation_names, options.operation, "operation");
 }
 
-void check_mds(const SimulateOptions& options) {
+void check_phases(const SimulateOptions& options) {
     const bool is_known = is_mds(options);
     if (!is_known && (options.columns || options.readers || options.panel))
         throw Error("--columns, --readers and --panel are for mds; the operation is {}", options.operation);
     if (!is_known && !is_geo(options) && !options.overlap.empty())
         throw Error("--overlap is for geo and mds, which have several phases; the operation is {}", options.operation);
-    if (is_known && (options.contents.density != "dense" || !options.contents.ranks.empty()))
-        throw Error("--density and --ranks are of matrices that are factored or multiplied: mds has no compressed one");
+    if ((is_known || is_qr(options)) && (options.contents.density != "dense" || !options.contents.ranks.empty()))
+        throw Error("--density and --ranks are for Cholesky, LU and products of compressed matrices: {} has none",
+                    options.operation);
 }
 
 void check(const SimulateOptions& options) {
     if (options.tiles < 1) throw Error("--tiles must be at least 1; it is {}", options.tiles);
     if (options.noise < 0) throw Error("--noise must not be negative; it is {}", options.noise);
     if (options.max_pending < 1) throw Error("--max-pending must be at least 1; it is {}", options.max_pending);
-    check_mds(options);
+    check_phases(options);
     const bool is_cholesky = !is_geo(options) && operation_of(options) == Operation::cholesky;
     if (!is_cholesky && (options.factor.lookahead > 0 || options.factor.diagonal_tile > 0))
         throw Error("--lookahead and --diagonal-tile are for cholesky; the operation is {}", options.operation);
@@ -205,6 +209,7 @@ void submit(Stream& s, const SimulateOptions& options, Index tile, const Overlap
         return mds::submit_scaling(s, scaling_of(options, tile, step.of_mds),
                                    {read_owners(step.of_mds, owners), owners});
     const Tiling tiling = Tiling::square(n, tile);
+    if (is_qr(options)) return run_qr(s, tiling, owners);
     run_operation(s, operation_of(options), tiling, owners, options.factor);
 }
 
@@ -417,6 +422,7 @@ void add_simulate_command(CLI::App& app, int& exit_code) {
     CLI::App* command =
         app.add_subcommand("simulate", "Predict how long an algorithm takes on a cluster that a file describes");
     std::vector<std::string> operations = words_of(operation_names);
+    operations.emplace_back(qr_operation);
     operations.emplace_back(geo_operation);
     operations.emplace_back(mds_operation);
     allow_only(command->add_option("operation", options->operation,
