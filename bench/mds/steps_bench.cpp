@@ -74,11 +74,12 @@ Json steps_benchmark(Engine& engine, const StepsOptions& options) {
     for (Index r = 0; r < options.repetitions; ++r)
         for (Case& of : cases)
             for (std::size_t k = 0; k < steps; ++k) {
-                const auto& [step, name] = streaming_step_names[k];
-                progress.show(
-                    [&] { return fmt::format("round {}: {}, {} columns, {}", r + 1, of.way, of.columns, name); });
+                progress.show([&] {
+                    return fmt::format("round {}: {}, {} columns, {}", r + 1, of.way, of.columns,
+                                       streaming_step_names[k].second);
+                });
                 // What takes longest on any node counts.
-                of.best[k].add(engine.max(first_product(engine, of, options, step)));
+                of.best[k].add(engine.max(first_product(engine, of, options, streaming_step_names[k].first)));
             }
     progress.clear();
     const std::vector<Row> rows = rows_of(engine, options, cases);

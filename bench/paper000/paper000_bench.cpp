@@ -172,9 +172,11 @@ public:
                  fmt::format("Paper 000, figure 8: {} x {} tiles on four Chifflets, simulated", tiles, tiles)));
     }
 
-    /// The run that waits between its phases.
+    /// The run that waits between its phases, beside the one that does not.
     void figure5() {
-        draw("paper000_figure5.svg", {scaling_run(5, StreamingStep::sync, "sync")}, scaling_picture(scaling_title(5)));
+        draw("paper000_figure5.svg",
+             {scaling_run(5, StreamingStep::sync, "sync"), scaling_run(5, StreamingStep::priorities, "all steps")},
+             scaling_picture(scaling_title(5)));
     }
 
     void figure10() {

@@ -40,6 +40,7 @@ struct PicturedLevel {
     double bytes = 0;
 };
 
+/// A run, of which there may be no steps and no memory to show.
 struct PicturedRun {
     std::string title;
     double makespan = 0;
