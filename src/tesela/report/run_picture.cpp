@@ -209,7 +209,7 @@ double width_of(const RunsPicture& picture) {
     double legend = 0;
     for (const std::string& part : picture.parts) legend += legend_width(part);
     const double runs = static_cast<double>(picture.runs.size()) * (panel_width + gap);
-    return left + std::max({runs, legend, 1.1 * text_width(picture.title, 14) + gap});
+    return left + std::max({runs, legend, text_width(picture.title, 14)});
 }
 
 Column::Common common_of(const RunsPicture& picture) {
