@@ -158,9 +158,9 @@ KernelResult place_elements(const Tile& from, const Tile& to, const PlaceArgumen
     if (has_value) copy_values(to, element_type<T>, all.data());
     write_elements<T>(from, tile_of(all, to.rows(), to.cols()), args.segment);
     if (!last) return store_elements(to, all);
-    const Factors<T> value =
-        low_rank::compress<T>({all.data(), to.rows(), to.cols(), to.rows()}, final_accuracy(args, to));
-    return value.rank < useless_rank(to.shape) ? low_rank::store(to, value) : store_elements(to, all);
+    const auto value = low_rank::compress<T>({all.data(), to.rows(), to.cols(), to.rows()}, final_accuracy(args, to),
+                                             useless_rank(to.shape));
+    return value ? low_rank::store(to, *value) : store_elements(to, all);
 }
 
 template <class T>

@@ -180,22 +180,50 @@ private:
     std::vector<T> residual_;
 };
 
-/// To an accuracy that is not below the rounding. Nothing if the rank is so large that the singular values of the whole
-/// block cost less.
+/// What compression to an accuracy looks for: an error that is not below the rounding, and a rank below the useless
+/// one.
+struct Target {
+    double accuracy, rounding_error;
+    Index useless_rank;
+};
+
+/// Where the range finder ends at the latest: the rank that it needs is somewhat above that of the singular values, and
+/// beyond half the full rank the singular values of the whole block cost less.
+Index most_dimensions(Index full, Index useless_rank) {
+    if (useless_rank > full) return full / 2;
+    return std::min(full, useless_rank + useless_rank / 4);
+}
+
+/// Nothing if the rank is so large that the singular values of the whole block cost less, or that it is useless: by
+/// what is left at last, or since that shrinks so slowly that it will be too much.
 template <class T>
-std::optional<Factors<T>> compress_by_range(Block<const T> a, double accuracy, double rounding_error) {
-    constexpr Index step = 16;
-    // accuracy² = residual² + truncation²: with this share of it the rank is hardly above the smallest.
+std::optional<Factors<T>> compress_by_range(Block<const T> a, const Target& target) {
+    // accuracy² = residual² + truncation²: with the first share of it the rank is hardly above the smallest.
     constexpr double residual_share = 0.25;
-    const double largest_residual = std::max(residual_share * accuracy, rounding_error / 2);
+    constexpr double largest_share = 0.9;
+    constexpr double clearly_more = 3;
+    const double accuracy = target.accuracy;
+    const double largest_residual = std::max(residual_share * accuracy, target.rounding_error / 2);
+    const Index full = std::min(a.rows, a.cols);
+    const bool is_limited = target.useless_rank <= full;
+    const Index most = most_dimensions(full, target.useless_rank);
+    const Index step = std::clamp<Index>(most / 4, 1, 16);
     RangeFinder<T> range(a);
-    while (range.rank() + step <= std::min(a.rows, a.cols) / 2) {
-        range.extend(step);
+    double before = norm(a);
+    while (range.rank() < most) {
+        range.extend(std::min(step, most - range.rank()));
         const double residual = range.residual_norm();
-        if (residual > largest_residual) continue;
-        Factors<T> f = std::move(range).factors();
-        recompress(f, std::sqrt(accuracy * accuracy - residual * residual));
-        return f;
+        const bool is_enough = is_limited && range.rank() == most && residual <= largest_share * accuracy;
+        if (residual <= largest_residual || is_enough) {
+            Factors<T> f = std::move(range).factors();
+            recompress(f, std::sqrt(accuracy * accuracy - residual * residual));
+            return f;
+        }
+        // As if it went on to shrink by the same factor: mostly that comes ever nearer to 1.
+        const double steps_left = static_cast<double>(most - range.rank()) / static_cast<double>(step);
+        const double expected = residual * std::pow(residual / before, steps_left);
+        if (is_limited && 2 * range.rank() >= target.useless_rank && expected > clearly_more * accuracy) break;
+        before = residual;
     }
     return std::nullopt;
 }
@@ -245,6 +273,48 @@ std::vector<Drawn> draw(const std::vector<char>& used, const std::vector<double>
     return drawn;
 }
 
+/// How the norms of terms shrink: a line through the logarithms of the last two thirds of them.
+class Decay {
+public:
+    void add(double term) { logarithms_.push_back(std::log(term)); }
+
+    struct Line {
+        double middle, value;  ///< a point on it
+        double slope, error;   ///< and the standard error of the slope
+        double length;
+    };
+    [[nodiscard]] Line line() const {
+        const std::size_t first = logarithms_.size() / 3;
+        const auto n = static_cast<double>(logarithms_.size() - first);
+        Line line{.middle = static_cast<double>(first) + (n - 1) / 2, .length = n};
+        const double spread = n * (n * n - 1) / 12;  // Σ(k − middle)²
+        for (std::size_t k = first; k < logarithms_.size(); ++k) {
+            line.value += logarithms_[k] / n;
+            line.slope += (static_cast<double>(k) - line.middle) * logarithms_[k] / spread;
+        }
+        double squares = 0;
+        for (std::size_t k = first; k < logarithms_.size(); ++k)
+            squares += std::pow(logarithms_[k] - line.value - line.slope * (static_cast<double>(k) - line.middle), 2);
+        line.error = std::sqrt(squares / ((n - 2) * spread));
+        return line;
+    }
+
+private:
+    std::vector<double> logarithms_;
+};
+
+/// log (Σ_{k ≥ rank} t_k²)^½ up to this order, if terms go on as steeply as can be, by a slope that is three standard
+/// errors steeper than the line's; most fall ever less steeply.
+double least_tail(const Decay::Line& line, Index rank, Index order) {
+    constexpr double standard_errors = 3;
+    constexpr double flat = -1e-9;
+    const double slope = std::min(line.slope - standard_errors * line.error, flat);
+    const double at_rank = line.value + slope * (static_cast<double>(rank) - line.middle);
+    // A geometric series of squares.
+    const double series = std::expm1(2 * slope * static_cast<double>(order - rank)) / std::expm1(2 * slope);
+    return at_rank + std::log(series) / 2;
+}
+
 /// Adaptive cross approximation with partial pivoting (Bebendorf, "Approximation of boundary element matrices", 2000):
 /// with R = A − U·Vᵀ, row i and the column j where it is largest give the next term, R(:,j)·R(i,:)/R(i,j).
 template <class T>
@@ -269,14 +339,22 @@ public:
     [[nodiscard]] double rounding_error() const { return rounding<T>(std::sqrt(squares_of_terms_)); }
     [[nodiscard]] Factors<T> factors() && { return std::move(factors_); }
 
-    /// Crosses from this row on, each from the row where the last column was largest, until a term is at most `limit`.
-    void extend(std::optional<Index> row, double limit, Index most_rank) {
-        while (row && rank() <= most_rank) {
+    /// Crosses from this row on, each from the row where the last column was largest, until a term is at most `limit`,
+    /// crosses are too many, or the rank will be useless.
+    void extend(std::optional<Index> row, double limit, double accuracy, const CrossLimits& limits) {
+        while (row && rank() <= limits.crosses) {
             const double term = add(*row);
             if (!(term > std::max(limit, rounding_error() / 2))) return;
+            decay_.add(term);
+            if (will_be_useless(accuracy, limits.useless_rank)) {
+                useless_ = true;
+                return;
+            }
             row = largest(column_, row_used_);
         }
     }
+    /// Whether terms shrink so slowly that the rank is sure to be useless, as far as one can tell.
+    [[nodiscard]] bool useless() const { return useless_; }
 
     /// ‖R‖ by estimate, and the largest element seen and its row.
     struct Residual {
@@ -306,6 +384,23 @@ public:
     }
 
 private:
+    /// Looked at from a quarter of the useless rank on, now and then, so that chance has few occasions; but where terms
+    /// hardly shrink, as those of blocks with a rank in the strict sense, from half of it on. Terms are within a few
+    /// times of the singular values.
+    [[nodiscard]] bool will_be_useless(double accuracy, Index useless_rank) const {
+        constexpr Index least = 16;
+        constexpr double clearly_more = 3;
+        constexpr double clear_fall = 1.5;
+        const Index full = std::min(factors_.rows, factors_.cols);
+        const Index first = std::max(least, useless_rank / 4);
+        if (useless_rank >= full || rank() < first) return false;
+        if ((rank() - first) % std::max<Index>(1, useless_rank / 16) != 0) return false;
+        const Decay::Line line = decay_.line();
+        if (-line.slope * line.length < clear_fall && 2 * rank() < useless_rank) return false;
+        const double allowed = clearly_more * std::max(accuracy, rounding_error());
+        return allowed > 0 && least_tail(line, useless_rank, full) > std::log(allowed);
+    }
+
     static void note(T element, Index row, Residual& residual) {
         if (std::abs(element) <= residual.largest) return;
         residual.largest = std::abs(element);
@@ -366,6 +461,8 @@ private:
     std::vector<T> row_, column_, coefficients_;
     double squares_of_terms_ = 0;
     bool finite_ = true;
+    Decay decay_;
+    bool useless_ = false;
 };
 
 }  // namespace
@@ -395,15 +492,23 @@ void recompress(Factors<T>& f, double accuracy) {
 }
 
 template <class T>
-Factors<T> compress(Block<const T> a, double accuracy) {
-    if (a.rows == 0 || a.cols == 0) return {a.rows, a.cols, 0, {}, {}};
+std::optional<Factors<T>> compress(Block<const T> a, double accuracy, Index useless_rank) {
+    if (a.rows == 0 || a.cols == 0) return Factors<T>{a.rows, a.cols, 0, {}, {}};
+    const bool is_limited = useless_rank <= std::min(a.rows, a.cols);
     const double size = norm(a);
-    if (!std::isfinite(size)) return uncompressed(a);
+    if (!std::isfinite(size)) return is_limited ? std::nullopt : std::optional(uncompressed(a));
     const double rounding_error = rounding<T>(size);
     accuracy = std::max(accuracy, rounding_error);
-    if (size <= accuracy) return {a.rows, a.cols, 0, {}, {}};
-    if (auto f = compress_by_range(a, accuracy, rounding_error)) return std::move(*f);
-    return truncated(a, accuracy);
+    if (size <= accuracy) return Factors<T>{a.rows, a.cols, 0, {}, {}};
+    auto f = compress_by_range(a, {accuracy, rounding_error, useless_rank});
+    if (!f && !is_limited) f = truncated(a, accuracy);
+    if (f && f->rank >= useless_rank) return std::nullopt;
+    return f;
+}
+
+template <class T>
+Factors<T> compress(Block<const T> a, double accuracy) {
+    return compress(a, accuracy, no_useless_rank).value();
 }
 
 template <class T>
@@ -417,7 +522,7 @@ Factors<T> sum(double alpha, const Factors<T>& a, double beta, const Factors<T>&
 }
 
 template <class T>
-std::optional<Factors<T>> cross_approximate(const Sampler<T>& block, double accuracy, Index most_rank) {
+CrossApproximation<T> cross_approximate(const Sampler<T>& block, double accuracy, const CrossLimits& limits) {
     // ‖A − U·Vᵀ‖ may be this much by estimate, and recompression may lose the rest. The two errors are all but
     // orthogonal, so that an estimate four times too small does no harm: 0.4² + 0.9² < 1.
     constexpr double residual_share = 0.1;
@@ -425,24 +530,25 @@ std::optional<Factors<T>> cross_approximate(const Sampler<T>& block, double accu
     // Terms shrink unevenly, and to look at the residual in vain costs as much as 16 crosses.
     constexpr double term_share = 0.25 * residual_share;
     constexpr std::uint64_t rounds = 16;
-    if (block.rows() == 0 || block.cols() == 0) return Factors<T>{block.rows(), block.cols(), 0, {}, {}};
+    if (block.rows() == 0 || block.cols() == 0) return {.factors = Factors<T>{block.rows(), block.cols(), 0, {}, {}}};
     Crosses<T> crosses(block);
     std::optional<Index> row = crosses.first_row();
     double smallest_term = term_share * accuracy;
     for (std::uint64_t round = 0; round < rounds; ++round, smallest_term /= 2) {
-        crosses.extend(row, smallest_term, most_rank);
-        if (crosses.rank() > most_rank || !crosses.finite()) return std::nullopt;
+        crosses.extend(row, smallest_term, accuracy, limits);
+        if (crosses.useless() && crosses.finite()) return {.outlook = RankOutlook::useless};
+        if (crosses.rank() > limits.crosses || !crosses.finite()) return {};
         const auto in_rows = crosses.in_some_rows(2 * round);
         const auto in_columns = crosses.in_some_columns(2 * round + 1);
-        if (!crosses.finite()) return std::nullopt;
+        if (!crosses.finite()) return {};
         if (std::max(in_rows.norm, in_columns.norm) <= std::max(residual_share * accuracy, crosses.rounding_error())) {
             Factors<T> f = std::move(crosses).factors();
             recompress(f, truncation_share * accuracy);
-            return f;
+            return {.factors = std::move(f)};
         }
         row = in_rows.largest > in_columns.largest ? in_rows.row : in_columns.row;
     }
-    return std::nullopt;
+    return {};
 }
 
 template <class T>
@@ -472,9 +578,11 @@ template void recompress(Factors<float>&, double);
 template void recompress(Factors<double>&, double);
 template Factors<float> compress(Block<const float>, double);
 template Factors<double> compress(Block<const double>, double);
+template std::optional<Factors<float>> compress(Block<const float>, double, Index);
+template std::optional<Factors<double>> compress(Block<const double>, double, Index);
 template Factors<float> sum(double, const Factors<float>&, double, const Factors<float>&);
 template Factors<double> sum(double, const Factors<double>&, double, const Factors<double>&);
-template std::optional<Factors<float>> cross_approximate(const Sampler<float>&, double, Index);
-template std::optional<Factors<double>> cross_approximate(const Sampler<double>&, double, Index);
+template CrossApproximation<float> cross_approximate(const Sampler<float>&, double, const CrossLimits&);
+template CrossApproximation<double> cross_approximate(const Sampler<double>&, double, const CrossLimits&);
 
 }  // namespace tesela::low_rank

@@ -241,6 +241,22 @@ double frobenius_norm(const TriangularArguments& args, const Tile& a) {
     return std::sqrt(squares);
 }
 
+/// With all its elements, as they are.
+template <class T>
+KernelResult store_whole(const Tile& tile, blas::Block<T> value) {
+    auto* const all = static_cast<T*>(tile.room->replace(dense_rank));
+    if (all == nullptr) return {Failure::out_of_memory};
+    for (Index j = 0; j < value.cols; ++j) std::copy_n(&value(0, j), value.rows, all + j * value.rows);
+    return {};
+}
+template <class T>
+KernelResult store_whole(const Tile& tile, const Sampler<T>& value) {
+    auto* const all = static_cast<T*>(tile.room->replace(dense_rank));
+    if (all == nullptr) return {Failure::out_of_memory};
+    value.columns(0, tile.cols(), all);
+    return {};
+}
+
 /// The elements of a tile, of one's own.
 template <class T>
 Elements<T> elements_of(const Tile& tile) {
@@ -288,24 +304,23 @@ KernelResult store(const Tile& tile, const Factors<T>& value, double weight) {
 
 template <class T>
 KernelResult store(const Tile& tile, blas::Block<T> value) {
-    const Factors<T> factors = compress<T>({value.data, value.rows, value.cols, value.ld}, truncation(*tile.room));
-    if (factors.rank < useless_rank(tile.shape)) return store(tile, factors);
-    auto* const all = static_cast<T*>(tile.room->replace(dense_rank));
-    if (all == nullptr) return {Failure::out_of_memory};
-    for (Index j = 0; j < value.cols; ++j) std::copy_n(&value(0, j), value.rows, all + j * value.rows);
-    return {};
+    const auto factors =
+        compress<T>({value.data, value.rows, value.cols, value.ld}, truncation(*tile.room), useless_rank(tile.shape));
+    return factors ? store(tile, *factors) : store_whole(tile, value);
 }
 
 template <class T>
 KernelResult store(const Tile& tile, const Sampler<T>& value) {
     // Crosses are up to twice the rank that is left of them: with more than this the whole tile is as soon looked at.
-    const Index most = std::min(tile.rows(), tile.cols()) / 3;
+    const CrossLimits limits{.crosses = std::min(tile.rows(), tile.cols()) / 3,
+                             .useless_rank = useless_rank(tile.shape)};
     const double accuracy = truncation(*tile.room);
     const auto elements = static_cast<double>(tile.rows()) * static_cast<double>(tile.cols());
     if (value.bound() * std::sqrt(elements) <= accuracy)
         return store(tile, Factors<T>{.rows = tile.rows(), .cols = tile.cols()});
-    if (const auto factors = cross_approximate(value, accuracy, most))
-        if (is_accurate(*factors, value, accuracy)) return store(tile, *factors);
+    const CrossApproximation<T> crosses = cross_approximate(value, accuracy, limits);
+    if (crosses.factors && is_accurate(*crosses.factors, value, accuracy)) return store(tile, *crosses.factors);
+    if (crosses.outlook == RankOutlook::useless) return store_whole(tile, value);
     Elements<T> all = room_for<T>(tile.rows(), tile.cols());
     value.columns(0, tile.cols(), all.data());
     return store(tile, block(all, tile.rows(), tile.cols()));

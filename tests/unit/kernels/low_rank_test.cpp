@@ -2,6 +2,7 @@
 
 #include "tesela/base/random.hpp"
 #include "tesela/kernels/covariance.hpp"
+#include "tesela/kernels/internal/low_rank_tiles.hpp"
 
 #include <gtest/gtest.h>
 
@@ -43,6 +44,24 @@ struct WholeBlock final : Sampler<T> {
 
     ElementIndex size;
     std::vector<T> elements;
+};
+
+/// Counts the elements that are asked for.
+template <class T>
+struct Counting final : Sampler<T> {
+    explicit Counting(const WholeBlock<T>& a) : block(a) {}
+    [[nodiscard]] Index rows() const override { return block.rows(); }
+    [[nodiscard]] Index cols() const override { return block.cols(); }
+    void row(Index i, T* out) const override {
+        asked += cols();
+        block.row(i, out);
+    }
+    void column(Index j, T* out) const override {
+        asked += rows();
+        block.column(j, out);
+    }
+    const WholeBlock<T>& block;
+    mutable Index asked = 0;
 };
 
 /// U·Vᵀ, element by element in double precision.
@@ -242,7 +261,7 @@ TYPED_TEST(LowRank, AccuracyZeroKeepsAllThatIsAboveRounding) {
         const auto compressed = compress<TypeParam>(dense.block(), 0);
         EXPECT_EQ(compressed.rank, rank);
         EXPECT_LE(distance(product(compressed), a), slack);
-        const auto crossed = cross_approximate<TypeParam>(dense, 0, 60);
+        const auto crossed = cross_approximate<TypeParam>(dense, 0, {60}).factors;
         ASSERT_TRUE(crossed);
         EXPECT_EQ(crossed->rank, rank);
         EXPECT_LE(distance(product(*crossed), a), slack);
@@ -277,11 +296,11 @@ TYPED_TEST(LowRank, ZeroBlocksHaveRankZero) {
     for (const ElementIndex size : ragged_sizes) {
         const WholeBlock<TypeParam> a(size.i, size.j);
         EXPECT_EQ(compress<TypeParam>(a.block(), 0).rank, 0);
-        EXPECT_EQ(cross_approximate<TypeParam>(a, 0, 0).value().rank, 0);
+        EXPECT_EQ(cross_approximate<TypeParam>(a, 0, {0}).factors.value().rank, 0);
     }
     const WholeBlock<TypeParam> empty(0, 5);
     EXPECT_EQ(compress<TypeParam>(empty.block(), 0).cols, 5);
-    EXPECT_EQ(cross_approximate<TypeParam>(empty, 0, 0).value().cols, 5);
+    EXPECT_EQ(cross_approximate<TypeParam>(empty, 0, {0}).factors.value().cols, 5);
 }
 
 TYPED_TEST(LowRank, CompressionOfCovariancesMeetsTheAccuracyWithNearlyTheSmallestRank) {
@@ -297,7 +316,7 @@ TYPED_TEST(LowRank, CrossApproximationOfCovariancesMeetsTheAccuracyWithNearlyThe
     for_covariance_blocks<TypeParam>(128, 120, [](const WholeBlock<TypeParam>& a, const std::vector<double>& values) {
         for (const double accuracy : accuracies) {
             SCOPED_TRACE(accuracy);
-            const auto f = cross_approximate<TypeParam>(a, accuracy, 120);
+            const auto f = cross_approximate<TypeParam>(a, accuracy, {120}).factors;
             ASSERT_TRUE(f);
             expect_good(*f, a, {values, accuracy});
         }
@@ -311,7 +330,7 @@ TYPED_TEST(LowRank, BlocksOfAnyShapeMeetTheAccuracy) {
                 for (const double accuracy : accuracies) {
                     SCOPED_TRACE(std::to_string(size.i) + "x" + std::to_string(size.j));
                     expect_good(compress<TypeParam>(a.block(), accuracy), a, {values, accuracy});
-                    const auto f = cross_approximate<TypeParam>(a, accuracy, 100);
+                    const auto f = cross_approximate<TypeParam>(a, accuracy, {100}).factors;
                     ASSERT_TRUE(f);
                     expect_good(*f, a, {values, accuracy});
                 }
@@ -334,11 +353,11 @@ TYPED_TEST(LowRank, BlocksOfFullRankAreKeptOrRefused) {
         const Index full = std::min(size.i, size.j);
         for (const double accuracy : {1.0, 1e-3}) {
             expect_good(compress<TypeParam>(a.block(), accuracy), a, {values, accuracy});
-            const auto f = cross_approximate<TypeParam>(a, accuracy, full);
+            const auto f = cross_approximate<TypeParam>(a, accuracy, {full}).factors;
             ASSERT_TRUE(f);
             expect_good(*f, a, {values, accuracy});
         }
-        EXPECT_FALSE(cross_approximate<TypeParam>(a, 1e-3, full - 1));
+        EXPECT_FALSE(cross_approximate<TypeParam>(a, 1e-3, {full - 1}).factors);
     }
 }
 
@@ -353,7 +372,7 @@ TYPED_TEST(LowRank, DecoupledPartsOfABlockAreFound) {
             const auto values = singular_values(n, n, a.elements);
             for (const double accuracy : {1e-2, 1e-5}) {
                 SCOPED_TRACE(std::to_string(parts) + " parts");
-                const auto f = cross_approximate<TypeParam>(a, accuracy, n);
+                const auto f = cross_approximate<TypeParam>(a, accuracy, {n}).factors;
                 ASSERT_TRUE(f);
                 expect_good(*f, a, {values, accuracy});
             }
@@ -377,34 +396,19 @@ TYPED_TEST(LowRank, ElementsThatBoundsPointAtAreFound) {
         ElementIndex spike;
     };
     for (Index at = 0; at < 200; at += 13)
-        EXPECT_EQ(cross_approximate<TypeParam>(Spike({at, 199 - at}), 1e-3, 5)->rank, 1);
+        EXPECT_EQ(cross_approximate<TypeParam>(Spike({at, 199 - at}), 1e-3, {5}).factors->rank, 1);
 }
 
 TYPED_TEST(LowRank, CrossApproximationAsksForFewRowsAndColumns) {
-    struct Counting final : Sampler<TypeParam> {
-        explicit Counting(const WholeBlock<TypeParam>& a) : block(a) {}
-        [[nodiscard]] Index rows() const override { return block.rows(); }
-        [[nodiscard]] Index cols() const override { return block.cols(); }
-        void row(Index i, TypeParam* out) const override {
-            ++asked;
-            block.row(i, out);
-        }
-        void column(Index j, TypeParam* out) const override {
-            ++asked;
-            block.column(j, out);
-        }
-        const WholeBlock<TypeParam>& block;
-        mutable Index asked = 0;
-    };
     const auto given = random_factors<TypeParam>({300, 300}, 10, 1);
     const auto a = product(given);
     const WholeBlock<TypeParam> dense(300, 300, [&](Index i, Index j) { return a[at(i, j, 300)]; });
-    const Counting counting(dense);
-    const auto first = cross_approximate<TypeParam>(counting, 1e-1, 20);
+    const Counting<TypeParam> counting(dense);
+    const auto first = cross_approximate<TypeParam>(counting, 1e-1, {20}).factors;
     ASSERT_TRUE(first);
     EXPECT_EQ(first->rank, 10);
-    EXPECT_LE(counting.asked, 2 * (10 + 2) + 32);
-    const auto second = cross_approximate<TypeParam>(counting, 1e-1, 20);
+    EXPECT_LE(counting.asked, (2 * (10 + 2) + 32) * 300);
+    const auto second = cross_approximate<TypeParam>(counting, 1e-1, {20}).factors;
     EXPECT_EQ(first->u, second.value().u);  // the same block, the same rows and columns
     EXPECT_EQ(first->v, second.value().v);
 }
@@ -415,11 +419,11 @@ TYPED_TEST(LowRank, WhatIsNotFiniteIsHandedBackOrRefused) {
             const WholeBlock<TypeParam> crossed(size.i, size.j, [&](Index i, Index j) {
                 return i == size.i / 2 || j == size.j - 1 ? bad : 1 / static_cast<double>(1 + i + j);
             });
-            EXPECT_FALSE(cross_approximate<TypeParam>(crossed, 1e-3, 100));
+            EXPECT_FALSE(cross_approximate<TypeParam>(crossed, 1e-3, {100}).factors);
             const WholeBlock<TypeParam> single(size.i, size.j, [&](Index i, Index j) {
                 return i == size.i - 1 && j == size.j - 1 ? bad : 1 / static_cast<double>(1 + i + j);
             });
-            (void)cross_approximate<TypeParam>(single, 1e-3, 100);  // may not see it, but ends
+            (void)cross_approximate<TypeParam>(single, 1e-3, {100});  // may not see it, but ends
             const auto f = compress<TypeParam>(single.block(), 1e-3);
             EXPECT_EQ(f.rank, std::min(size.i, size.j));
             EXPECT_FALSE(std::isfinite(product(f).back()));
@@ -428,6 +432,80 @@ TYPED_TEST(LowRank, WhatIsNotFiniteIsHandedBackOrRefused) {
             EXPECT_EQ(again.rank, f.rank);
             EXPECT_FALSE(std::isfinite(product(again).back()));
         }
+}
+
+/// Room for one tile.
+class OneTile final : public TileRoom {
+public:
+    OneTile(const TileShape& size, double accuracy) : TileRoom(accuracy), shape(size) {}
+    void* replace(Index rank, Index singles) noexcept override {
+        shape.rank = rank;
+        shape.singles = singles;
+        elements.resize(stored_bytes(shape, sizeof(double)) / sizeof(double) + 1);
+        return elements.data();
+    }
+    TileShape shape;
+    std::vector<double> elements;
+};
+
+constexpr Index tile = 200;
+constexpr TileShape square{tile, tile};
+
+// What crosses and the range finder take is not more than a few times the tile's elements, each used once.
+TEST(UselessRanks, AreFoundOutWithLessThanAllElementsMore) {
+    Index useless = 0;
+    for_covariance_blocks<double>(tile, tile, [&](const WholeBlock<double>& a, const std::vector<double>& values) {
+        for (const double accuracy : accuracies) {
+            // Those that are just useless may be followed for longer.
+            if (best_rank(values, 10 * accuracy) < useless_rank(square)) continue;
+            SCOPED_TRACE(accuracy);
+            ++useless;
+            const Counting<double> counting(a);
+            const auto crosses = cross_approximate<double>(counting, accuracy, {tile / 3, useless_rank(square)});
+            EXPECT_FALSE(crosses.factors);
+            EXPECT_EQ(crosses.outlook, RankOutlook::useless);
+            EXPECT_LE(counting.asked, tile * tile * 2 / 3);
+            OneTile room(square, accuracy);
+            const Counting<double> stored(a);
+            ASSERT_EQ(store<double>({nullptr, {tile, tile, 0}, tile, &room}, stored).failure, Failure::none);
+            EXPECT_EQ(room.shape.rank, dense_rank);
+            EXPECT_LE(stored.asked, tile * tile * 5 / 3);
+            room.elements.resize(a.elements.size());
+            EXPECT_EQ(room.elements, a.elements);
+        }
+    });
+    EXPECT_GE(useless, 6);
+}
+
+TEST(UselessRanks, AreNotSeenWhereTheyAreNot) {
+    double least = 0;
+    double stored = 0;
+    for_covariance_blocks<double>(tile, tile, [&](const WholeBlock<double>& a, const std::vector<double>& values) {
+        for (const double accuracy : accuracies) {
+            OneTile room(square, accuracy);
+            ASSERT_EQ(store<double>({nullptr, {tile, tile, 0}, tile, &room}, a).failure, Failure::none);
+            TileShape best = square;
+            if (const Index rank = best_rank(values, accuracy); rank < useless_rank(square)) best.rank = rank;
+            least += static_cast<double>(stored_bytes(best, sizeof(double)));
+            stored += static_cast<double>(stored_bytes(room.shape, sizeof(double)));
+        }
+    });
+    EXPECT_LE(stored, 1.02 * least);
+}
+
+TEST(UselessRanks, OfWholeBlocksAreRefused) {
+    for (const ElementIndex size : ragged_sizes) {
+        const WholeBlock<double> a(size.i, size.j, [](Index i, Index j) { return random(i, j); });
+        const Index full = std::min(size.i, size.j);
+        EXPECT_FALSE(compress<double>(a.block(), 1e-3, (full + 1) / 2));
+        const auto given = random_factors<double>(size, std::max<Index>(1, full / 4), 1);
+        const auto low = product(given);
+        const WholeBlock<double> b(size.i, size.j, [&](Index i, Index j) { return low[at(i, j, size.i)]; });
+        const auto f = compress<double>(b.block(), 1e-6, (full + 1) / 2 + 1);
+        ASSERT_TRUE(f) << size.i << "x" << size.j;
+        EXPECT_EQ(f->rank, given.rank);
+        EXPECT_LE(distance(product(*f), low), 1e-6);
+    }
 }
 
 }  // namespace
