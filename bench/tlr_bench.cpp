@@ -78,14 +78,23 @@ DenseRate dense_rate(StarpuEngine& engine, const TlrOptions& options) {
 
 double sum_of(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
-/// As options say it, and otherwise by sampled ranks.
-CompressedCut chosen_cut(const TlrOptions& options, const CovarianceMatrix& covariances, Index workers) {
+/// As options say it, and otherwise by sampled ranks, with the time that these took.
+struct ChosenCut {
+    CompressedCut cut;
+    double seconds = 0;
+};
+ChosenCut chosen_cut(const TlrOptions& options, const CovarianceMatrix& covariances, Index workers) {
     const CovarianceProblem& problem = options.problem;
     const bool automatic = cli::is_automatic_tile(options.run.tile);
     const CompressedCut given{.tile = automatic ? 0 : cli::parse_tile(options.run.tile), .band = problem.band};
-    if (given.tile > 0 && given.band > 0) return given;
-    const geo::RankSample ranks(covariances.covariance(), covariances.points(), problem.compression().accuracy);
-    return ranks.cheapest_cut(workers, given);
+    ChosenCut chosen{.cut = given};
+    if (given.tile > 0 && given.band > 0) return chosen;
+    chosen.seconds = seconds_of([&] {
+        const geo::RankSample ranks(covariances.covariance(), covariances.points(), problem.compression().accuracy,
+                                    geo::limits_for(problem.n, 1));
+        chosen.cut = ranks.cheapest_cut(workers, given);
+    });
+    return chosen;
 }
 
 /// Operations of recompression if updates of a tile were collected until their ranks add up to that of the tile, over
@@ -97,16 +106,16 @@ double recompression_if_collected(const RankMap& map, Index tile) {
     double collected = 0;
     for (Index i = 0; i < map.grid.rows; ++i)
         for (Index j = 0; j < i; ++j) {
-            const auto own = static_cast<double>(rank(i, j));
-            if (own < 0) continue;
+            const TileShape own{tile, tile, rank(i, j)};
+            if (own.rank == dense_rank) continue;
             double pending = 0;
             for (Index k = 0; k < j; ++k) {
                 const Index product = product_rank({tile, tile, rank(i, k)}, {tile, tile, rank(j, k)});
                 const double update = product == dense_rank ? nb : static_cast<double>(product);
-                each += low_rank_product_flops(nb, (own + update) / 2);
+                each += low_rank_addition_flops(update, own);
                 pending += update;
-                if (pending < own && k + 1 < j) continue;
-                collected += low_rank_product_flops(nb, (own + pending) / 2);
+                if (pending < static_cast<double>(own.rank) && k + 1 < j) continue;
+                collected += low_rank_addition_flops(pending, own);
                 pending = 0;
             }
         }
@@ -135,7 +144,7 @@ Json tlr_benchmark(StarpuEngine& engine, const TlrOptions& options) {
     CovarianceProblem problem = options.problem;
     const DenseRate rate = dense_rate(engine, options);
     const CovarianceMatrix covariances(problem);
-    const CompressedCut cut = engine.broadcast(chosen_cut(options, covariances, engine.total_workers()));
+    const auto [cut, sample_seconds] = engine.broadcast(chosen_cut(options, covariances, engine.total_workers()));
     problem.band = cut.band;
     const Index tile = cut.tile;
     Stream s(engine);
@@ -163,6 +172,7 @@ Json tlr_benchmark(StarpuEngine& engine, const TlrOptions& options) {
                 {"band", cut.band},
                 {"seconds", seconds},
                 {"compress_seconds", compress_seconds},
+                {"sample_seconds", sample_seconds},
                 {"gbytes", bytes / 1e9},
                 {"dense_seconds_estimated", dense_seconds},
                 {"dense_gbytes", dense_bytes / 1e9},

@@ -105,6 +105,8 @@ private:
             run_operation(s, Operation::cholesky, tiling_, owners(variant), variant.factor);
         }
         const Recording recording = recorder.take();
+        // One that is stored whole travels with its rank too.
+        constexpr double rank_alone = tile_bytes({.rank = 0}, 0);
         double bytes = 0;
         for (const Transfer& message : list_transfers(recording)) {
             const RecordedDatum& tile = recording.data[static_cast<std::size_t>(message.datum)];
@@ -116,7 +118,7 @@ private:
             TileShape shape = tile.shape;
             shape.rank = ranks.ranks[static_cast<std::size_t>(at.i * ranks.grid.cols + at.j)];
             shape.singles = ranks.singles[static_cast<std::size_t>(at.i * ranks.grid.cols + at.j)];
-            bytes += tile_bytes(sent_shape(shape, sent_rank(variant)), message.bytes + sizeof(double));
+            bytes += tile_bytes(sent_shape(shape, sent_rank(variant)), message.bytes + rank_alone);
         }
         return bytes;
     }

@@ -44,12 +44,14 @@ Json tlr_tile_benchmark(StarpuEngine& engine, const TlrTileOptions& options) {
     const CovarianceMatrix covariances(problem);
     std::optional<geo::RankSample> ranks;
     const double sampling = seconds_of([&] {
-        ranks.emplace(covariances.covariance(), covariances.points(), problem.accuracy * problem.theta.sigma2);
+        ranks.emplace(covariances.covariance(), covariances.points(), problem.accuracy * problem.theta.sigma2,
+                      geo::limits_for(problem.n, 1));
     });
     const RankAt rank = [&](Index tile, Index distance) { return ranks->rank(tile, distance); };
     const Index workers = engine.total_workers();
     const CompressedCut model = engine.broadcast(cheapest_compressed_cut(problem.n, workers, rank));
-    const Index equation = low_rank_tile_size(problem.n, workers, [&](Index tile) { return ranks->mean_rank(tile); });
+    const Index equation =
+        low_rank_tile_size(problem.n, engine.node_count(), [&](Index tile) { return ranks->mean_rank(tile); });
 
     std::vector<Candidate> candidates{{"sampled ranks", model}};
     candidates.push_back(
@@ -66,7 +68,7 @@ Json tlr_tile_benchmark(StarpuEngine& engine, const TlrTileOptions& options) {
         for (Candidate& candidate : candidates)
             candidate.seconds.add(factored_in(engine, covariances, problem, candidate.cut));
 
-    Json result{{"n", problem.n}, {"accuracy", problem.accuracy}, {"sampling_seconds", sampling}};
+    Json result{{"n", problem.n}, {"accuracy", problem.accuracy}, {"sample_seconds", sampling}};
     double best = std::numeric_limits<double>::infinity();
     for (const Candidate& candidate : candidates) {
         if (candidate.chosen_by == "search") best = std::min(best, candidate.seconds.seconds());

@@ -62,19 +62,32 @@ namespace {
 double slowness_of_recompression(double rank) { return 1 / (0.085 + 0.0006 * std::min(rank, 500.0)); }
 /// What a task costs besides, in operations of a product: some 20 microseconds.
 constexpr double per_task = 1.2e6;
+/// What a covariance costs, likewise: 6 nanoseconds of a core whose products run at 30 Gflop/s, measured on aarch64;
+/// and to compare it with U·Vᵀ, besides the product.
+constexpr double per_covariance = 175;
+constexpr double per_comparison = 20;
+
+/// A tile that does not compress is given up after crosses of about a quarter of its rows, each subtracted from all
+/// that follow by products with vectors, which wait for memory.
+double cost_of_giving_up(double nb) {
+    constexpr double crosses = 0.22;
+    constexpr double slowness_of_vectors = 8;
+    return crosses * nb * (2 * nb * per_covariance + 2 * nb * crosses * nb * slowness_of_vectors);
+}
 
 class CutCost {
 public:
     CutCost(Index n, const CompressedCut& cut, const RankAt& rank)
         : rows_(ceil_div(n, cut.tile)),
           tile_(cut.tile),
+          band_(cut.band),
           whole_rows_(static_cast<double>(n) / static_cast<double>(cut.tile)) {
         for (Index distance = 0; distance < rows_; ++distance) shapes_.push_back(shape(cut, distance, rank));
     }
     [[nodiscard]] double work() const {
-        double sum = count(0) * potrf();
+        double sum = count(0) * (generation(0) + potrf());
         for (Index distance = 1; distance < rows_; ++distance)
-            sum += count(distance) * (compression(distance) + trsm(distance) + syrk(distance));
+            sum += count(distance) * (generation(distance) + trsm(distance) + syrk(distance));
         // Tile (i, j) is updated with (i, k) and (j, k): at distances i - j, i - k and j - k.
         for (Index near = 1; near < rows_; ++near)
             for (Index updated = 1; near + updated < rows_; ++updated)
@@ -131,22 +144,34 @@ private:
         const Index product = its == dense_rank ? tile_ : its;
         return slowness_of_recompression(static_cast<double>(product + at(updated).rank));
     }
-    /// Crosses and their recompression, or all elements.
-    [[nodiscard]] double compression(Index distance) const {
+    [[nodiscard]] double generation(Index distance) const {
         const auto nb = static_cast<double>(tile_);
-        const auto rank = static_cast<double>(at(distance).rank);
-        constexpr double per_element = 25;
-        if (at(distance).rank == dense_rank) return per_task + per_element * nb * nb;
-        return per_task + low_rank_product_flops(nb, rank) * slowness_of_recompression(2 * rank) +
-               4 * per_element * nb * rank;
+        if (distance < band_) return per_task + per_covariance * nb * nb;
+        return per_task + compression_cost(at(distance));
     }
 
-    Index rows_, tile_;
+    Index rows_, tile_, band_;
     double whole_rows_;
     std::vector<TileShape> shapes_;
 };
 
 }  // namespace
+
+double compression_cost(const TileShape& tile) {
+    const auto elements = static_cast<double>(tile.rows) * static_cast<double>(tile.cols);
+    const auto nb = static_cast<double>(std::max(tile.rows, tile.cols));
+    if (tile.rank == dense_rank) return per_covariance * elements + cost_of_giving_up(nb);
+    // Crosses are about one and a half times the rank, and 16 rows and columns are looked at besides.
+    const auto rank = static_cast<double>(tile.rank);
+    const double crosses = 1.5 * rank;
+    return (per_covariance + per_comparison + 2 * rank) * elements + 2 * nb * (crosses + 16) * per_covariance +
+           low_rank_product_flops(nb, crosses / 2) * slowness_of_recompression(crosses);
+}
+
+double dense_cholesky_cost(Index n) {
+    const auto rows = static_cast<double>(n);
+    return rows * rows * rows / 3 + per_covariance * rows * rows / 2;
+}
 
 double compressed_cholesky_cost(Index n, const CompressedCut& cut, Index workers, const RankAt& rank) {
     const CutCost cost(n, cut, rank);

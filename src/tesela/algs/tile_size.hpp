@@ -2,6 +2,7 @@
 
 #include "tesela/base/index.hpp"
 #include "tesela/distribution/tiling.hpp"
+#include "tesela/kernels/tile.hpp"
 
 #include <functional>
 
@@ -32,9 +33,17 @@ struct CompressedCut {
     friend bool operator==(const CompressedCut&, const CompressedCut&) = default;
 };
 
-/// What a Cholesky factorisation of order n cut like that costs on so many workers: operations of kernels with the
-/// ranks that tiles have before it, where those that recompress count more since they run more slowly, divided among
-/// the workers, and what of the critical path the others wait for.
+/// What it costs to compute a tile of covariances and to compress it, in operations of a product that take as long: all
+/// its elements are computed and compared, and crosses besides. Its rank is what it came to; dense_rank: that it does
+/// not compress is found out early.
+[[nodiscard]] double compression_cost(const TileShape& tile);
+
+/// What generation and Cholesky factorisation of a matrix of order n with all its elements cost, likewise.
+[[nodiscard]] double dense_cholesky_cost(Index n);
+
+/// What generation and Cholesky factorisation of order n cut like that cost on so many workers: operations of kernels
+/// with the ranks that tiles have before it, where those that recompress count more since they run more slowly, divided
+/// among the workers, and what of the critical path the others wait for.
 [[nodiscard]] double compressed_cholesky_cost(Index n, const CompressedCut& cut, Index workers, const RankAt& rank);
 
 /// Bytes of its tiles on and below the diagonal, likewise.

@@ -170,6 +170,8 @@ void print_fit(const geo::FittedModel& fitted, const std::string& output) {
     if (result.scan_evaluations > 0) work += fmt::format(" and {} of a part of the points", result.scan_evaluations);
     fmt::print("{}: {} in {}; model in {}\n", geo::name(result.stop_reason), work, format_seconds(result.seconds),
                output);
+    if (fitted.configuration.contains("compression"))
+        fmt::print("{}\n", describe_compression(fitted.configuration.at("compression")));
 }
 
 /// The model file without the data, for --json.
@@ -193,6 +195,7 @@ struct FitCommand {
     double level = 0.95;
     std::vector<std::string> profile;
     bool dry_run = false;
+    std::string needs_slopes;  ///< an option that was given, with its value, and that slopes are needed for
 };
 
 // --- dry run ---------------------------------------------------------------------------------------------------------
@@ -239,7 +242,12 @@ void dry_run(const FitCommand& command, const geo::Model& model, Index n, Starpu
     const double rate = engine.min(product_rate(resolved.tile));  // of the slowest node
     const auto workers = static_cast<double>(engine.worker_count() * engine.node_count());
     const double seconds = cost.flops / (efficiency * rate * workers);
-    Json results{{"n", n}, {"tile", resolved.tile}, {"nodes", engine.node_count()}, {"workers", engine.worker_count()}};
+    Json results{{"n", n},
+                 {"method", resolved.compression ? "tlr" : "exact"},
+                 {"tile", resolved.tile},
+                 {"nodes", engine.node_count()},
+                 {"workers", engine.worker_count()}};
+    if (resolved.compression) results["band"] = resolved.compression->band;
     if (options.run.json) {
         results.update(Json{{"bytes_per_node", cost.bytes_per_node},
                             {"flops", cost.flops},
@@ -358,8 +366,19 @@ void report_fit(const FitCommand& options, const geo::FittedModel& fitted) {
         print_fit(fitted, output);
 }
 
-/// What a compressed matrix has no derivatives for is searched for by values alone, and has no standard errors.
+/// What a compressed matrix has no derivatives for is searched for by values alone, and has no standard errors; who
+/// asks for them gets an exact matrix or an error.
 FitCommand with_method(FitCommand options, const geo::FittedModel& fitted, Notes& notes) {
+    if (!options.needs_slopes.empty() && options.geo.method == Method::tlr)
+        throw Error("{} needs slopes, which compressed matrices do not have yet: leave it out, or give --method exact",
+                    options.needs_slopes);
+    if (!options.needs_slopes.empty() && options.geo.method == Method::automatic) {
+        options.geo.method = Method::exact;
+        notes.push_back(
+            fmt::format("--method auto: exact, since {} needs slopes, which compressed matrices do not have yet",
+                        options.needs_slopes));
+        return options;
+    }
     resolve_method(options.geo, fitted.observations, fitted.model, {}, notes);
     if (options.geo.method == Method::exact) return options;
     if (options.search.optimizer == geo::Optimizer::bobyqa && options.errors == ErrorsFrom::none) return options;
@@ -369,6 +388,15 @@ FitCommand with_method(FitCommand options, const geo::FittedModel& fitted, Notes
         "compressed matrices have no slopes yet: the search is by values alone (--optimizer bobyqa), "
         "without standard errors (--errors none)");
     return options;
+}
+
+/// The first option that was given and that needs slopes.
+std::string option_with_slopes(const CLI::App& command, const FitCommand& options) {
+    if (command.count("--optimizer") > 0 && options.search.optimizer != geo::Optimizer::bobyqa)
+        return fmt::format("--optimizer {}", name_in(geo::optimizer_names, options.search.optimizer));
+    if (command.count("--errors") > 0 && options.errors != ErrorsFrom::none)
+        return fmt::format("--errors {}", name_in(errors_from_names, options.errors));
+    return options.profile.empty() ? "" : "--profile";
 }
 
 int run_fit(const FitCommand& given) {
@@ -402,11 +430,10 @@ int run_fit(const FitCommand& given) {
     fitted.result = search(options, likelihood, plan.get());
     add_uncertainty(options, likelihood, fitted);
     fitted.configuration = configuration_json(options.geo, likelihood.options(), *engine);
+    if (options.geo.ranks) fitted.configuration["sample_seconds"] = options.geo.sample_seconds;
     if (likelihood.options().compression) {
         (void)geo::evaluate_well(likelihood, fitted.result.theta);
-        const Json compression = compression_json(likelihood);
-        fitted.configuration["compression"] = compression;
-        if (is_first(*engine) && !options.geo.run.quiet) fmt::print(stderr, "{}\n", describe_compression(compression));
+        fitted.configuration["compression"] = compression_json(likelihood);
     }
     if (is_first(*engine)) report_fit(options, fitted);
     return success;
@@ -457,7 +484,10 @@ void add_fit(CLI::App& app, int& exit_code) {
     add_run_options(*command, options->geo);
     add_plan_option(*command, options->geo, Plans::of_its_own_too);
     add_example(*command, "tesela fit data/meuse.csv --coords x,y --value log_zinc -o meuse.json");
-    command->callback([=, &exit_code] { exit_code = run_geo("tesela fit", [&] { return run_fit(*options); }); });
+    command->callback([=, &exit_code] {
+        options->needs_slopes = option_with_slopes(*command, *options);
+        exit_code = run_geo("tesela fit", [&] { return run_fit(*options); });
+    });
 }
 
 // --- loglik ----------------------------------------------------------------------------------------------------------
@@ -480,7 +510,7 @@ int run_loglik(GeoOptions options) {
     if (more) warn_if_ill_conditioned(likelihood, *engine);
     const Json compression = more ? compression_json(likelihood) : Json();
     const Json results{{"loglik", value.log_likelihood},
-                       {"method", likelihood.options().compression ? "tlr" : "exact"},
+                       {"method", method_name(likelihood)},
                        {"compression", compression},
                        {"theta", geo::theta_json(model.family, theta)},
                        {"trend", geo::trend_json(model.trend, value.trend)},
@@ -492,7 +522,8 @@ int run_loglik(GeoOptions options) {
                        {"overlap", geo::name(likelihood.options().overlap)},
                        {"nodes", engine->node_count()},
                        {"evaluations", 1},
-                       {"seconds", seconds}};
+                       {"seconds", seconds},
+                       {"sample_seconds", options.sample_seconds}};
     if (options.run.json || !is_first(*engine)) {
         print_results(*engine, results, options.run.json);
         return success;
@@ -654,7 +685,11 @@ int run_predict(PredictCommand options) {
     Json results{
         {"points", predictions.mean.size()}, {"seconds", seconds_since(start)}, {"output", options.geo.output}};
     if (!options.map.file.empty()) results["map"] = options.map.file;
-    if (!compression.is_null() && options.geo.run.json) results["compression"] = compression;
+    if (options.geo.run.json)
+        results.update(Json{{"method", method_name(likelihood)},
+                            {"tile", likelihood.options().tile},
+                            {"sample_seconds", options.geo.sample_seconds},
+                            {"compression", compression}});
     print_results(*engine, results, options.geo.run.json);
     return success;
 }

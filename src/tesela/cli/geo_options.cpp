@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <chrono>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -262,16 +263,18 @@ bool is_compressed(const GeoOptions& options) { return options.method == Method:
 
 double accuracy_of(const GeoOptions& options) { return options.accuracy.value_or(geo::TileAccuracy{}.accuracy); }
 
-/// Whether a compressed matrix pays, with the reason.
-bool compression_pays(const geo::RankSample& ranks, Index n, std::string& reason) {
+/// Whether a compressed matrix pays for so many evaluations, with the reason.
+bool compression_pays(const geo::RankSample& ranks, Index n, double evaluations, std::string& reason) {
     constexpr double clearly_less = 0.8;
     const CompressedCut cut = ranks.cheapest_cut(1);
-    const double cost = ranks.cost_over_dense(cut, 1);
+    const double sampling = ranks.work() / (evaluations * dense_cholesky_cost(n));
+    const double cost = ranks.cost_over_dense(cut, 1) + sampling;
     const bool pays = cost < clearly_less;
     reason = fmt::format(
-        "--method auto: {}, since by the ranks of some tiles a compressed factor of {} observations takes about {:.2g} "
-        "of the work of an exact one (tlr is taken below {:.1g}; sampling not counted)",
-        pays ? "tlr" : "exact", n, cost, clearly_less);
+        "--method auto: {}, since by the ranks of {} tiles generation, compression and factorisation of {} "
+        "observations "
+        "take about {:.2g} of the work of exact ones, {:.2g} of it to sample these (tlr is taken below {:.1g})",
+        pays ? "tlr" : "exact", ranks.sampled(), n, cost, sampling, clearly_less);
     return pays;
 }
 
@@ -310,11 +313,14 @@ void resolve_method(GeoOptions& options, const geo::Observations& observations, 
     if (options.method == Method::tlr && is_planned) throw Error(compressed_plan);
     // A single evaluation that is told all need not sample.
     if (options.method == Method::tlr && theta && options.band && !is_automatic_tile(options.run.tile)) return;
+    const auto start = std::chrono::steady_clock::now();
     const auto ranks =
         std::make_shared<geo::RankSample>(geo::sample_ranks(observations, model, accuracy_of(options), theta));
+    options.sample_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (options.method == Method::automatic) {
         std::string reason;
-        options.method = compression_pays(*ranks, n, reason) ? Method::tlr : Method::exact;
+        options.method =
+            compression_pays(*ranks, n, geo::expected_evaluations(theta), reason) ? Method::tlr : Method::exact;
         notes.push_back(std::move(reason));
     }
     if (options.method == Method::exact) return;
@@ -325,9 +331,10 @@ void resolve_method(GeoOptions& options, const geo::Observations& observations, 
 Json compression_json(geo::Likelihood& likelihood) {
     if (!likelihood.options().compression) return {};
     const geo::CompressionReport report = geo::report_compression(likelihood);
-    Json result{{"accuracy", report.asked},       {"reached", report.reached},
-                {"bytes", report.ranks.bytes},    {"dense_bytes", report.ranks.dense_bytes},
-                {"rank_mean", report.ranks.mean}, {"rank_max", report.ranks.largest}};
+    Json result{{"accuracy", report.asked},          {"reached", report.reached},
+                {"tile", likelihood.options().tile}, {"band", likelihood.options().compression->band},
+                {"bytes", report.ranks.bytes},       {"dense_bytes", report.ranks.dense_bytes},
+                {"rank_mean", report.ranks.mean},    {"rank_max", report.ranks.largest}};
     if (report.refined)
         result["refinement"] = {{"iterations", report.refined->iterations},
                                 {"residual", report.refined->residual},
@@ -338,19 +345,26 @@ Json compression_json(geo::Likelihood& likelihood) {
 std::string describe_compression(const Json& compression) {
     const auto number = [&](const char* key) { return compression.at(key).get<double>(); };
     const auto largest = compression.at("rank_max").get<Index>();
+    const auto band = compression.at("band").get<Index>();
     const std::string ranks = largest > 0
                                   ? fmt::format("ranks {:.1f} on average, {} at most", number("rank_mean"), largest)
                                   : "no tile has a rank above 0";
-    std::string text =
-        fmt::format("compressed: tiles to {} of sigma2, ||S - L*L'|| = {:.1e} of it; {} instead of {}; {}",
-                    number("accuracy") > 0 ? fmt::format("{:.0e}", number("accuracy")) : "rounding", number("reached"),
-                    format_bytes(number("bytes")), format_bytes(number("dense_bytes")), ranks);
+    std::string text = fmt::format(
+        "compressed: tiles of {}, {} of sigma2, {} whole; ||S - L*L'|| = {:.1e} of it; {} instead of {}; {}",
+        compression.at("tile").get<Index>(),
+        number("accuracy") > 0 ? fmt::format("to {:.0e}", number("accuracy")) : "to rounding",
+        band == 1 ? "the diagonal" : fmt::format("{} diagonals", band), number("reached"),
+        format_bytes(number("bytes")), format_bytes(number("dense_bytes")), ranks);
     if (!compression.contains("refinement")) return text;
     const Json& refined = compression.at("refinement");
     const auto iterations = refined.at("iterations").get<Index>();
     return fmt::format("{}\nrefined: residuals of solutions {} {:.1e} after {} iteration{}", text,
                        refined.at("converged").get<bool>() ? "are" : "did not become small enough and are",
                        refined.at("residual").get<double>(), iterations, iterations == 1 ? "" : "s");
+}
+
+std::string_view method_name(const geo::Likelihood& likelihood) {
+    return likelihood.options().compression ? "tlr" : "exact";
 }
 
 bool plans_by_itself(const GeoOptions& options) { return options.plan == "auto"; }
@@ -516,6 +530,7 @@ Json configuration_json(const GeoOptions& options, const geo::LikelihoodOptions&
             {"start", options.model.start},
             {"lower", options.model.lower},
             {"upper", options.model.upper},
+            {"method", resolved.compression ? "tlr" : "exact"},
             {"tile", resolved.tile},
             {"dist", options.run.distribution},
             {"overlap", geo::name(resolved.overlap)},

@@ -67,6 +67,7 @@ struct GeoOptions {
     bool single = false;               ///< columns of U and V, where the accuracy allows it
     /// Where the matrix is compressed and its tile or band are not given: what its ranks are like. See resolve_method.
     std::shared_ptr<const geo::RankSample> ranks{};
+    double sample_seconds = 0;  ///< what sampling ranks took
     std::string output;
 };
 
@@ -109,10 +110,13 @@ void add_method_options(CLI::App& command, GeoOptions& options);
 /// a fit. Throws Error where options contradict each other.
 void resolve_method(GeoOptions& options, const geo::Observations& observations, const geo::Model& model,
                     const std::optional<CovarianceParameters>& theta, std::vector<std::string>& notes);
-/// What compression came to after a good evaluation, as results; empty where there is none.
+/// What compression came to after a good evaluation, and how the matrix was cut for it, as results; empty where there
+/// is none.
 [[nodiscard]] Json compression_json(geo::Likelihood& likelihood);
 /// The same in a line.
 [[nodiscard]] std::string describe_compression(const Json& compression);
+/// The method that a likelihood is evaluated by: "exact" or "tlr".
+[[nodiscard]] std::string_view method_name(const geo::Likelihood& likelihood);
 /// Whether --plan auto was asked for.
 [[nodiscard]] bool plans_by_itself(const GeoOptions& options);
 /// The plan that this asks for, for n observations; none otherwise. Every node calls it; the first says what was

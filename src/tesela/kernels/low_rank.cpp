@@ -5,6 +5,7 @@
 #include "tesela/kernels/internal/singular_values.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -21,11 +22,18 @@ using lapack::SingularValues;
 
 std::size_t count(Index m, Index n = 1) { return static_cast<std::size_t>(m) * static_cast<std::size_t>(n); }
 
+/// By four sums at a time, which do not wait for each other.
 template <class T>
 double sum_of_squares(const T* x, Index n) {
-    double sum = 0;
-    for (Index i = 0; i < n; ++i) sum += static_cast<double>(x[i]) * static_cast<double>(x[i]);
-    return sum;
+    std::array<double, 4> sums{};
+    const auto add = [&](std::size_t to, Index i) {
+        sums[to] += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+    };
+    Index i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (std::size_t k = 0; k < sums.size(); ++k) add(k, i + static_cast<Index>(k));
+    for (; i < n; ++i) add(0, i);
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
 /// Errors below this are rounding: QR, singular values and products leave 1 to 14 times eps·norm of blocks up to

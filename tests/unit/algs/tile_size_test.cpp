@@ -81,6 +81,19 @@ TEST(CompressedCut, CostsTheDenseFactorisationWhereAllIsStoredWhole) {
     EXPECT_NEAR(compressed_cholesky_cost(4000, whole, 2, plane) / one, 0.5, 0.05);
 }
 
+TEST(CompressedCut, CountsAllElementsOfATileThatIsCompressed) {
+    // Those of a tile of rank 0 are computed and compared too; one that does not compress costs a few times as much.
+    const double generated = 2 * dense_cholesky_cost(1000) - 2 * 1e9 / 3;
+    EXPECT_GT(compression_cost({1000, 1000, 0}), generated);
+    EXPECT_LT(compression_cost({1000, 1000, 0}), 1.5 * generated);
+    EXPECT_GT(compression_cost({1000, 1000, 50}), compression_cost({1000, 1000, 10}));
+    EXPECT_GT(compression_cost({500, 500}), 1.5 * 0.25 * generated);
+    EXPECT_LT(compression_cost({500, 500}), 4 * 0.25 * generated);
+    // A band that holds what does not compress spares that.
+    const auto full = [](Index tile, Index) { return static_cast<double>(tile); };
+    EXPECT_LT(compressed_cholesky_cost(4000, {400, 10}, 1, full), compressed_cholesky_cost(4000, {400, 1}, 1, full));
+}
+
 TEST(CompressedCut, StoresWholeWhatHasHighRanksAndNothingMore) {
     const auto steep = [](Index tile, Index distance) { return distance < 3 ? 0.45 * static_cast<double>(tile) : 2.0; };
     EXPECT_EQ(cheapest_compressed_cut(10'000, 2, steep, {500, 0}).band, 3);

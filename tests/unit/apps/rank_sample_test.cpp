@@ -3,6 +3,7 @@
 #include "tesela/algs/ranks.hpp"
 #include "tesela/apps/geo/likelihood.hpp"
 #include "tesela/apps/geo/sample.hpp"
+#include "tesela/apps/geo/tile_accuracy.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/flow/inline_engine.hpp"
 
@@ -35,7 +36,10 @@ double rank_of_all(const RankMap& map, Index distance) {
 
 TEST(RankSample, TellsTheRanksOfAFactor) {
     const Observations points = some_points(3000);
-    const RankSample sample = sample_ranks(points, model, accuracy, theta);
+    const RankSample some = sample_ranks(points, model, accuracy, theta);  // in a tenth of an evaluation
+    const PointSet set(model.metric, in_hilbert_order(points, model.metric).coordinates);
+    const RankSample sample(Covariance(model.family, theta, model.metric, set.diameter_bound()), set,
+                            accuracy * theta.sigma2);
     InlineEngine engine;
     Stream s(engine);
     for (const Index tile : {150, 300}) {
@@ -46,6 +50,8 @@ TEST(RankSample, TellsTheRanksOfAFactor) {
             const double ratio = sample.rank(tile, distance) / rank_of_all(map, distance);
             EXPECT_GT(ratio, 0.7) << tile << " " << distance;
             EXPECT_LT(ratio, 1.5) << tile << " " << distance;
+            EXPECT_GT(some.rank(tile, distance) / rank_of_all(map, distance), 0.5) << tile << " " << distance;
+            EXPECT_LT(some.rank(tile, distance) / rank_of_all(map, distance), 2) << tile << " " << distance;
         }
     }
 }
@@ -65,6 +71,23 @@ TEST(RankSample, IsTheSameWheneverItIsTaken) {
     const RankSample one = sample_ranks(some_points(500), model, accuracy, theta);
     const RankSample other = sample_ranks(some_points(500), model, accuracy, theta);
     for (const Index tile : {20, 77, 250}) EXPECT_EQ(one.rank(tile, 1), other.rank(tile, 1));
+}
+
+TEST(RankSample, EndsWhenItTakesTooMuchOfAnEvaluation) {
+    // In space hardly anything compresses.
+    Observations points = some_points(4000);
+    points.coordinates.push_back(random_points(4000, 12)[0]);
+    const RankSample once = sample_ranks(points, model, 1e-8, theta);
+    const RankSample fit = sample_ranks(points, model, 1e-8, {});
+    EXPECT_LT(once.sampled(), fit.sampled());
+    EXPECT_LT(once.work(), 0.25 * dense_cholesky_cost(4000));
+    EXPECT_GE(once.sampled(), 5);
+    const PointSet set(model.metric, in_hilbert_order(points, model.metric).coordinates);
+    const Covariance covariance(model.family, theta, model.metric, set.diameter_bound());
+    const RankSample least(covariance, set, 1e-8, {.work = 0});
+    const RankSample all(covariance, set, 1e-8);
+    EXPECT_LT(least.sampled(), all.sampled());
+    EXPECT_NEAR(least.rank(200, 1) / all.rank(200, 1), 1, 0.3);
 }
 
 TEST(RankSample, NeedsNoParameters) {

@@ -1,5 +1,6 @@
 #include "tesela/apps/geo/rank_sample.hpp"
 
+#include "tesela/apps/geo/fit.hpp"
 #include "tesela/apps/geo/tile_accuracy.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/kernels/covariance_kernel.hpp"
@@ -30,26 +31,6 @@ public:
     std::vector<double> elements;
 };
 
-std::vector<double> sample(const Covariance& covariance, const PointSet& points, double accuracy, Index tile,
-                           Index samples) {
-    std::vector<double> ranks;
-    for (Index distance = 1; (distance + 1) * tile <= points.size(); distance *= 2) {
-        const Index last = points.size() - (distance + 1) * tile;  // where the column's points may begin
-        double squares = 0;
-        for (Index k = 0; k < samples; ++k) {
-            // Multiples of the golden ratio lie evenly without a period that a curve could have too.
-            const double place = std::fmod(static_cast<double>(k + distance) * std::numbers::phi, 1.0);
-            const auto j = static_cast<Index>(place * static_cast<double>(last));
-            const Index found = tile_rank(covariance, points, accuracy, {j + distance * tile, j}, tile);
-            const auto rank = static_cast<double>(found == dense_rank ? tile : found);
-            squares += rank * rank / static_cast<double>(samples);
-        }
-        const double rank = std::sqrt(squares);
-        ranks.push_back(ranks.empty() ? rank : std::min(ranks.back(), rank));  // chance apart, they fall
-    }
-    return ranks;
-}
-
 double power_between(double x, double x0, double y0, double x1, double y1) {
     // Ranks may be 0, which has no logarithm; they do not fall as tiles grow, nor grow faster than these.
     const double slope = std::clamp(std::log((y1 + 1) / (y0 + 1)) / std::log(x1 / x0), 0.0, 1.0);
@@ -57,6 +38,11 @@ double power_between(double x, double x0, double y0, double x1, double y1) {
 }
 
 }  // namespace
+
+SamplingLimits limits_for(Index n, double evaluations) {
+    constexpr double share = 0.1;
+    return {.work = share * evaluations * dense_cholesky_cost(n)};
+}
 
 Index tile_rank(const Covariance& covariance, const PointSet& points, double accuracy, ElementIndex first, Index size) {
     PassingRoom room(accuracy);
@@ -69,7 +55,9 @@ Index tile_rank(const Covariance& covariance, const PointSet& points, double acc
     return room.shape.rank;
 }
 
-RankSample::RankSample(const Covariance& covariance, const PointSet& points, double accuracy) : points_(points.size()) {
+RankSample::RankSample(const Covariance& covariance, const PointSet& points, double accuracy,
+                       const SamplingLimits& limits)
+    : points_(points.size()) {
     if (points_ < 2) throw Error("ranks are sampled from at least two points; there are {}", points_);
     // About the size that will be chosen, and to both sides of it.
     struct Plan {
@@ -80,7 +68,42 @@ RankSample::RankSample(const Covariance& covariance, const PointSet& points, dou
         const auto wanted = static_cast<Index>(plan.size * std::sqrt(static_cast<double>(points_)));
         const Index tile = std::clamp<Index>(wanted, 1, points_ / 2);
         if (!sizes_.empty() && sizes_.back().tile == tile) continue;
-        sizes_.push_back({.tile = tile, .ranks = sample(covariance, points, accuracy, tile, plan.samples)});
+        OfSize& size = sizes_.emplace_back();
+        size.tile = tile;
+        size.samples = plan.samples;
+        for (Index distance = 1; (distance + 1) * tile <= points_; distance *= 2) size.ranks.push_back(0);
+    }
+    const Index most = std::ranges::max(sizes_, {}, &OfSize::samples).samples;
+    for (Index round = 0; round < most && (round == 0 || work_ < limits.work); ++round)
+        for (std::size_t k = 0; k < sizes_.size(); ++k) {
+            // The largest takes several times as long as all others.
+            if (round == 0 && k == 2 && work_ > limits.work / 5) {
+                sizes_.resize(k);
+                break;
+            }
+            if (round < sizes_[k].samples) sample(covariance, points, accuracy, round, sizes_[k]);
+        }
+    for (OfSize& size : sizes_)  // chance apart, they fall
+        for (std::size_t k = 1; k < size.ranks.size(); ++k) size.ranks[k] = std::min(size.ranks[k], size.ranks[k - 1]);
+}
+
+void RankSample::sample(const Covariance& covariance, const PointSet& points, double accuracy, Index round,
+                        OfSize& size) {
+    Index distance = 1;
+    for (double& mean : size.ranks) {
+        const Index last = points_ - (distance + 1) * size.tile;  // where the column's points may begin
+        // Multiples of the golden ratio lie evenly without a period that a curve could have too.
+        const double place = std::fmod(static_cast<double>(round + distance) * std::numbers::phi, 1.0);
+        const auto j = static_cast<Index>(place * static_cast<double>(last));
+        const TileShape tile{
+            size.tile, size.tile,
+            tile_rank(covariance, points, accuracy, {.i = j + distance * size.tile, .j = j}, size.tile)};
+        const auto rank = static_cast<double>(tile.rank == dense_rank ? size.tile : tile.rank);
+        // The root of the mean square so far.
+        mean = std::sqrt((mean * mean * static_cast<double>(round) + rank * rank) / static_cast<double>(round + 1));
+        work_ += compression_cost(tile);
+        ++sampled_;
+        distance *= 2;
     }
 }
 
@@ -119,13 +142,17 @@ CompressedCut RankSample::cheapest_cut(Index workers, const CompressedCut& given
 }
 
 double RankSample::cost_over_dense(const CompressedCut& cut, Index workers) const {
-    const auto n = static_cast<double>(points_);
-    return compressed_cholesky_cost(points_, cut, workers, ranks()) * static_cast<double>(workers) / (n * n * n / 3);
+    return compressed_cholesky_cost(points_, cut, workers, ranks()) * static_cast<double>(workers) /
+           dense_cholesky_cost(points_);
 }
 
 double RankSample::bytes_over_dense(const CompressedCut& cut) const {
     const auto n = static_cast<double>(points_);
     return compressed_bytes(points_, cut, ranks()) / (4 * n * n);
+}
+
+double expected_evaluations(const std::optional<CovarianceParameters>& theta) {
+    return theta ? 1 : static_cast<double>(usual_evaluations);
 }
 
 RankSample sample_ranks(const Observations& observations, const Model& model, double accuracy,
@@ -135,7 +162,8 @@ RankSample sample_ranks(const Observations& observations, const Model& model, do
     const double diameter = points.diameter_bound();
     const CovarianceParameters guess{.sigma2 = 1, .range = diameter / 10, .smoothness = 0.5};
     const CovarianceParameters& used = theta ? *theta : guess;
-    return {Covariance(model.family, used, model.metric, diameter), points, accuracy * used.sigma2};
+    return {Covariance(model.family, used, model.metric, diameter), points, accuracy * used.sigma2,
+            limits_for(points.size(), expected_evaluations(theta))};
 }
 
 }  // namespace tesela::geo
