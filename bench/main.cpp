@@ -27,6 +27,7 @@
 #include "tables_bench.hpp"
 #include "tlr_bench.hpp"
 #include "tlr_distributions_bench.hpp"
+#include "tlr_fit_bench.hpp"
 #include "tlr_ranks_bench.hpp"
 #include "tlr_switches_bench.hpp"
 #include "tlr_tile_bench.hpp"
@@ -867,6 +868,29 @@ void add_tlr_tile(CLI::App& app, int& exit_code) {
     });
 }
 
+void add_tlr_fit(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<bench::TlrFitOptions>();
+    auto* command = app.add_subcommand(
+        "tlr-fit",
+        "Fits to a sampled field with the exact matrix and with the compressed one; exit code 1 if the exact "
+        "log-likelihood at the second optimum is more than 1e-4 below the first, or a parameter differs by more than "
+        "1 %");
+    cli::at_least(command->add_option("--n", options->n, "Observations"), Index{10})->capture_default_str();
+    cli::at_least(command->add_option("--seed", options->seed, "Of the points and of the field"), std::uint64_t{0})
+        ->capture_default_str();
+    cli::add_choice(*command, "--family", options->family, covariance_family_names, "Covariance");
+    cli::at_least(command->add_option("--accuracy", options->accuracy, "Of a tile, relative to sigma2"), 0.0)
+        ->capture_default_str();
+    cli::add_engine_options(*command, options->run);
+    cli::add_json_option(*command, options->run);
+    command->callback([=, &exit_code] {
+        exit_code = cli::run_guarded("tesela bench tlr-fit", [&] {
+            const auto engine = cli::start_engine(options->run);
+            return print_checked(*engine, bench::tlr_fit_benchmark(*engine, *options), options->run.json);
+        });
+    });
+}
+
 void print_rank_rows(const nlohmann::ordered_json& result) {
     fmt::print("{:<13}{:>8}{:>7}{:>24}{:>24}{:>11}{:>10}\n", "case", "n", "tile", "as generated: mean, max",
                "as factored: mean, max", "of dense", "seconds");
@@ -1210,6 +1234,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): options
     add_unequal(app, exit_code);
     add_tlr(app, exit_code);
     add_tlr_tile(app, exit_code);
+    add_tlr_fit(app, exit_code);
     add_tlr_switches(app, exit_code);
     add_tlr_ranks(app, exit_code);
     add_tlr_distributions(app, exit_code);

@@ -62,6 +62,7 @@ expect 0 "compressed loglik" "$tesela" loglik "${meuse[@]}" "${at[@]}" --method 
 json "compressed loglik" "abs(d['loglik'] + 110.3180188026) < 1e-6 * 110 and d['method'] == 'tlr'"
 json "compressed loglik" "d['compression']['accuracy'] == 1e-9 and d['compression']['reached'] < 1e-7 and d['compression']['bytes'] < d['compression']['dense_bytes']"
 expect 0 "compressed loglik on three nodes" "${mpirun[@]}" -n 3 "$tesela" loglik "${meuse[@]}" "${at[@]}" --method tlr --json
+json "compressed loglik on three nodes" "d['compression']['tile'] == d['tile'] == 16 and d['compression']['band'] >= 1 and d['sample_seconds'] > 0"
 json "compressed loglik on three nodes" "abs(d['loglik'] + 110.3180188026) < 1e-6 * 110"
 expect 0 "few observations are not compressed" "$tesela" loglik "${meuse[@]}" "${at[@]}" --method auto --json
 json "few observations are not compressed" "d['method'] == 'exact' and d['compression'] is None"
@@ -71,13 +72,20 @@ holds "compressed fit" err "compressed matrices have no slopes yet"
 check "compressed fit says what it reached" python3 -c "
 import json
 assert 0 < json.load(open('tlr.json'))['configuration']['compression']['reached'] < 1e-7"
+check "compressed fit says how the matrix was cut" python3 -c "
+import json
+c = json.load(open('tlr.json'))['configuration']
+assert c['method'] == 'tlr' and c['tile'] == 16 and c['sample_seconds'] > 0
+assert c['compression']['tile'] == 16 and c['compression']['band'] >= 1"
 expect 0 "compressed predictions" "$tesela" predict model.json "$data/meuse_grid.csv" -o tlr.csv --tile 30 --method tlr
+holds "compressed predictions" out "compressed: tiles of 30, to 1e-09 of sigma2"
 check "compressed predictions" python3 -c "
 a, b = ([list(map(float, line.split(','))) for line in open(f).readlines()[1:]] for f in ('predictions.csv', 'tlr.csv'))
 assert len(a) == len(b) and all(abs(x - y) < 1e-6 * (1 + abs(x)) for r, s in zip(a, b) for x, y in zip(r, s))"
 expect 0 "a refined loglik" "$tesela" loglik "${meuse[@]}" "${at[@]}" --method tlr --accuracy 1e-3 --refine 1e-10 --single --json
 json "a refined loglik" "d['compression']['refinement']['converged'] and d['compression']['refinement']['residual'] <= 1e-10"
 expect 0 "a checkpoint" "$tesela" fit "${meuse[@]}" --fix smoothness=0.5 --tile 16 --band 1 --method tlr --accuracy 1e-9 --max-evaluations 5 --checkpoint tlr.log -o ck.json
+holds "a checkpoint" out "compressed: tiles of 16, to 1e-09 of sigma2, the diagonal whole"
 expect 2 "a checkpoint of another accuracy" "$tesela" fit "${meuse[@]}" --fix smoothness=0.5 --tile 16 --band 1 --method tlr --accuracy 1e-2 --max-evaluations 5 --checkpoint tlr.log -o ck.json
 holds "a checkpoint of another accuracy" err "the checkpoint of another fit"
 expect 0 "what a compressed fit would take" "$tesela" fit "${meuse[@]}" --tile 16 --method tlr --dry-run --json
@@ -87,6 +95,13 @@ expect 2 "a band of exact matrices" "$tesela" loglik "${meuse[@]}" "${at[@]}" --
 expect 2 "accuracy of exact matrices" "$tesela" loglik "${meuse[@]}" "${at[@]}" --accuracy 1e-3
 holds "accuracy of exact matrices" err "give --method tlr"
 expect 2 "a negative accuracy" "$tesela" loglik "${meuse[@]}" "${at[@]}" --method tlr --accuracy -1
+for slopes in "--optimizer lbfgs" "--errors observed" "--profile all"; do
+    expect 2 "$slopes of a compressed matrix" "$tesela" fit "${meuse[@]}" --method tlr $slopes -o bad.json
+    holds "$slopes of a compressed matrix" err "needs slopes, which compressed matrices do not have yet"
+done
+expect 0 "method auto with slopes" "$tesela" fit "${meuse[@]}" --method auto --errors observed --dry-run --json
+json "method auto with slopes" "d['method'] == 'exact'"
+holds "method auto with slopes" err "exact, since --errors observed needs slopes"
 expect 2 "a plan of a compressed matrix" "$tesela" fit "${meuse[@]}" --method tlr --plan auto -o bad.json
 holds "a plan of a compressed matrix" err "--plan auto is for exact matrices: give a file of tesela plan --ranks"
 

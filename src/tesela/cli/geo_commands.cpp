@@ -677,11 +677,13 @@ int run_predict(PredictCommand options) {
     warn_if_ill_conditioned(likelihood, *engine, options.geo.model.theta.empty() ? when_fitting : "");
     note_other_coefficients(fitted, predictions.trend, options.model, *engine);
     const Json compression = options.geo.run.trace.empty() ? compression_json(likelihood) : Json();
-    if (!compression.is_null() && is_first(*engine) && !options.geo.run.quiet)
-        fmt::print(stderr, "{}\n", describe_compression(compression));
     if (!is_first(*engine)) return success;
     report_predictions(options, fitted, places, predictions);
-    if (options.geo.output == "-") return success;
+    if (options.geo.output == "-") {  // which is where predictions went
+        if (!compression.is_null() && !options.geo.run.quiet)
+            fmt::print(stderr, "{}\n", describe_compression(compression));
+        return success;
+    }
     Json results{
         {"points", predictions.mean.size()}, {"seconds", seconds_since(start)}, {"output", options.geo.output}};
     if (!options.map.file.empty()) results["map"] = options.map.file;
@@ -691,6 +693,7 @@ int run_predict(PredictCommand options) {
                             {"sample_seconds", options.geo.sample_seconds},
                             {"compression", compression}});
     print_results(*engine, results, options.geo.run.json);
+    if (!compression.is_null() && !options.geo.run.json) fmt::print("{}\n", describe_compression(compression));
     return success;
 }
 
