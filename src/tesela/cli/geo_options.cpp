@@ -12,6 +12,7 @@
 #include "tesela/cli/plan_use.hpp"
 #include "tesela/distribution/families.hpp"
 #include "tesela/io/output_file.hpp"
+#include "tesela/kernels/dense.hpp"
 #include "tesela/steering/running_plan.hpp"
 
 #include <fmt/format.h>
@@ -313,6 +314,8 @@ void resolve_method(GeoOptions& options, const geo::Observations& observations, 
     if (options.method == Method::tlr && is_planned) throw Error(compressed_plan);
     // A single evaluation that is told all need not sample.
     if (options.method == Method::tlr && theta && options.band && !is_automatic_tile(options.run.tile)) return;
+    // As engines do: blocks are small, and threads of BLAS would wait for each other.
+    set_blas_threads(1);
     const auto start = std::chrono::steady_clock::now();
     const auto ranks =
         std::make_shared<geo::RankSample>(geo::sample_ranks(observations, model, accuracy_of(options), theta));
