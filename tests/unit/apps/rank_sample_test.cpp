@@ -75,12 +75,12 @@ TEST(RankSample, IsTheSameWheneverItIsTaken) {
 
 TEST(RankSample, EndsWhenItTakesTooMuchOfAnEvaluation) {
     // In space hardly anything compresses.
-    Observations points = some_points(4000);
-    points.coordinates.push_back(random_points(4000, 12)[0]);
+    Observations points = some_points(3000);
+    points.coordinates.push_back(random_points(3000, 12)[0]);
     const RankSample once = sample_ranks(points, model, 1e-8, theta);
     const RankSample fit = sample_ranks(points, model, 1e-8, {});
     EXPECT_LT(once.sampled(), fit.sampled());
-    EXPECT_LT(once.work(), 0.25 * dense_cholesky_cost(4000));
+    EXPECT_LT(once.work(), 0.25 * dense_cholesky_cost(3000));
     EXPECT_GE(once.sampled(), 5);
     const PointSet set(model.metric, in_hilbert_order(points, model.metric).coordinates);
     const Covariance covariance(model.family, theta, model.metric, set.diameter_bound());
