@@ -393,7 +393,7 @@ public:
 
 private:
     /// Looked at from a quarter of the useless rank on, now and then, so that chance has few occasions; but where terms
-    /// hardly shrink, as those of blocks with a rank in the strict sense, from half of it on. Terms are within a few
+    /// hardly shrink, as those of blocks with a rank in the strict sense, beyond half of it. Terms are within a few
     /// times of the singular values.
     [[nodiscard]] bool will_be_useless(double accuracy, Index useless_rank) const {
         constexpr Index least = 16;
@@ -404,7 +404,7 @@ private:
         if (useless_rank >= full || rank() < first) return false;
         if ((rank() - first) % std::max<Index>(1, useless_rank / 16) != 0) return false;
         const Decay::Line line = decay_.line();
-        if (-line.slope * line.length < clear_fall && 2 * rank() < useless_rank) return false;
+        if (-line.slope * line.length < clear_fall && 2 * rank() <= useless_rank) return false;
         const double allowed = clearly_more * std::max(accuracy, rounding_error());
         return allowed > 0 && least_tail(line, useless_rank, full) > std::log(allowed);
     }

@@ -493,6 +493,18 @@ TEST(UselessRanks, AreNotSeenWhereTheyAreNot) {
     EXPECT_LE(stored, 1.02 * least);
 }
 
+// Singular values that do not fall at all until they are 0, as of paper 001's matrices: up to a quarter of the rows.
+TEST(UselessRanks, AreNotSeenInBlocksOfAQuarterOfTheFullRank) {
+    for (const Index nb : {64, 100, 128, 160, 200, 256})
+        for (const Index rank : {nb / 16, nb / 8, nb / 6, nb / 5, nb / 4 - 1, nb / 4}) {
+            const auto low = product(random_factors<double>({nb, nb}, rank, 1));
+            const WholeBlock<double> a(nb, nb, [&](Index i, Index j) { return low[at(i, j, nb)]; });
+            OneTile room({nb, nb}, 1e-6);
+            ASSERT_EQ(store<double>({nullptr, {nb, nb, 0}, nb, &room}, a).failure, Failure::none);
+            EXPECT_EQ(room.shape.rank, rank) << "of " << nb;
+        }
+}
+
 TEST(UselessRanks, OfWholeBlocksAreRefused) {
     for (const ElementIndex size : ragged_sizes) {
         const WholeBlock<double> a(size.i, size.j, [](Index i, Index j) { return random(i, j); });
