@@ -224,7 +224,7 @@ bad_simulation "lookahead of a product" "are for cholesky; the operation is gemm
 bad_simulation "parts of LU's diagonal" "are for cholesky; the operation is lu" lu --platform p.json --tiles 4 --diagonal-tile 100
 bad_simulation "a lookahead that is none" "--lookahead" cholesky --platform p.json --tiles 4 --lookahead -1
 bad_simulation "ranks of messages where tiles have none" "give --density or --ranks" cholesky --platform p.json --tiles 4 --sent-rank 9
-bad_simulation "messages of more columns than a tile" "at most the tile size, 960; it is 961" cholesky --platform p.json --tiles 4 --density synthetic:8 --sent-rank 961
+bad_simulation "messages of more columns than a tile" "at most 480, with which messages are as long as a whole tile of 960; it is 481" cholesky --platform p.json --tiles 4 --density synthetic:8 --sent-rank 481
 bad_simulation "messages of fewer columns than none" "--sent-rank" cholesky --platform p.json --tiles 4 --density synthetic:8 --sent-rank -1
 bad_simulation "overlap without phases" "--overlap is for geo and mds" cholesky --platform p.json --tiles 4 --overlap sync
 bad_simulation "a step of the other" "\"solve\" is not a --overlap; there are sync, async, allocation" mds "${lille[@]}" --overlap solve

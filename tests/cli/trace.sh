@@ -61,6 +61,20 @@ expect 0 "ranks for people" "$tesela" trace ranks ranks.trace --matrix Sigma
 holds "ranks for people" out "8 x 8 tiles of 200, on and below the diagonal"
 refused "ranks of another matrix" 'no ranks of a matrix "B"; it has those of Sigma' "$tesela" trace ranks ranks.trace --matrix B
 refused "ranks of a trace of before" "does not say how large the tiles of A are" "$tesela" trace ranks "$corpus/all_kinds"
+# A trace that does not have all tiles is not taken for one of tiles that are stored whole.
+expect 0 "a traced evaluation on two nodes" "${mpirun[@]}" -n 2 "$tesela" "${compressed[@]}" --workers 1 --trace two.trace
+expect 0 "ranks of two nodes" "$tesela" trace ranks two.trace --json
+json "ranks of two nodes" "d['initial']['tiles'] == 36"
+other=$(ls two.trace?*)
+mv "$other" away
+for command in "trace ranks two.trace" "simulate geo --platform sdumont-gsl --nodes 2sdc --tiles 8 --ranks two.trace" "plan geo --platform sdumont-gsl --nodes 2sdc --tiles 8 --ranks two.trace --budget 1 -o plan.json" "dist make bce --tiles 8 --count 2 --ranks two.trace -o owners.json"; do
+    # shellcheck disable=SC2086 # words
+    expect 2 "tiles that a trace does not have: $command" "$tesela" $command
+    check "tiles that a trace does not have are counted: $command" grep -qE "[0-9]+ of the 36 tiles of Sigma are not in two.trace. $other: the trace of node 1 is missing" err
+done
+head -c $(($(stat -c %s away) / 2)) away >"$other"
+expect 2 "a trace that was cut short" "$tesela" trace ranks two.trace
+check "a trace that was cut short is named" grep -qE "of the 36 tiles of Sigma are not in two.trace. $other: the run did not end properly" err
 expect 0 "an exact evaluation" "$tesela" loglik field.csv --coords x,y --value z --family exponential --theta sigma2=1,range=0.1,nugget=0.1 --trace exact.trace
 refused "ranks of dense tiles" "exact.trace has no ranks" "$tesela" trace ranks exact.trace
 

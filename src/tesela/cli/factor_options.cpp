@@ -1,6 +1,8 @@
 #include "tesela/cli/factor_options.hpp"
 
+#include "tesela/base/error.hpp"
 #include "tesela/cli/number_option.hpp"
+#include "tesela/kernels/tile.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -16,6 +18,13 @@ void add_factor_options(CLI::App& command, FactorOptions& options) {
                                 "Cholesky: diagonal tiles are factorised as tiles of this size; 0: each by one task"),
              Index{0})
         ->capture_default_str();
+}
+
+void check_sent_rank(Index sent_rank, Index tile) {
+    const Index most = sent_shape({tile, tile, 0}, sent_rank).rank;
+    if (sent_rank > most)
+        throw Error("--sent-rank must be at most {}, with which messages are as long as a whole tile of {}; it is {}",
+                    most, tile, sent_rank);
 }
 
 }  // namespace tesela::cli

@@ -146,8 +146,10 @@ TileContents contents_of(const SimulateOptions& options) {
 
 RankModel ranks_of_product(const std::string& file) {
     const trace::Trace trace = read_trace_with_warnings("tesela", file);
-    if (traced_ranks(trace).size() == 1) throw Error("{} has ranks of one matrix, and a product has three", file);
-    if (traced_ranks(trace).empty()) (void)ranks_of_matrix(trace, "", file);  // says so
+    const std::vector<TracedRanks> known = traced_ranks(trace);
+    if (known.size() == 1) throw Error("{} has ranks of one matrix, and a product has three", file);
+    if (known.empty()) (void)ranks_of_matrix(trace, "", file);  // says so
+    for (const TracedRanks& ranks : known) require_all_tiles(ranks, trace, file);
     return ranks_from_trace(trace);
 }
 
@@ -164,8 +166,7 @@ RankModel ranks_of(const SimulateOptions& options, const TileContents& contents)
     RankModel ranks = known_ranks(options, contents);
     if (!ranks.rank && options.sent_rank > 0)
         throw Error("--sent-rank is for tiles of low rank: give --density or --ranks");
-    if (options.sent_rank > contents.tile)
-        throw Error("--sent-rank must be at most the tile size, {}; it is {}", contents.tile, options.sent_rank);
+    check_sent_rank(options.sent_rank, contents.tile);
     ranks.sent_rank = options.sent_rank;
     return ranks;
 }

@@ -4,6 +4,8 @@
 #include "tesela/platform/platform.hpp"
 #include "tesela/sim/rank_model.hpp"
 
+#include <algorithm>
+#include <string>
 #include <vector>
 
 namespace tesela {
@@ -23,8 +25,10 @@ namespace tesela {
                                             const RankModel& ranks) {
     TileShape shape = datum.shape;
     if (!ranks.rank || is_token(datum)) return shape;
-    const Index rank = ranks.rank(recording.matrices[static_cast<std::size_t>(datum.matrix)], datum.index);
+    const std::string& matrix = recording.matrices[static_cast<std::size_t>(datum.matrix)];
+    const Index rank = ranks.rank(matrix, datum.index);
     shape.rank = rank < useless_rank(shape) ? rank : dense_rank;
+    if (ranks.singles && shape.rank > 0) shape.singles = std::min(ranks.singles(matrix, datum.index), shape.rank);
     return shape;
 }
 

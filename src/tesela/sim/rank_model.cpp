@@ -13,13 +13,16 @@ RankModel ranks_from_maps(std::map<std::string, RankMap> maps) {
     using Maps = std::map<std::string, RankMap, std::less<>>;
     auto shared =
         std::make_shared<const Maps>(std::make_move_iterator(maps.begin()), std::make_move_iterator(maps.end()));
-    return {[shared](std::string_view matrix, TileIndex tile) {
-        const auto found = shared->find(matrix);
-        if (found == shared->end()) return dense_rank;
-        const RankMap& map = found->second;
-        if (tile.i >= map.grid.rows || tile.j >= map.grid.cols) return dense_rank;
-        return map.ranks[static_cast<std::size_t>(tile.i * map.grid.cols + tile.j)];
-    }};
+    const auto value_of = [shared](std::vector<Index> RankMap::*values, Index otherwise) {
+        return [=](std::string_view matrix, TileIndex tile) {
+            const auto found = shared->find(matrix);
+            if (found == shared->end()) return otherwise;
+            const RankMap& map = found->second;
+            if (tile.i >= map.grid.rows || tile.j >= map.grid.cols || (map.*values).empty()) return otherwise;
+            return (map.*values)[static_cast<std::size_t>(tile.i * map.grid.cols + tile.j)];
+        };
+    };
+    return {.rank = value_of(&RankMap::ranks, dense_rank), .singles = value_of(&RankMap::singles, 0)};
 }
 
 RankModel ranks_from_trace(const trace::Trace& trace) {

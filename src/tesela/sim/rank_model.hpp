@@ -19,6 +19,8 @@ struct RankModel {
     /// Messages with tiles of low rank are as long as those of a tile with this rank, if it has less: messages of one
     /// size, which paper 004 begins with. 0: they are as long as the tile needs.
     Index sent_rank = 0;
+    /// How many columns of a tile of low rank are in single precision. Empty: none.
+    std::function<Index(std::string_view matrix, TileIndex tile)> singles{};
 };
 
 /// The ranks of maps, by the name of the matrix; tiles of other matrices, or outside their map, are stored whole.

@@ -36,15 +36,20 @@ TracedRanks ranks_of(const trace::MatrixRow& matrix, const std::vector<const tra
                        .stored = grid.rows == grid.cols ? Stored::lower : Stored::full,
                        .initial = whole_tiles(grid),
                        .last = whole_tiles(grid)};
+    std::vector<bool> written(static_cast<std::size_t>(grid.count()));
     for (const trace::TileRanks* tile : tiles) {
         if (tile->i < 0 || tile->j < 0 || tile->i >= grid.rows || tile->j >= grid.cols) continue;
         const auto at = static_cast<std::size_t>(tile->i * grid.cols + tile->j);
+        written[at] = true;
         result.initial.ranks[at] = tile->initial;
         result.last.ranks[at] = tile->last;
         result.initial.singles[at] = tile->initial_singles;
         result.last.singles[at] = tile->last_singles;
         if (tile->i < tile->j) result.stored = Stored::full;
     }
+    for (Index i = 0; i < grid.rows; ++i)
+        for (Index j = 0; j < (result.stored == Stored::lower ? i + 1 : grid.cols); ++j)
+            if (!written[static_cast<std::size_t>(i * grid.cols + j)]) ++result.missing;
     return result;
 }
 
@@ -66,13 +71,25 @@ std::vector<TracedRanks> traced_ranks(const trace::Trace& trace) {
     return result;
 }
 
+void require_all_tiles(const TracedRanks& ranks, const trace::Trace& trace, const std::string& file) {
+    if (ranks.missing == 0) return;
+    const GridSize grid = ranks.tiling.grid();
+    const Index tiles = ranks.stored == Stored::lower ? grid.rows * (grid.rows + 1) / 2 : grid.count();
+    throw Error("{} of the {} tiles of {} are not in {}{}", ranks.missing, tiles, ranks.matrix, file,
+                trace.warnings.empty() ? ": no task of the run wrote them"
+                                       : fmt::format(". {}", fmt::join(trace.warnings, "; ")));
+}
+
 TracedRanks ranks_of_matrix(const trace::Trace& trace, std::string_view matrix, const std::string& file) {
     std::vector<TracedRanks> known = traced_ranks(trace);
     if (known.empty())
         throw Error("{} has no ranks: it is the trace of a run in which no tile was compressed (--method tlr)", file);
-    if (matrix.empty() && known.size() == 1) return std::move(known.front());
-    const auto found = std::ranges::find(known, matrix, &TracedRanks::matrix);
-    if (!matrix.empty() && found != known.end()) return std::move(*found);
+    const auto found =
+        matrix.empty() && known.size() == 1 ? known.begin() : std::ranges::find(known, matrix, &TracedRanks::matrix);
+    if (found != known.end()) {
+        require_all_tiles(*found, trace, file);
+        return std::move(*found);
+    }
     std::vector<std::string> names;
     for (const TracedRanks& one : known) names.push_back(one.matrix);
     if (matrix.empty()) throw Error("{} has ranks of several matrices, {}: say which", file, fmt::join(names, ", "));

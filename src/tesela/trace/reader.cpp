@@ -85,9 +85,9 @@ FileHeader read_header(std::span<const std::byte> content, const std::string& pa
     const auto header = load<FileHeader>(content, 0);
     if (header.byte_order != byte_order_mark)
         throw Error("{} was written on a machine with another byte order, or is damaged in its header", path);
-    if (header.version != schema_version)
-        throw Error("{} has version {} of the trace schema; this program reads version {}", path, header.version,
-                    schema_version);
+    if (header.version < oldest_schema_version || header.version > schema_version)
+        throw Error("{} has version {} of the trace schema; this program reads versions {} to {}", path, header.version,
+                    oldest_schema_version, schema_version);
     if (header.checksum != checksum(content.first(offsetof(FileHeader, checksum)), 0) || header.nodes < 1 ||
         header.nodes > most_nodes || header.node >= header.nodes || header.opened < 0 || header.opened > longest_time)
         throw Error("{} is damaged in its header", path);

@@ -14,7 +14,9 @@
 namespace tesela::trace {
 
 inline constexpr std::array<char, 8> file_magic{'T', 'E', 'S', 'E', 'L', 'A', 'T', 'R'};
-inline constexpr std::uint32_t schema_version = 1;
+inline constexpr std::uint32_t schema_version = 2;
+/// Files of versions from this on are read. Version 1 had the rank of a tile in 32 bits (see TaskRan).
+inline constexpr std::uint32_t oldest_schema_version = 1;
 inline constexpr std::uint32_t byte_order_mark = 0x01020304;
 inline constexpr std::uint32_t chunk_magic = 0x4b4e4843;  // "CHNK"
 
@@ -118,7 +120,8 @@ struct TaskAccesses {
 
 /// A task became ready (all it waits for is there), started and ended. Flops and bytes are those of the ranks that the
 /// tiles had; `rank` is that of the first written tile afterwards, -1 where it is dense, and `singles` how many of its
-/// columns are in single precision. Both were once the 32 bits of the rank, of which none needs more than half.
+/// columns are in single precision. In version 1 both were the 32 bits of the rank, of which none needs more than half:
+/// upper bits that repeat the sign of -1 are no columns.
 struct TaskRan {
     RecordKind kind = RecordKind::ran;
     std::uint8_t unused = 0;

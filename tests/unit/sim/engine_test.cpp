@@ -431,6 +431,21 @@ TEST(RankModel, ShortensMessagesAndTasks) {
     EXPECT_LT(synthetic.result.bytes, dense.result.bytes);
 }
 
+TEST(RankModel, ColumnsInSinglePrecisionTravelAsSuch) {
+    RankMap map{.grid = {10, 10}, .ranks = std::vector<Index>(100, 2), .singles = std::vector<Index>(100, 1)};
+    for (std::size_t i = 0; i < 10; ++i) map.ranks[11 * i] = dense_rank;
+    Simulated simulated{.platform = platform_of({cores("node", 4, 2)})};
+    simulate(simulated, {.ranks = ranks_from_maps({{"A", map}})}, [](Stream& s) {
+        submit(s, Algorithm::cholesky, 10, squarest_block_cyclic({10, 10}, 4));
+    });
+    double expected = 0;
+    for (const ScheduledMessage& message : simulated.schedule->messages) {
+        const TileIndex at = simulated.recording.data[static_cast<std::size_t>(message.datum)].index;
+        expected += at.i == at.j ? tile_of_doubles : (8.0 + 4.0) * 2 * tile_size + 8;
+    }
+    EXPECT_DOUBLE_EQ(simulated.result.bytes, expected);
+}
+
 TEST(RankModel, MessagesOfOneSizeAreLongerAndTilesAreNot) {
     const auto run = [](Index sent_rank) {
         RankMap map{.grid = {10, 10}, .ranks = std::vector<Index>(100, 2)};

@@ -122,6 +122,19 @@ TEST(TracedRanks, AreRefusedWhereThereAreNone) {
                 ThrowsMessage<Error>(HasSubstr("no ranks of a matrix \"B\"; it has those of A")));
 }
 
+TEST(TracedRanks, OfATraceThatDoesNotHaveAllTilesAreRefused) {
+    trace::Trace cut = trace_with({[](std::string_view, TileIndex) { return Index{2}; }});
+    std::erase_if(cut.tasks, [](const trace::TaskRow& task) { return task.i == 4 && task.j > 1; });
+    cut.warnings.emplace_back("t.trace.1: the trace of node 1 is missing");
+    EXPECT_EQ(traced_ranks(cut).front().missing, 3);
+    EXPECT_THAT(
+        [&] { (void)ranks_of_matrix(cut, "", "t.trace"); },
+        ThrowsMessage<Error>("3 of the 21 tiles of A are not in t.trace. t.trace.1: the trace of node 1 is missing"));
+    cut.warnings.clear();
+    EXPECT_THAT([&] { (void)ranks_of_matrix(cut, "A", "t.trace"); },
+                ThrowsMessage<Error>(HasSubstr("no task of the run wrote them")));
+}
+
 TEST(AddDurations, GivesARealTraceTheBoundsThatItsPlatformMeans) {
     const TraceFolder folder;
     Simulated simulated{.platform = platform_of({cores("plain", 2, 3), with_gpus(cores("mixed", 1, 2), {.count = 2})})};

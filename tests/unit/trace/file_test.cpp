@@ -204,7 +204,7 @@ TEST(TraceFile, EmptyForeignAndUnknownVersionsAreToldApart) {
     EXPECT_THAT(message_for(to_bytes("TESELATR")), HasSubstr("within its header"));
     FileHeader header{.version = schema_version + 1};
     const auto bytes = std::as_bytes(std::span{&header, 1});
-    EXPECT_THAT(message_for({bytes.begin(), bytes.end()}), HasSubstr("version 2"));
+    EXPECT_THAT(message_for({bytes.begin(), bytes.end()}), HasSubstr("version 3"));
     header = {.byte_order = 0x04030201};
     EXPECT_THAT(message_for({bytes.begin(), bytes.end()}), HasSubstr("byte order"));
     EXPECT_THROW((void)read_trace("/nonexistent/file"), Error);
