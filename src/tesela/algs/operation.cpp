@@ -4,7 +4,6 @@
 #include "tesela/algs/gemm.hpp"
 #include "tesela/algs/lu.hpp"
 #include "tesela/algs/qr.hpp"
-#include "tesela/base/error.hpp"
 
 namespace tesela {
 namespace {
@@ -12,10 +11,6 @@ namespace {
 /// A matrix that the caller has filled.
 MatrixOptions given(const char* name, Stored stored = Stored::full) {
     return {.name = name, .stored = stored, .memory = [](TileIndex) { return TileMemory{}; }};
-}
-
-void expect_done(const Status& status) {
-    if (!status.ok()) throw Error("{}", status.describe());
 }
 
 }  // namespace
@@ -31,16 +26,16 @@ void run_operation(Stream& stream, Operation operation, const Tiling& tiling, co
             const Matrix<double> B(stream, tiling, owners, given("B"));
             const Matrix<double> C(stream, tiling, owners, {.name = "C"});
             gemm(stream, A, B, C);
-            return expect_done(stream.wait());
+            return require_done(stream.wait());
         }
     }
-    expect_done(stream.wait());
+    require_done(stream.wait());
 }
 
 void run_qr(Stream& stream, const Tiling& tiling, const Distribution& owners) {
     const Matrix<double> A(stream, tiling, owners, given(operation_matrix));
     const QrFactors<double> factors = qr<double>(stream, A);
-    expect_done(stream.wait());
+    require_done(stream.wait());
 }
 
 }  // namespace tesela

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -22,6 +23,23 @@ void Detach::operator()(Attachment* attachment) const noexcept {
     }
 }
 
+namespace {
+
+void check_compression(const MatrixSpec& spec) {
+    if (!spec.compression) return;
+    const Compression& compression = *spec.compression;
+    if (!(compression.accuracy >= 0 && std::isfinite(compression.accuracy)))
+        throw Error("matrix {}: the accuracy of its tiles is {}; it must be finite and not negative", spec.name,
+                    compression.accuracy);
+    if (compression.dense_band < 0)
+        throw Error("matrix {}: a band of {} diagonals cannot be stored whole", spec.name, compression.dense_band);
+    if (spec.memory)
+        throw Error("matrix {} cannot be compressed in memory of the caller: its ranks are not known before",
+                    spec.name);
+}
+
+}  // namespace
+
 Attachment::Attachment(MatrixSpec spec) : spec_(std::move(spec)) {
     const GridSize tiles = spec_.tiling.grid();
     const GridSize owners = spec_.distribution.grid();
@@ -31,12 +49,7 @@ Attachment::Attachment(MatrixSpec spec) : spec_(std::move(spec)) {
     if (spec_.stored == Stored::lower && spec_.tiling.row_cuts() != spec_.tiling.col_cuts())
         throw Error("matrix {} cannot store its lower triangle only: its rows and columns are not cut alike",
                     spec_.name);
-    if (spec_.compression && !(spec_.compression->accuracy >= 0))
-        throw Error("matrix {}: the accuracy of its tiles is {}; it must not be negative", spec_.name,
-                    spec_.compression->accuracy);
-    if (spec_.compression && spec_.memory)
-        throw Error("matrix {} cannot be compressed in memory of the caller: its ranks are not known before",
-                    spec_.name);
+    check_compression(spec_);
     written_.assign(static_cast<std::size_t>(tiles.count()), spec_.memory ? 1 : 0);
 }
 

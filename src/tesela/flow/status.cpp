@@ -1,5 +1,7 @@
 #include "tesela/flow/status.hpp"
 
+#include "tesela/base/error.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,6 +30,10 @@ std::string Status::describe() const {
 }
 
 Status earlier_failure(const Status& a, const Status& b) { return rank_of(b) < rank_of(a) ? b : a; }
+
+void require_done(const Status& status) {
+    if (!status.ok()) throw Error("{}", status.describe());
+}
 
 namespace {
 constexpr std::int64_t no_failure = std::numeric_limits<std::int64_t>::max();

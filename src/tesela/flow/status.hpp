@@ -43,6 +43,9 @@ private:
 /// from it), otherwise the one with the smaller pivot.
 [[nodiscard]] Status earlier_failure(const Status& a, const Status& b);
 
+/// Throws Error, which describes it, unless the work ended well.
+void require_done(const Status& status);
+
 /// That order as numbers: the earlier failure has the smaller one, no failure the largest. Nodes agree on the least.
 [[nodiscard]] std::int64_t rank_of(const Status& status);
 /// The status with a rank, without its reason.

@@ -1,5 +1,12 @@
 #include "tesela/kernels/internal/blas_library.hpp"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <fstream>
+#include <vector>
+
 // Weak: null where the library that is loaded has no such function.
 extern "C" {
 [[gnu::weak]] char* openblas_get_corename();
@@ -7,6 +14,8 @@ extern "C" {
 [[gnu::weak]] int openblas_get_num_threads();
 [[gnu::weak]] void openblas_set_num_threads(int threads);
 [[gnu::weak]] int openblas_get_parallel();
+[[gnu::weak]] void* blas_memory_alloc(int place);
+[[gnu::weak]] void blas_memory_free(void* buffer);
 [[gnu::weak]] long bli_thread_get_num_threads();
 [[gnu::weak]] void bli_thread_set_num_threads(long threads);
 [[gnu::weak]] int MKL_Get_Max_Threads();
@@ -65,6 +74,39 @@ void set_threads(int threads) {
 bool threads_are_openmp() {
     constexpr int openmp = 2;
     return library() == Library::openblas && openblas_get_parallel != nullptr && openblas_get_parallel() == openmp;
+}
+
+namespace {
+
+/// Bytes of address space that this process has.
+std::size_t address_space() {
+    std::ifstream file("/proc/self/statm");
+    std::size_t pages = 0;
+    file >> pages;
+    return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+bool system_gives(std::size_t bytes) {
+    void* const memory = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory != MAP_FAILED && munmap(memory, bytes) == 0;
+}
+
+}  // namespace
+
+bool reserve_memory(int callers) {
+    static int reserved = 0;
+    if (library() != Library::openblas || blas_memory_alloc == nullptr || blas_memory_free == nullptr) return true;
+    constexpr std::size_t mebibyte = 1 << 20;
+    std::size_t buffer = 128 * mebibyte;  // the largest on processors that we know, until the first one tells
+    std::vector<void*> held;
+    while (static_cast<int>(held.size()) < callers && reserved < callers && system_gives(buffer + mebibyte)) {
+        const std::size_t before = address_space();
+        held.push_back(blas_memory_alloc(1));
+        if (const std::size_t now = address_space(); now > before) buffer = now - before;
+    }
+    for (void* const taken : held) blas_memory_free(taken);
+    if (static_cast<int>(held.size()) == callers) reserved = callers;
+    return reserved >= callers;
 }
 
 }  // namespace tesela::blas

@@ -1,5 +1,6 @@
 #include "tesela/kernels/dense.hpp"
 
+#include "tesela/base/error.hpp"
 #include "tesela/kernels/internal/blas.hpp"
 #include "tesela/kernels/internal/blas_library.hpp"
 #include "tesela/kernels/internal/low_rank_tiles.hpp"
@@ -358,6 +359,13 @@ int set_blas_threads(int threads) {
     const int before = blas::threads();
     blas::set_threads(threads);
     return before;
+}
+
+void reserve_blas_memory(int callers) {
+    if (!blas::reserve_memory(callers))
+        throw Error(
+            "there is no memory for what BLAS needs on {} threads: use fewer workers, or let the program have more",
+            callers);
 }
 
 BlasDescription describe_blas() {

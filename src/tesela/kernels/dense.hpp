@@ -85,6 +85,9 @@ extern template struct Dense<double>;
 
 /// Sets the number of threads that BLAS may use inside one call (1 inside workers), and returns what it was.
 int set_blas_threads(int threads);
+/// Takes the working memory of BLAS for so many threads that call it at a time, before there is none left for it: a
+/// call without it may never end. Throws Error if there is none now.
+void reserve_blas_memory(int callers);
 /// Name, version, threading and kernels of the BLAS in use, for start-up lines.
 struct BlasDescription {
     const char* configuration;

@@ -14,6 +14,7 @@
 #include <ctime>
 #include <deque>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -93,7 +94,12 @@ public:
             throw Error("the largest tag must be from {} to {}, not {}", fewest, largest_tag_of(comm_.get()),
                         options.largest_tag);
         listen();
-        thread_ = std::thread([this] { work(); });
+        try {
+            thread_ = std::thread([this] { work(); });
+        } catch (const std::system_error& error) {
+            stop_listening();
+            throw Error("there is no memory for one more thread, or too many run already: {}", error.what());
+        }
     }
 
     Implementation(const Implementation&) = delete;
@@ -105,9 +111,7 @@ public:
         }
         came_.notify_one();
         thread_.join();
-        // All have said what they had to say, and it has been heard.
-        check_or_end(MPI_Cancel(&listening_), "MPI_Cancel");
-        check_or_end(MPI_Wait(&listening_, MPI_STATUS_IGNORE), "MPI_Wait");
+        stop_listening();  // all have said what they had to say, and it has been heard
     }
 
     [[nodiscard]] int slots() const {
@@ -207,6 +211,11 @@ private:
     void listen() {
         check_or_end(MPI_Irecv(&heard_, sizeof(Notice), MPI_BYTE, MPI_ANY_SOURCE, notice_tag, comm_.get(), &listening_),
                      "MPI_Irecv");
+    }
+
+    void stop_listening() {
+        check_or_end(MPI_Cancel(&listening_), "MPI_Cancel");
+        check_or_end(MPI_Wait(&listening_, MPI_STATUS_IGNORE), "MPI_Wait");
     }
 
     /// The thread: looks often while sends are under way or something happens, more rarely the longer nothing does.

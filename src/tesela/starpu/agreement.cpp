@@ -21,8 +21,10 @@ Agreement::Agreement(const net::Nodes& nodes, net::Transport::Options options)
                                 .arrived = [this](int node, const net::Arrival& arrival) { arrived(node, arrival); },
                                 .diverged = [](const std::string& why) { net::end_job(why); },
                                 .describe = describe}) {
-    transport_ = std::make_unique<net::Transport>(
-        nodes, [this](int from, const net::Notice& notice) { hear(from, notice); }, options);
+    nodes.all_or_none([&] {  // it starts a thread
+        transport_ = std::make_unique<net::Transport>(
+            nodes, [this](int from, const net::Notice& notice) { hear(from, notice); }, options);
+    });
     slots_.assign(static_cast<std::size_t>(std::min(transport_->slots(), 1 << 16)) + 1, false);
     slots_[0] = true;
     nodes.meet();  // nobody speaks before all can hear

@@ -182,6 +182,7 @@ void Runtime::start_here(const StarpuOptions& options, const Cores& cores, const
     scheduler = std::make_unique<Scheduler>(choice.scheduler);
     description.warnings = std::move(choice.warnings);
     set_blas_threads(1);
+    reserve_blas_memory(choice.core_workers() + 1);  // and this thread, for what it computes itself
     set_default("STARPU_SILENT", "1");
     give_starpu_a_home();
     leave_out_useless_cache();

@@ -20,4 +20,8 @@ void set_threads(int threads);
 /// Whether those are OpenMP's.
 [[nodiscard]] bool threads_are_openmp();
 
+/// Has the library take the working memory that so many threads need at a time, which it keeps; false if the system has
+/// none. OpenBLAS otherwise takes it in the first calls, and where there is none it tries for ever.
+[[nodiscard]] bool reserve_memory(int callers);
+
 }  // namespace tesela::blas
