@@ -94,6 +94,14 @@ holds "method auto of few observations" err "exact, since there are fewer than"
 expect 2 "a band of exact matrices" "$tesela" loglik "${meuse[@]}" "${at[@]}" --band 2
 expect 2 "accuracy of exact matrices" "$tesela" loglik "${meuse[@]}" "${at[@]}" --accuracy 1e-3
 holds "accuracy of exact matrices" err "give --method tlr"
+expect 0 "an accuracy near the nugget" "$tesela" loglik "${meuse[@]}" "${at[@]}" --method tlr --accuracy 1e-2
+holds "an accuracy near the nugget" err "warning: tiles are accurate to 1e-02 times sigma2"
+check "one warning" [ "$(grep -c warning err)" = 1 ]
+expect 0 "an accuracy well below it" "$tesela" loglik "${meuse[@]}" "${at[@]}" --method tlr --accuracy 1e-5
+check "no warning" bash -c '! grep -q warning err'
+for sigma2 in 1e-200 1e300 0; do
+    bad "sigma2 of $sigma2" "compressed matrices take 1e-130 to 1e+130" "$tesela" loglik "${meuse[@]}" --theta sigma2=$sigma2,range=180,smoothness=0.9,nugget=0.05 --tile 16 --band 1 --method tlr
+done
 expect 2 "a negative accuracy" "$tesela" loglik "${meuse[@]}" "${at[@]}" --method tlr --accuracy -1
 for slopes in "--optimizer lbfgs" "--errors observed" "--profile all"; do
     expect 2 "$slopes of a compressed matrix" "$tesela" fit "${meuse[@]}" --method tlr $slopes -o bad.json

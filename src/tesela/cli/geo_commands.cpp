@@ -433,6 +433,7 @@ int run_fit(const FitCommand& given) {
     if (options.geo.ranks) fitted.configuration["sample_seconds"] = options.geo.sample_seconds;
     if (likelihood.options().compression) {
         (void)geo::evaluate_well(likelihood, fitted.result.theta);
+        warn_if_ill_conditioned(likelihood, *engine);
         fitted.configuration["compression"] = compression_json(likelihood);
     }
     if (is_first(*engine)) report_fit(options, fitted);
@@ -504,7 +505,7 @@ int run_loglik(GeoOptions options) {
     geo::Likelihood likelihood(stream, observations, model, likelihood_options(options, observations.size(), *engine));
     const auto start = Clock::now();
     const geo::LikelihoodValue value = likelihood.evaluate(theta);
-    if (!value.status.ok()) throw geo::NotPositiveDefinite(likelihood.explain(value.status, theta));
+    geo::require_good_evaluation(likelihood, value.status, theta);
     const double seconds = seconds_since(start);
     const bool more = options.run.trace.empty();  // a trace is of the evaluation alone
     if (more) warn_if_ill_conditioned(likelihood, *engine);

@@ -235,21 +235,17 @@ void add_method_options(CLI::App& command, GeoOptions& options) {
     add_choice(command, "--method", options.method, names,
                "exact: all elements of the covariance matrix are stored; tlr: tiles of low rank, to --accuracy; auto: "
                "what takes less work, judged by some of its tiles");
-    at_least(command.add_option("--accuracy", options.accuracy,
-                                "With tlr: what a tile may differ from the true one, in the Frobenius norm, relative "
-                                "to sigma2 (default: 1e-9)"),
-             0.0);
-    at_least(
-        command.add_option("--band", options.band,
-                           "With tlr: so many diagonals of tiles, from the main one on, are stored whole (default: "
-                           "as some tiles make it look best)"),
-        Index{1});
-    at_least(command.add_option(
-                 "--refine", options.refine,
-                 "With tlr: improve solutions against the true matrix, of which nothing is stored, until "
-                 "residuals are this small, as 1e-10: means of predictions and coefficients are then exact to "
-                 "that, whatever --accuracy is"),
-             1e-15);
+    add_accuracy_option(command, options.accuracy,
+                        "With tlr: what a tile may differ from the true one, in the Frobenius norm, relative to sigma2 "
+                        "(default: 1e-9)");
+    add_band_option(command, options.band,
+                    "With tlr: so many diagonals of tiles, from the main one on, are stored whole (default: as some "
+                    "tiles make it look best)");
+    add_refine_option(
+        command, options.refine,
+        "With tlr: improve solutions against the true matrix, of which nothing is stored, until residuals "
+        "are this small, as 1e-10: means of predictions and coefficients are then exact to that, whatever "
+        "--accuracy is");
     command.add_flag(
         "--single", options.single,
         "With tlr: store what the accuracy allows of U and V in single precision, which takes less memory");
@@ -337,7 +333,8 @@ Json compression_json(geo::Likelihood& likelihood) {
     Json result{{"accuracy", report.asked},          {"reached", report.reached},
                 {"tile", likelihood.options().tile}, {"band", likelihood.options().compression->band},
                 {"bytes", report.ranks.bytes},       {"dense_bytes", report.ranks.dense_bytes},
-                {"rank_mean", report.ranks.mean},    {"rank_max", report.ranks.largest}};
+                {"rank_mean", report.ranks.mean},    {"rank_max", report.ranks.largest},
+                {"tiles", report.ranks.tiles},       {"compressed_tiles", report.ranks.compressed}};
     if (report.refined)
         result["refinement"] = {{"iterations", report.refined->iterations},
                                 {"residual", report.refined->residual},
@@ -349,15 +346,17 @@ std::string describe_compression(const Json& compression) {
     const auto number = [&](const char* key) { return compression.at(key).get<double>(); };
     const auto largest = compression.at("rank_max").get<Index>();
     const auto band = compression.at("band").get<Index>();
-    const std::string ranks = largest > 0
-                                  ? fmt::format("ranks {:.1f} on average, {} at most", number("rank_mean"), largest)
-                                  : "no tile has a rank above 0";
+    const auto ranks = [&]() -> std::string {
+        if (number("compressed_tiles") == 0) return "no tile is compressed";
+        if (largest == 0) return "compressed tiles are 0 to that accuracy";
+        return fmt::format("ranks {:.1f} on average, {} at most", number("rank_mean"), largest);
+    };
     std::string text = fmt::format(
         "compressed: tiles of {}, {} of sigma2, {} whole; ||S - L*L'|| = {:.1e} of it; {} instead of {}; {}",
         compression.at("tile").get<Index>(),
         number("accuracy") > 0 ? fmt::format("to {:.0e}", number("accuracy")) : "to rounding",
         band == 1 ? "the diagonal" : fmt::format("{} diagonals", band), number("reached"),
-        format_bytes(number("bytes")), format_bytes(number("dense_bytes")), ranks);
+        format_bytes(number("bytes")), format_bytes(number("dense_bytes")), ranks());
     if (!compression.contains("refinement")) return text;
     const Json& refined = compression.at("refinement");
     const auto iterations = refined.at("iterations").get<Index>();

@@ -2,6 +2,8 @@
 
 #include "tesela/apps/geo/fit.hpp"
 #include "tesela/apps/geo/rank_sample.hpp"
+#include "tesela/apps/geo/tile_accuracy.hpp"
+#include "tesela/cli/number_option.hpp"
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/run_options.hpp"
 #include "tesela/io/csv.hpp"
@@ -104,6 +106,19 @@ void add_run_options(CLI::App& command, GeoOptions& options);
 enum class Plans : std::uint8_t { of_a_file, of_its_own_too };
 /// Adds --plan, which takes the place of --tile and --dist, and --plan-budget where `auto` is one.
 void add_plan_option(CLI::App& command, GeoOptions& options, Plans plans);
+/// Adds --accuracy, --band or --refine, with what geo::validate lets them be: the numbers may be optional.
+template <class Number>
+CLI::Option* add_accuracy_option(CLI::App& command, Number& accuracy, const std::string& help) {
+    return at_least(command.add_option("--accuracy", accuracy, help), 0.0);
+}
+template <class Number>
+CLI::Option* add_band_option(CLI::App& command, Number& band, const std::string& help) {
+    return at_least(command.add_option("--band", band, help), Index{1});
+}
+template <class Number>
+CLI::Option* add_refine_option(CLI::App& command, Number& refine, const std::string& help) {
+    return at_least(command.add_option("--refine", refine, help), geo::least_refinement);
+}
 /// Adds --method, --accuracy, --band, --refine and --single.
 void add_method_options(CLI::App& command, GeoOptions& options);
 /// Makes `auto` one of the others, and says why; and samples ranks where the matrix is compressed. `theta`: none before

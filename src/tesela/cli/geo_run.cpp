@@ -24,8 +24,11 @@ int run_geo(const char* program, const std::function<int()>& command) {
 bool is_first(const Engine& engine) { return engine.this_node() == NodeId{0}; }
 
 void warn_if_ill_conditioned(const geo::Likelihood& likelihood, const Engine& engine, const char* where) {
-    const std::string text = geo::explain_conditioning(geo::estimate_condition(likelihood), likelihood);
+    const geo::Conditioning conditioning = geo::estimate_condition(likelihood);
+    const std::string text = geo::explain_conditioning(conditioning, likelihood);
     if (!text.empty() && is_first(engine)) fmt::print(stderr, "warning: {}{}\n", text, where);
+    const std::string compressed = geo::explain_compression(conditioning, likelihood);
+    if (!compressed.empty() && is_first(engine)) fmt::print(stderr, "warning: {}\n", compressed);
 }
 
 geo::FittedModel read_model_first(const std::string& program, const std::string& model, const std::string& second) {

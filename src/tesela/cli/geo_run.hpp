@@ -19,7 +19,8 @@ int run_geo(const char* program, const std::function<int()>& command);
 /// What a model's matrix is advised is done when it is fitted: who uses a model has no such options.
 inline constexpr const char* when_fitting = " to tesela fit, and predict from the new model";
 
-/// Says so on the first node where the factor of the last evaluation leaves few digits.
+/// Says so on the first node where the factor of the last evaluation leaves few digits, or where compression is too
+/// coarse for its matrix.
 void warn_if_ill_conditioned(const geo::Likelihood& likelihood, const Engine& engine, const char* where = "");
 
 /// The model of the first file; if it is the second that holds one, says so. `program` is "tesela predict".

@@ -127,6 +127,25 @@ TEST(CompressedLu, AndProductsAreThoseOfTheMatrix) {
     EXPECT_LT(worst_product, 1000 * accuracy);  // each element is a sum over tiles of about 50 times their error
 }
 
+TEST(CompressedMatrices, OfFloatsAreFactoredToTheirRounding) {
+    const testing::CompressedCase c{.n = 230, .tile = 40, .accuracy = 1e-3};
+    const testing::CovarianceOfPoints covariance(c);
+    InlineEngine engine;
+    Stream s(engine);
+    const Tiling tiling = Tiling::square(c.n, c.tile);
+    // There is nothing narrower to round columns to.
+    for (const auto precision : {FactorPrecision::full, FactorPrecision::as_needed}) {
+        const Matrix<float> A(
+            s, tiling, squarest_block_cyclic(tiling.grid(), 1),
+            {.stored = Stored::lower, .compression = Compression{.accuracy = c.accuracy, .precision = precision}});
+        generate(s, A.view(), covariance);
+        cholesky(s, A);
+        ASSERT_TRUE(s.wait().ok());
+        const std::vector<float> narrow = gather(s, A.lower());
+        EXPECT_LE(testing::factor_error(c, covariance.dense(), {narrow.begin(), narrow.end()}), 1);
+    }
+}
+
 TEST(CompressedMatrices, RefuseKernelsThatNeedAllElements) {
     InlineEngine engine;
     Stream s(engine);

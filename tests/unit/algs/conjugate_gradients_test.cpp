@@ -3,6 +3,7 @@
 #include "tesela/algs/cholesky.hpp"
 #include "tesela/algs/elementwise.hpp"
 #include "tesela/algs/gemm.hpp"
+#include "tesela/algs/generated_product.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/distribution/families.hpp"
 #include "tesela/flow/inline_engine.hpp"
@@ -71,6 +72,48 @@ TEST(ConjugateGradients, SolveToTheToleranceOnEveryNumberOfNodes) {
         EXPECT_LE(found.residual, 1e-10);
         EXPECT_LE(largest_residual(s, p), 1e-8);
     }
+}
+
+TEST(GeneratedProduct, IsThatOfTheStoredMatrixOnEveryNumberOfNodes) {
+    for (const Index nodes : {1, 3}) {
+        InlineEngine engine(nodes);
+        Stream s(engine);
+        const Problem p(s, 0);
+        const Matrix<double> stored(s, p.B.tiling(), p.B.distribution());
+        const Matrix<double> generated(s, p.B.tiling(), p.B.distribution());
+        p.product(s)(p.B.view(), stored.view());
+        generated_product(s, element)(p.B.view(), generated.view());
+        const std::vector<double> a = gather(s, stored.view());
+        const std::vector<double> b = gather(s, generated.view());
+        for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-12);
+        ASSERT_TRUE(s.wait().ok());
+        const Convergence solved = conjugate_gradients(s, generated_product(s, element), p.L.lower(), p.B.view(),
+                                                       p.X.view(), {.tolerance = 1e-11});
+        EXPECT_TRUE(solved.converged);
+        EXPECT_THROW(generated_product(s, element)(p.B.view(), p.A.view()), Error);
+    }
+}
+
+TEST(GeneratedProduct, OfAFunctionThatThrowsFailsTheStream) {
+    InlineEngine engine;
+    Stream s(engine);
+    const Problem p(s, 0);
+    generated_product(s, [](Index i, Index) -> double { throw Error("row {}", i); })(p.B.view(), p.X.view());
+    EXPECT_EQ(s.wait().failure, Failure::stated);
+}
+
+TEST(FactorResidual, IsWhatTheFactorIsOffBy) {
+    InlineEngine engine;
+    Stream s(engine);
+    const Problem exact(s, 0);
+    EXPECT_LT(factor_residual(s, generated_product(s, element), exact.L.view(), 3), 1e-13);
+    // The difference is diagonal, with elements up to 0.02: ‖·‖₂ is the largest of them.
+    const Problem off(s, 0.02);
+    double largest = 0;
+    for (Index i = 0; i < order; ++i) largest = std::max(largest, 0.02 * std::abs(std::sin(static_cast<double>(i))));
+    const double found = factor_residual(s, generated_product(s, element), off.L.view(), 200);
+    EXPECT_LE(found, largest * (1 + 1e-12));
+    EXPECT_GE(found, 0.95 * largest);
 }
 
 TEST(ConjugateGradients, NeedFewerIterationsWithABetterFactor) {

@@ -121,6 +121,29 @@ TEST(Likelihood, NotPositiveDefiniteIsAStatusAndTheNextEvaluationIsGood) {
     }
 }
 
+TEST(Likelihood, WantOfMemoryIsNotAMatterOfPivots) {
+    InlineEngine engine;
+    Stream s(engine);
+    const CovarianceParameters theta{.sigma2 = 1, .range = 200, .smoothness = 1.5, .nugget = 0.1};
+    for (const auto& compression : {std::optional<TileAccuracy>{}, std::optional(TileAccuracy{})}) {
+        const Likelihood likelihood(s, meuse(), {}, {.tile = 50, .compression = compression});
+        const Status status{Failure::out_of_memory, 0};
+        EXPECT_FALSE(is_numerical(status));
+        EXPECT_EQ(likelihood.explain(status, theta), status.describe());
+        try {
+            require_good_evaluation(likelihood, status, theta);
+            ADD_FAILURE() << "taken for good";
+        } catch (const NotPositiveDefinite&) {
+            ADD_FAILURE() << "the matrix is blamed";
+        } catch (const Error& error) {
+            EXPECT_THAT(error.what(), HasSubstr("node 0 has no memory left"));
+        }
+        EXPECT_THROW(require_good_evaluation(likelihood, {Failure::not_positive_definite, 3}, theta),
+                     NotPositiveDefinite);
+        EXPECT_NO_THROW(require_good_evaluation(likelihood, {}, theta));
+    }
+}
+
 TEST(Likelihood, JitterIsAFractionOfSigma2OnTheDiagonal) {
     InlineEngine engine;
     Stream s(engine);

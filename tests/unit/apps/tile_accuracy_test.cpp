@@ -1,10 +1,12 @@
 #include "tesela/apps/geo/tile_accuracy.hpp"
 
 #include "tesela/algs/cholesky.hpp"
+#include "tesela/apps/geo/conditioning.hpp"
 #include "tesela/apps/geo/likelihood.hpp"
 #include "tesela/apps/geo/point_order.hpp"
 #include "tesela/apps/geo/predict.hpp"
 #include "tesela/apps/geo/sample.hpp"
+#include "tesela/base/error.hpp"
 #include "tesela/distribution/families.hpp"
 #include "tesela/flow/inline_engine.hpp"
 #include "tesela/kernels/covariance_kernel.hpp"
@@ -13,12 +15,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <memory>
 
 namespace tesela::geo {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 /// Points of the unit square in no order, with a wave over them and noise enough to stay positive definite.
 Observations some_points(Index n) {
@@ -215,6 +219,83 @@ TEST(CompressedLikelihood, ThatIsTooCoarseSaysWhichAccuracyToTry) {
     const LikelihoodValue value = likelihood.evaluate(smooth);
     ASSERT_FALSE(value.status.ok());
     EXPECT_THAT(likelihood.explain(value.status, smooth), HasSubstr("try --accuracy 1e-04"));
+}
+
+TEST(CompressedLikelihood, TakesEverySigma2ThatItsNormsTakeAndRefusesOthers) {
+    InlineEngine engine;
+    Stream s(engine);
+    const Observations points = some_points(260);
+    Likelihood exact(s, points, {}, {.tile = 65});
+    Likelihood compressed(s, points, {}, {.tile = 65, .compression = TileAccuracy{.accuracy = 1e-5}});
+    const auto at = [](double sigma2) {
+        return CovarianceParameters{.sigma2 = sigma2, .range = 0.15, .smoothness = 1.5, .nugget = 0.03 * sigma2};
+    };
+    for (const double sigma2 : {1e-130, 1e-100, 1e-20, 1e20, 1e100, 1e130}) {
+        const LikelihoodValue value = compressed.evaluate(at(sigma2));
+        ASSERT_TRUE(value.status.ok()) << sigma2;
+        const double expected = exact.evaluate(at(sigma2)).log_likelihood;
+        EXPECT_NEAR(value.log_likelihood / expected, 1, 1e-5) << sigma2;
+        const double reached = report_compression(compressed).reached;
+        EXPECT_GT(reached, 1e-7) << sigma2;
+        EXPECT_LT(reached, 1e-4) << sigma2;
+    }
+    for (const double sigma2 : {1e-200, 1e-131, 1e131, 1e300, 0.0})
+        EXPECT_THAT([&] { compressed.evaluate({.sigma2 = sigma2, .range = 0.15, .smoothness = 1.5, .nugget = 1}); },
+                    ThrowsMessage<Error>(HasSubstr("compressed matrices take 1e-130 to 1e+130")))
+            << sigma2;
+    for (const double sigma2 : {-1.0, std::nan("")}) EXPECT_THROW(compressed.evaluate(at(sigma2)), Error) << sigma2;
+}
+
+TEST(CompressedLikelihood, RefusesWhatNoMatrixCanBeCompressedTo) {
+    InlineEngine engine;
+    Stream s(engine);
+    const double none = std::nan("");
+    const double infinite = std::numeric_limits<double>::infinity();
+    for (const TileAccuracy& wrong :
+         {TileAccuracy{.accuracy = -1}, TileAccuracy{.accuracy = none}, TileAccuracy{.accuracy = infinite},
+          TileAccuracy{.band = 0}, TileAccuracy{.band = -1}, TileAccuracy{.refine = -1}, TileAccuracy{.refine = none},
+          TileAccuracy{.refine = 1e-17}, TileAccuracy{.refine = infinite}})
+        EXPECT_THROW(Likelihood(s, some_points(60), {}, {.tile = 40, .compression = wrong}), Error);
+}
+
+/// What is said of a matrix that is not positive definite.
+std::string explanation(Observations points, const CovarianceParameters& at, const TileAccuracy& accuracy) {
+    InlineEngine engine;
+    Stream s(engine);
+    Likelihood likelihood(s, std::move(points), {.family = CovarianceFamily::squared_exponential},
+                          {.tile = 40, .compression = accuracy});
+    const LikelihoodValue value = likelihood.evaluate(at);
+    return value.status.ok() ? "" : likelihood.explain(value.status, at);
+}
+
+TEST(CompressedLikelihood, DoesNotAdviseAnotherAccuracyWhereTheExactMatrixFailsToo) {
+    Observations twins = some_points(260);
+    for (auto& column : twins.coordinates) column.back() = column.front();
+    EXPECT_THAT(explanation(twins, {.sigma2 = 1, .range = 0.01}, {.accuracy = 1e-12}),
+                HasSubstr("That is not for want of accuracy"));
+    // A smooth field without noise: the first diagonal tile, which is whole, cannot be factored already.
+    EXPECT_THAT(explanation(some_points(260), {.sigma2 = 1, .range = 5}, {.accuracy = 1e-3}),
+                HasSubstr("That is not for want of accuracy"));
+    const std::string coarse =
+        explanation(some_points(260), {.sigma2 = 1, .range = 0.5, .nugget = 1e-4}, {.accuracy = 0.1});
+    EXPECT_THAT(coarse, HasSubstr("which may be why: try --accuracy"));
+}
+
+TEST(CompressedLikelihood, WarnsWhereItsAccuracyIsNotWellBelowTheSmallestEigenvalues) {
+    InlineEngine engine;
+    Stream s(engine);
+    const auto warning = [&](CovarianceParameters at, TileAccuracy accuracy) {
+        Likelihood likelihood(s, some_points(260), {}, {.tile = 40, .compression = accuracy});
+        EXPECT_TRUE(likelihood.evaluate(at).status.ok());
+        return explain_compression(estimate_condition(likelihood), likelihood);
+    };
+    constexpr CovarianceParameters smooth{.sigma2 = 2, .range = 0.3, .smoothness = 1.5, .nugget = 0.02};
+    EXPECT_EQ(warning(smooth, {.accuracy = 1e-4}), "");
+    EXPECT_THAT(warning(smooth, {.accuracy = 2e-3}), HasSubstr("Give --accuracy 1e-04, or --refine 1e-10"));
+    EXPECT_EQ(warning(smooth, {.accuracy = 7e-4, .refine = 1e-10}), "");
+    EXPECT_THAT(warning(smooth, {.accuracy = 2e-3, .refine = 1e-10}), HasSubstr("Give --accuracy 1e-03"));
+    // A rough field is far from singular without any noise.
+    EXPECT_EQ(warning({.sigma2 = 2, .range = 0.02, .smoothness = 0.5}, {.accuracy = 1e-9}), "");
 }
 
 TEST(HilbertOrder, OfObservationsKeepsEachTogetherAndTheirNames) {

@@ -8,7 +8,8 @@ namespace tesela::geo {
 
 /// How far rounding is amplified when systems are solved with a covariance matrix.
 struct Conditioning {
-    double estimate = 1;  ///< of κ₁(Σ) = ‖Σ‖₁·‖Σ⁻¹‖₁, from below
+    double estimate = 1;    ///< of κ₁(Σ) = ‖Σ‖₁·‖Σ⁻¹‖₁, from below
+    double of_inverse = 0;  ///< of ‖Σ⁻¹‖₁ alone
     /// Decimal digits that remain of the 16 of a double: −log₁₀(κ·ε), at least 0.
     [[nodiscard]] double digits() const;
 };
@@ -23,5 +24,9 @@ struct Conditioning {
 /// One line for a person if there are not enough digits, with the two closest points and what to do, which are options
 /// of fit and loglik; otherwise empty.
 [[nodiscard]] std::string explain_conditioning(const Conditioning& conditioning, const Likelihood& likelihood);
+
+/// One line for a person where compression may change Σ by too much beside its smallest eigenvalues, or its nugget, for
+/// the log-likelihood to be good to a tenth; otherwise empty.
+[[nodiscard]] std::string explain_compression(const Conditioning& conditioning, const Likelihood& likelihood);
 
 }  // namespace tesela::geo

@@ -229,9 +229,11 @@ void CrossValidation::solve_block(const DiagonalBlock& block, const MatrixView<d
 Predictions CrossValidation::gather(const Matrix<double>& errors, const Matrix<double>& variances) {
     const std::vector<double> error = tesela::gather(stream_, errors.view());
     const std::vector<double> variance = tesela::gather(stream_, variances.view());
-    if (const Status status = stream_.wait(); !status.ok())
+    const Status status = stream_.wait();
+    if (is_numerical(status))
         throw NotPositiveDefinite(
             fmt::format("the errors of held-out observations could not be computed: {}", status.describe()));
+    require_done(status);
     Predictions result{.mean = observations_.values, .variance = std::vector<double>(variance.size())};
     const double jitter = likelihood_.model().jitter * theta_.sigma2;
     for (std::size_t k = 0; k < error.size(); ++k) {

@@ -420,7 +420,7 @@ void Search::evaluate_at_best() {
     if (!std::isfinite(best_.log_likelihood)) throw Error("the search was ended before its first evaluation");
     const LikelihoodValue value = likelihood_.evaluate(best_.theta);
     ++result_.evaluations;
-    if (!value.status.ok()) throw NotPositiveDefinite(likelihood_.explain(value.status, best_.theta));
+    require_good_evaluation(likelihood_, value.status, best_.theta);
     result_.theta = best_.theta;
     result_.trend = value.trend;
     result_.log_likelihood = value.log_likelihood;

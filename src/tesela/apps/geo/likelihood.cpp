@@ -93,6 +93,7 @@ Likelihood::Likelihood(Stream& stream, Observations observations, Model model, L
       // digits.
       offset_(basis_.has_intercept() ? observations_.mean() : model_.center),
       max_distance_(points_.diameter_bound()) {
+    if (options_.compression) validate(*options_.compression);
     Engine& engine = stream_.engine();
     Digest digest;
     for (const auto& column : observations_.coordinates) digest.add(column);
@@ -183,6 +184,7 @@ Priorities Likelihood::priorities() const {
 }
 
 LikelihoodValue Likelihood::evaluate(const CovarianceParameters& theta) {
+    if (options_.compression) require_compressible(theta);
     CovarianceParameters shifted = theta;
     shifted.nugget += model_.jitter * theta.sigma2;
     covariance_.emplace(model_.family, shifted, model_.metric, max_distance_);
@@ -274,12 +276,8 @@ Status Likelihood::refine() {
     tesela::generate(stream_, B.view(), Elements{right_hand_side, this});
     copy(stream_, Y.view(), W.view());
     solve_triangular(stream_, L.transposed(), W.view());
-    const FactoredCovariance of{*covariance_, points_, L};
-    const SymmetricProduct product = [&](const MatrixView<double>& X, const MatrixView<double>& result) {
-        multiply_covariances(stream_, of, X, result);
-    };
-    refinement_ =
-        conjugate_gradients(stream_, product, L, B.view(), W.view(), {.tolerance = options_.compression->refine});
+    refinement_ = conjugate_gradients(stream_, product_with(stream_, {*covariance_, points_, L}), L, B.view(), W.view(),
+                                      {.tolerance = options_.compression->refine});
     if (!refinement_->status.ok()) return refinement_->status;
     multiply_triangular(stream_, L.transposed(), W.view(), Y.view());
     multiply_columns(stream_, B.view(), W.view(), matrices_->gram.view());
@@ -329,13 +327,26 @@ std::string better_conditions(Index n) {
 }  // namespace
 
 std::string Likelihood::explain(const Status& status, const CovarianceParameters& theta) const {
+    if (!is_numerical(status)) return status.describe();
     const Located at{observations_, points_};
     if (!options_.compression) return explain_not_positive_definite(status, at, model_.family, theta);
+    const std::string what = describe_bad_pivot(status, at, model_.family, theta);
+    const std::string otherwise = better_conditions(points_.size());
+    if (fails_uncompressed(status, theta))
+        return fmt::format("{} That is not for want of accuracy, the exact matrix is not either: {}", what, otherwise);
     const double asked = options_.compression->accuracy;
     return fmt::format(
-        "{} Its tiles are accurate to {:.0e} times sigma2, which may be why: try --accuracy {:.0e}. Otherwise {}",
-        describe_bad_pivot(status, at, model_.family, theta), asked,
-        helpful_accuracy(theta, matrices_->sigma.tile_rows(), asked), better_conditions(points_.size()));
+        "{} Its tiles are accurate to {:.0e} times sigma2, which may be why: try --accuracy {:.0e}. Otherwise {}", what,
+        asked, helpful_accuracy(theta, matrices_->sigma.tile_rows(), asked), otherwise);
+}
+
+/// Whether a bad pivot would be one without compression: equal rows without noise make every such matrix singular, and
+/// the first tile rows, as many as the band has, are of whole tiles alone.
+bool Likelihood::fails_uncompressed(const Status& status, const CovarianceParameters& theta) const {
+    const Tiling& tiling = matrices_->sigma.tiling();
+    const Index whole_rows = std::min(options_.compression->band, tiling.grid().rows);
+    if (status.index < tiling.row_begin(whole_rows - 1) + tiling.rows(whole_rows - 1)) return true;
+    return theta.nugget + model_.jitter * theta.sigma2 == 0 && closest_pair(points_).distance == 0;
 }
 
 void require_alike_parameters(Engine& engine, const CovarianceParameters& theta) {
@@ -344,9 +355,16 @@ void require_alike_parameters(Engine& engine, const CovarianceParameters& theta)
     engine.require_alike("the parameters of the model", digest.value());
 }
 
+bool is_numerical(const Status& status) { return status.failure == Failure::not_positive_definite; }
+
+void require_good_evaluation(const Likelihood& likelihood, const Status& status, const CovarianceParameters& theta) {
+    if (is_numerical(status)) throw NotPositiveDefinite(likelihood.explain(status, theta));
+    require_done(status);
+}
+
 LikelihoodValue evaluate_well(Likelihood& likelihood, const CovarianceParameters& theta) {
     LikelihoodValue value = likelihood.evaluate(theta);
-    if (!value.status.ok()) throw NotPositiveDefinite(likelihood.explain(value.status, theta));
+    require_good_evaluation(likelihood, value.status, theta);
     return value;
 }
 

@@ -124,6 +124,7 @@ private:
     void gram();
     [[nodiscard]] Status refine();
     [[nodiscard]] LikelihoodValue collect();
+    [[nodiscard]] bool fails_uncompressed(const Status& status, const CovarianceParameters& theta) const;
 
     Stream& stream_;
     Observations observations_;
@@ -150,7 +151,12 @@ public:
 /// Throws Error on every node unless all have the same parameters, as from copies of a model file that differ.
 void require_alike_parameters(Engine& engine, const CovarianceParameters& theta);
 
-/// Evaluates; throws NotPositiveDefinite, with an explanation, where that fails.
+/// Whether the covariance matrix is at fault, which is not positive definite; what else may fail, as for want of
+/// memory, fails with other parameters too.
+[[nodiscard]] bool is_numerical(const Status& status);
+/// Throws, if an evaluation at theta has failed, NotPositiveDefinite with an explanation, or Error for other reasons.
+void require_good_evaluation(const Likelihood& likelihood, const Status& status, const CovarianceParameters& theta);
+/// Evaluates, and requires that to be good.
 LikelihoodValue evaluate_well(Likelihood& likelihood, const CovarianceParameters& theta);
 
 /// Solutions with fewer digits are worth a warning.

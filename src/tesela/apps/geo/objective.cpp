@@ -24,6 +24,7 @@ SearchPoint Objective::at(const std::vector<double>& logs, Wanted wanted) {
     const LikelihoodValue value = likelihood_.evaluate(theta);
     SearchPoint point{.logs = logs, .theta = theta};
     if (!value.status.ok()) {
+        if (!is_numerical(value.status)) require_done(value.status);  // elsewhere it would be no better
         failure_ = value.status;
         failed_at_ = theta;
         return point;

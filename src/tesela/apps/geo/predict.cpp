@@ -67,7 +67,7 @@ Kriging::Kriging(Likelihood& likelihood, const CovarianceParameters& theta, cons
     digest.add(functions_.values);
     stream_.engine().require_alike("the points to predict", digest.value());
     require_alike_parameters(stream_.engine(), theta);
-    if (!value_.status.ok()) throw NotPositiveDefinite(likelihood.explain(value_.status, theta));
+    require_good_evaluation(likelihood, value_.status, theta);
     result_.mean.resize(static_cast<std::size_t>(points_.size()));
     result_.variance.resize(static_cast<std::size_t>(points_.size()));
 }
@@ -161,7 +161,7 @@ Predictions Kriging::run() {
         submit(blocks.back());
     }
     for (Block& block : blocks) collect(block);
-    stream_.wait();
+    require_done(stream_.wait());
     result_.trend = value_.trend;
     return std::move(result_);
 }

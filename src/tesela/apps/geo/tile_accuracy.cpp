@@ -1,27 +1,33 @@
 #include "tesela/apps/geo/tile_accuracy.hpp"
 
 #include "tesela/algs/elementwise.hpp"
-#include "tesela/algs/multiply.hpp"
+#include "tesela/algs/generated_product.hpp"
 #include "tesela/algs/tasks.hpp"
 #include "tesela/apps/geo/likelihood.hpp"
 #include "tesela/apps/geo/point_order.hpp"
-#include "tesela/base/random.hpp"
-#include "tesela/distribution/families.hpp"
+#include "tesela/base/error.hpp"
 
 #include <cmath>
-#include <cstdint>
-#include <numeric>
 #include <variant>
 
 namespace tesela::geo {
-namespace {
-
-double length_of(Stream& s, const MatrixView<double>& x, const Scalar<double>& sum) {
-    dot(s, x, x, sum.view());
-    return std::sqrt(gather(s, sum.view()).front());
+void validate(const TileAccuracy& accuracy) {
+    if (!(accuracy.accuracy >= 0 && std::isfinite(accuracy.accuracy)))
+        throw Error("the accuracy of compressed tiles must be a number of at least 0, not {}", accuracy.accuracy);
+    if (accuracy.band < 1)
+        throw Error("at least one diagonal of tiles, the main one, is stored whole: the band cannot be {}",
+                    accuracy.band);
+    if (accuracy.refine != 0 && !(accuracy.refine >= least_refinement && std::isfinite(accuracy.refine)))
+        throw Error("solutions can be refined to residuals of at least {}, not {}", least_refinement, accuracy.refine);
 }
 
-}  // namespace
+void require_compressible(const CovarianceParameters& theta) {
+    if (!(theta.sigma2 >= least_compressible_sigma2 && theta.sigma2 <= most_compressible_sigma2))
+        throw Error(
+            "sigma2 is {}, and compressed matrices take {} to {}: measure values in another unit, or use --method "
+            "exact",
+            theta.sigma2, least_compressible_sigma2, most_compressible_sigma2);
+}
 
 Observations in_hilbert_order(const Observations& observations, Metric metric) {
     const std::vector<Index> order = hilbert_order(PointSet(metric, observations.coordinates));
@@ -54,37 +60,11 @@ void multiply_covariances(Stream& s, const FactoredCovariance& of, const MatrixV
 }
 
 double factor_residual(Stream& s, const FactoredCovariance& of, int iterations) {
-    const auto phase = s.phase("residual");
-    const Attachment& sigma = of.factor.matrix();
-    const auto column = [&](const char* name) {
-        return Matrix<double>(s, sigma.tiling().with_columns(1, 1), along_diagonal(sigma.distribution(), 1),
-                              {.name = name});
-    };
-    const Matrix<double> x = column("x");
-    const Matrix<double> y = column("y");
-    const Matrix<double> z = column("z");
-    const Matrix<double> r = column("r");
-    const Scalar<double> sum(s);
-    generate(s, x.view(), [](Index i, Index) { return Random(7).normal({static_cast<std::uint64_t>(i)}); });
-    const MatrixView<double> L = of.factor.as(Part::lower);
-    double norm = 0;
-    for (int k = 0; k < iterations; ++k) {
-        const double length = length_of(s, x.view(), sum);
-        multiply_covariances(s, of, x.view(), r.view());
-        multiply_triangular(s, L.transposed(), x.view(), y.view());
-        multiply_triangular(s, L, y.view(), z.view());
-        for (Index i = 0; i < r.tile_rows(); ++i)
-            s.submit(
-                Task(Dense<double>::geadd, GeaddArguments{.alpha = -1, .beta = 1}, read(z(i, 0)), read_write(r(i, 0))));
-        norm = length_of(s, r.view(), sum) / length;
-        if (!(norm > 0)) break;
-        const double inverse = 1 / (norm * length);
-        for (Index i = 0; i < r.tile_rows(); ++i)
-            s.submit(
-                Task(Dense<double>::geadd, GeaddArguments{.alpha = inverse, .beta = 0}, read(r(i, 0)), write(x(i, 0))));
-    }
-    (void)s.wait();
-    return norm;
+    return tesela::factor_residual(s, product_with(s, of), of.factor, iterations);
+}
+
+SymmetricProduct product_with(Stream& s, const FactoredCovariance& of) {
+    return [&s, of](const MatrixView<double>& X, const MatrixView<double>& Y) { multiply_covariances(s, of, X, Y); };
 }
 
 CompressionReport report_compression(Likelihood& likelihood, int iterations) {

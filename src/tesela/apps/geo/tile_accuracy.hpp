@@ -25,6 +25,19 @@ struct TileAccuracy {
     FactorPrecision precision = FactorPrecision::full;
 };
 
+/// The least that `refine` may be, above 0: rounding leaves residuals of solutions no smaller.
+inline constexpr double least_refinement = 1e-15;
+/// Throws Error where no matrix can be compressed like that: an accuracy that is negative or not finite, no band, a
+/// refinement that cannot be reached.
+void validate(const TileAccuracy& accuracy);
+
+/// What sigma2 of a compressed matrix may be: squares of elements, and of errors that are rounding, stay in the range
+/// of numbers.
+inline constexpr double least_compressible_sigma2 = 1e-130;
+inline constexpr double most_compressible_sigma2 = 1e130;
+/// Throws Error where sigma2 is not between those.
+void require_compressible(const CovarianceParameters& theta);
+
 /// The observations in the order of a Hilbert curve through their points, so that tiles are of points that are close
 /// together; where() still names them as the caller numbered them.
 [[nodiscard]] Observations in_hilbert_order(const Observations& observations, Metric metric);
@@ -40,9 +53,11 @@ struct FactoredCovariance {
 void multiply_covariances(Stream& s, const FactoredCovariance& of, const MatrixView<double>& X,
                           const MatrixView<double>& Y);
 
-/// What the product of a factor differs from the covariance matrix, ‖Σ − L·Lᵀ‖₂, by power iterations; elements of Σ are
-/// computed as they are needed, n² of them in each. An estimate from below: a quarter low after 3 iterations, a
-/// twentieth after 12, in a case that was looked at.
+/// The same as a SymmetricProduct; what `of` refers to outlives it.
+[[nodiscard]] SymmetricProduct product_with(Stream& s, const FactoredCovariance& of);
+
+/// What the product of a factor differs from the covariance matrix, ‖Σ − L·Lᵀ‖₂, by power iterations (see
+/// tesela::factor_residual); elements of Σ are computed as they are needed, n² of them in each.
 [[nodiscard]] double factor_residual(Stream& s, const FactoredCovariance& of, int iterations);
 
 /// What compression came to, after a good evaluation.
