@@ -206,6 +206,109 @@ TEST(Nodes, CompressedTilesTravelWithMoreColumnsWhereThatIsAskedFor) {
         }
 }
 
+// ------------------------------------------------------------------ LU and products
+
+/// What every node should receive where `users` says which nodes use a tile.
+template <class Users>
+void expect_bytes(const Matrix<double>& A, const RankMap& ranks, std::vector<double>& expected, const Users& users) {
+    const GridSize grid = A.tiling().grid();
+    for (Index i = 0; i < grid.rows; ++i)
+        for (Index j = 0; j < grid.cols; ++j)
+            for (const Index user : users(TileIndex{i, j}))
+                if (NodeId{user} != A.distribution().owner({i, j}))
+                    expected[static_cast<std::size_t>(user)] += bytes_of(A.matrix(), {i, j}, ranks);
+}
+
+std::set<Index> owners_in(const Distribution& owners, TileIndex begin, TileIndex end) {
+    std::set<Index> all;
+    for (Index i = begin.i; i < end.i; ++i)
+        for (Index j = begin.j; j < end.j; ++j) all.insert(owners.owner({i, j}).number());
+    return all;
+}
+
+const CompressedCase ragged{.n = 330, .tile = 48, .accuracy = 1e-5};
+const CompressedCase even{.n = 320, .tile = 40, .decay = Decay::squared_exponential, .accuracy = 1e-7, .dense_band = 2};
+const CompressedCase in_single_precision{.n = 307,
+                                         .tile = 50,
+                                         .decay = Decay::matern_three_halves,
+                                         .accuracy = 1e-4,
+                                         .precision = FactorPrecision::as_needed};
+
+TEST(Nodes, CompressedLuIsThatOfTheMatrixAndSendsTheBytesOfItsRanks) {
+    const Index nodes = engine().node_count();
+    for (const CompressedCase& c : {ragged, even, in_single_precision}) {
+        const testing::UnevenCovariance value{testing::CovarianceOfPoints(c)};
+        std::vector<double> a;
+        for (Index j = 0; j < c.n; ++j)
+            for (Index i = 0; i < c.n; ++i) a.push_back(value(i, j));
+        Stream s(engine());
+        const Tiling tiling = Tiling::square(c.n, c.tile);
+        const Index nt = tiling.grid().rows;
+        Matrix<double> A(s, tiling, random_distribution(tiling.grid(), nodes, 5),
+                         testing::compressed_options(c, "A", Stored::full));
+        generate(s, A.view(), value);
+        ASSERT_TRUE(s.wait().ok());
+        const std::vector<double> received = received_by([&] {
+            lu(s, A);
+            ASSERT_TRUE(s.wait().ok());
+        });
+        const RankMap ranks = tile_ranks(s, A);
+        std::vector<double> expected(static_cast<std::size_t>(nodes), 0);
+        const Distribution& owners = A.distribution();
+        expect_bytes(A, ranks, expected, [&](TileIndex t) {
+            std::set<Index> users;
+            if (t.i >= t.j) users.merge(owners_in(owners, {t.i, t.j + 1}, {t.i + 1, nt}));
+            if (t.i <= t.j) users.merge(owners_in(owners, {t.i + 1, t.j}, {nt, t.j + 1}));
+            return users;
+        });
+        EXPECT_EQ(received, expected) << c.name();
+        EXPECT_GT(summarise_ranks(ranks, tiling, Stored::full).compressed, nt) << c.name();
+        const double error = testing::tile_error_over(c, a, testing::product_of_factors(gather(s, A.view()), c.n),
+                                                      [](TileIndex t) { return std::min(t.i, t.j) + 1; });
+        EXPECT_LE(error, 1) << c.name();
+        EXPECT_GT(error, 1e-4) << c.name();  // compression is seen
+    }
+}
+
+TEST(Nodes, CompressedProductIsThatOfItsFactorsAndSendsTheBytesOfTheirRanks) {
+    const Index nodes = engine().node_count();
+    for (const CompressedCase& c : {ragged, even, in_single_precision}) {
+        const testing::UnevenCovariance value{testing::CovarianceOfPoints(c)};
+        Stream s(engine());
+        const Tiling tiling = Tiling::square(c.n, c.tile);
+        const GridSize grid = tiling.grid();
+        const auto matrix = [&](const char* name, std::uint64_t seed) {
+            return Matrix<double>(s, tiling, random_distribution(grid, nodes, seed),
+                                  testing::compressed_options(c, name, Stored::full));
+        };
+        const Matrix<double> A = matrix("A", 5);
+        const Matrix<double> B = matrix("B", 6);
+        const Matrix<double> C = matrix("C", 7);
+        generate(s, A.view(), value);
+        generate(s, B.view(), [&](Index i, Index j) { return value(j, i); });
+        ASSERT_TRUE(s.wait().ok());
+        const std::vector<double> received = received_by([&] {
+            gemm(s, A, B, C);
+            ASSERT_TRUE(s.wait().ok());
+        });
+        std::vector<double> expected(static_cast<std::size_t>(nodes), 0);
+        const Distribution& owners = C.distribution();
+        expect_bytes(A, tile_ranks(s, A), expected, [&](TileIndex t) {
+            return owners_in(owners, {t.i, 0}, {t.i + 1, grid.cols});
+        });
+        expect_bytes(B, tile_ranks(s, B), expected, [&](TileIndex t) {
+            return owners_in(owners, {0, t.j}, {grid.rows, t.j + 1});
+        });
+        EXPECT_EQ(received, expected) << c.name();
+        const std::vector<double> reference =
+            testing::product_of(gather(s, A.view()), gather(s, B.view()), c.n);  // as they are stored
+        const double error =
+            testing::tile_error_over(c, reference, gather(s, C.view()), [&](TileIndex) { return grid.cols; });
+        EXPECT_LE(error, 1) << c.name();
+        EXPECT_GT(error, 1e-4) << c.name();
+    }
+}
+
 // ------------------------------------------------------------------ redistribution
 
 RC_GTEST_PROP(Nodes, CompressedRedistributionIsTheSourceToTheAccuracyOfTheTarget, ()) {

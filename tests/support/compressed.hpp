@@ -181,4 +181,60 @@ inline CompressedErrors run_compressed_cholesky(Engine& engine, const Compressed
     return errors;
 }
 
+// ------------------------------------------------------------------ LU and products
+
+/// D·K·E for the covariances K and positive diagonals D and E: not symmetric, far from diagonally dominant, and all its
+/// leading minors are positive.
+struct UnevenCovariance {
+    CovarianceOfPoints covariance;
+    double operator()(Index i, Index j) const {
+        return (1 + 0.5 * std::sin(7.0 * static_cast<double>(i))) * covariance(i, j) *
+               (1 + 0.5 * std::cos(5.0 * static_cast<double>(j)));
+    }
+};
+
+/// The largest error of a tile, in the Frobenius norm, over what is allowed: the accuracy as often as the tile is
+/// compressed, which is once and after each of `updates`.
+template <class Updates>
+double tile_error_over(const CompressedCase& c, const std::vector<double>& a, const std::vector<double>& b,
+                       const Updates& updates) {
+    const Tiling tiling = Tiling::square(c.n, c.tile);
+    double worst = 0;
+    for (Index ti = 0; ti < tiling.grid().rows; ++ti)
+        for (Index tj = 0; tj < tiling.grid().cols; ++tj) {
+            double squares = 0;
+            for (Index j = tiling.col_begin(tj); j < tiling.col_begin(tj) + tiling.cols(tj); ++j)
+                for (Index i = tiling.row_begin(ti); i < tiling.row_begin(ti) + tiling.rows(ti); ++i) {
+                    const auto at = static_cast<std::size_t>(i + j * c.n);
+                    squares += (a[at] - b[at]) * (a[at] - b[at]);
+                }
+            if (!std::isfinite(squares)) return std::numeric_limits<double>::infinity();
+            const double allowed = c.accuracy * static_cast<double>(1 + updates(TileIndex{ti, tj})) + rounding_of(c);
+            worst = std::max(worst, std::sqrt(squares) / allowed);
+        }
+    return worst;
+}
+
+/// L·U of the factors in one matrix, or A·B, of order n.
+inline std::vector<double> product_of_factors(const std::vector<double>& lu, Index n) {
+    std::vector<double> product(lu.size(), 0);
+    for (Index j = 0; j < n; ++j)
+        for (Index k = 0; k <= j; ++k) {
+            const double u = lu[static_cast<std::size_t>(k + j * n)];
+            product[static_cast<std::size_t>(k + j * n)] += u;
+            for (Index i = k + 1; i < n; ++i)
+                product[static_cast<std::size_t>(i + j * n)] += lu[static_cast<std::size_t>(i + k * n)] * u;
+        }
+    return product;
+}
+inline std::vector<double> product_of(const std::vector<double>& a, const std::vector<double>& b, Index n) {
+    std::vector<double> product(a.size(), 0);
+    for (Index j = 0; j < n; ++j)
+        for (Index k = 0; k < n; ++k)
+            for (Index i = 0; i < n; ++i)
+                product[static_cast<std::size_t>(i + j * n)] +=
+                    a[static_cast<std::size_t>(i + k * n)] * b[static_cast<std::size_t>(k + j * n)];
+    return product;
+}
+
 }  // namespace tesela::testing
