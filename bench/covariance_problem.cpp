@@ -1,6 +1,7 @@
 #include "covariance_problem.hpp"
 
 #include "tesela/apps/geo/point_order.hpp"
+#include "tesela/base/digest.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/random.hpp"
 #include "tesela/distribution/families.hpp"
@@ -54,8 +55,15 @@ void CovarianceMatrix::generate(Stream& s, const Matrix<double>& A) const {
         }
 }
 
-void check_sent_rank(Index sent_rank, Index tile) {
-    if (sent_rank > tile) throw Error("--sent-rank must be at most the tile size, {}; it is {}", tile, sent_rank);
+void require_alike(Engine& engine, const CovarianceProblem& problem, const std::string& tile) {
+    const CovarianceParameters& theta = problem.theta;
+    Digest digest;
+    digest.add(std::vector{theta.sigma2, theta.range, theta.smoothness, theta.nugget, problem.accuracy});
+    digest.add(std::vector{static_cast<double>(problem.n), static_cast<double>(problem.family),
+                           static_cast<double>(problem.dimensions), static_cast<double>(problem.band),
+                           static_cast<double>(problem.precision), static_cast<double>(problem.sent_rank)});
+    for (const char letter : tile) digest.add(static_cast<std::uint64_t>(letter));
+    engine.require_alike("options of the matrix and its tiles", digest.value());
 }
 
 void require(const Status& status) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 
 namespace tesela::bench {
 
@@ -50,8 +51,8 @@ private:
 /// The lower triangle of a matrix of order n, on the squarest grid of nodes.
 [[nodiscard]] Matrix<double> matrix_of(Stream& s, Index n, Index tile, std::optional<Compression> compression);
 
-/// Throws Error where messages are to have more columns than a tile.
-void check_sent_rank(Index sent_rank, Index tile);
+/// Throws Error on every node unless all have the same problem, in tiles of this size ("auto" is one).
+void require_alike(Engine& engine, const CovarianceProblem& problem, const std::string& tile);
 
 /// Throws Error with what failed.
 void require(const Status& status);

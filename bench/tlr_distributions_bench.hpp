@@ -24,6 +24,9 @@ struct TlrDistributionsOptions {
     double alpha = 2;
     /// Of paper 001's generator, for LU.
     SyntheticDensity density{};
+    /// Frobenius norm of its tiles off the diagonal. What is subtracted from them is its square: with more than a
+    /// thousandth ranks change, where paper 001 takes it that they do not.
+    double tile_norm = 1e-4;
     int rounds = 3;
     /// CSV file for the rows, in which those of other numbers of nodes stay; empty: none.
     std::string table{};

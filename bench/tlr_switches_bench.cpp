@@ -1,15 +1,15 @@
 #include "tlr_switches_bench.hpp"
 
 #include "checks.hpp"
+#include "counted_bytes.hpp"
 #include "part_table.hpp"
 #include "sent_by_all.hpp"
 #include "timing.hpp"
 
-#include "tesela/algs/operation.hpp"
 #include "tesela/algs/ranks.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/cli/factor_options.hpp"
 #include "tesela/distribution/catalogue.hpp"
-#include "tesela/flow/recording.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -60,7 +60,7 @@ public:
           compression_(options.problem.compression()),
           covariances_(options.problem),
           tiling_(Tiling::square(options.problem.n, cli::tile_size(options.run, options.problem.n, engine))) {
-        check_sent_rank(compression_.sent_rank, tiling_.rows(0));
+        cli::check_sent_rank(compression_.sent_rank, tiling_.rows(0));
         // The largest rank is known when all are.
         if (compression_.sent_rank > 0) return;
         Variant first{.name = "none"};
@@ -84,7 +84,8 @@ public:
         })));
         variant.bytes = sent_by_all(engine_).bytes - before;
         RankMap ranks = tile_ranks(s, A);
-        variant.counted = counted(variant, ranks);
+        variant.counted =
+            counted_bytes({Operation::cholesky, tiling_, owners(variant), compression(variant), variant.factor}, ranks);
         return ranks;
     }
 
@@ -97,32 +98,6 @@ private:
         result.sent_rank = sent_rank(variant);
         return result;
     }
-    /// Bytes of the messages of a factorisation whose factor has these ranks.
-    [[nodiscard]] double counted(const Variant& variant, const RankMap& ranks) const {
-        RecordingEngine recorder(engine_.node_count());
-        {
-            Stream s(recorder);
-            run_operation(s, Operation::cholesky, tiling_, owners(variant), variant.factor);
-        }
-        const Recording recording = recorder.take();
-        // One that is stored whole travels with its rank too.
-        constexpr double rank_alone = tile_bytes({.rank = 0}, 0);
-        double bytes = 0;
-        for (const Transfer& message : list_transfers(recording)) {
-            const RecordedDatum& tile = recording.data[static_cast<std::size_t>(message.datum)];
-            const TileIndex at = tile.index;
-            if (is_token(tile) || std::abs(at.i - at.j) < compression_.dense_band) {
-                bytes += message.bytes;
-                continue;
-            }
-            TileShape shape = tile.shape;
-            shape.rank = ranks.ranks[static_cast<std::size_t>(at.i * ranks.grid.cols + at.j)];
-            shape.singles = ranks.singles[static_cast<std::size_t>(at.i * ranks.grid.cols + at.j)];
-            bytes += tile_bytes(sent_shape(shape, sent_rank(variant)), message.bytes + rank_alone);
-        }
-        return bytes;
-    }
-
     StarpuEngine& engine_;
     Compression compression_;
     CovarianceMatrix covariances_;
@@ -137,6 +112,7 @@ const Variant& named(const std::vector<Variant>& variants, std::string_view name
 
 Json tlr_switches_benchmark(StarpuEngine& engine, const TlrSwitchesOptions& options) {
     if (options.repetitions < 1) throw Error("--repetitions must be at least 1; it is {}", options.repetitions);
+    require_alike(engine, options.problem, options.run.tile);
     const Factored factored(engine, options);
     const Index nodes = engine.node_count();
     std::vector<Variant> variants = variants_of(options, nodes);

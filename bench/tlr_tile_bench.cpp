@@ -41,6 +41,7 @@ double factored_in(StarpuEngine& engine, const CovarianceMatrix& covariances, Co
 
 Json tlr_tile_benchmark(StarpuEngine& engine, const TlrTileOptions& options) {
     const CovarianceProblem& problem = options.problem;
+    require_alike(engine, problem, options.run.tile);
     const CovarianceMatrix covariances(problem);
     std::optional<geo::RankSample> ranks;
     const double sampling = seconds_of([&] {

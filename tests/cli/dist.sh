@@ -101,8 +101,17 @@ expect 0 "messages of exact rank" "${mpirun[@]}" -n 2 "$tesela" bench tlr --n 60
 check "padded messages are longer" python3 -c "
 import json
 assert json.load(open('padded'))['gbytes_sent'] > 1.2 * json.load(open('out'))['gbytes_sent']"
-expect 2 "messages of more columns than a tile" "$tesela" bench tlr --n 600 --tile 100 --band 1 --dense-n 300 --sent-rank 101
-holds "messages of more columns than a tile" err "--sent-rank must be at most the tile size, 100; it is 101"
+expect 2 "messages of more columns than a tile" "$tesela" bench tlr --n 600 --tile 100 --band 1 --dense-n 300 --sent-rank 51
+holds "messages of more columns than a tile" err "--sent-rank must be at most 50"
+for wrong in "--refine nan" "--refine 0" "--refine -1" "--accuracy inf" "--accuracy -1" "--band -1" "--band 0"; do
+    # shellcheck disable=SC2086 # two words
+    expect 2 "$wrong" "$tesela" bench tlr --n 600 --tile 100 --dense-n 300 $wrong
+    holds "$wrong" err "${wrong%% *}"
+done
+expect 2 "nodes with different options" "${mpirun[@]}" -n 1 "$tesela" bench tlr --n 600 --tile 100 --band 1 --accuracy 1e-5 --workers 1 : -n 1 "$tesela" bench tlr --n 600 --tile 100 --band 1 --accuracy 1e-4 --workers 1
+holds "nodes with different options" err "options of the matrix and its tiles"
+expect 0 "LU whose ranks change" "${mpirun[@]}" -n 2 "$tesela" bench tlr-distributions --n 480 --tile 40 --rounds 1 --workers 1 --kernel lu --tile-norm 0.02 --json
+json "LU whose ranks change" "all(c['met'] for c in d['checks']) and all(r['bytes'] == r['counted_bytes'] and 1e-6 < r['residual'] < 1 for r in d['rows'])"
 expect 2 "one node has no distribution" "$tesela" bench tlr-distributions --n 480 --tile 40
 holds "one node has no distribution" err "start it with mpirun"
 expect 0 "families with numbers" "$tesela" dist compare --count 3 --tiles 9 --families 1d1d:1,2,5,block_cyclic,1d:1,1,3 --json
