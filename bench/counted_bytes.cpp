@@ -14,6 +14,8 @@ double counted_bytes(const CompressedOperation& of, const RankMap& ranks) {
         run_operation(s, of.operation, of.tiling, of.owners, of.factor);
     }
     const Recording recording = recorder.take();
+    // One that is stored whole travels with its rank too.
+    constexpr double rank_alone = tile_bytes({.rank = 0}, 0);
     double bytes = 0;
     for (const Transfer& message : list_transfers(recording)) {
         const RecordedDatum& tile = recording.data[static_cast<std::size_t>(message.datum)];
@@ -26,7 +28,7 @@ double counted_bytes(const CompressedOperation& of, const RankMap& ranks) {
         TileShape shape = tile.shape;
         shape.rank = ranks.ranks[position];
         shape.singles = ranks.singles[position];
-        bytes += tile_bytes(sent_shape(shape, of.compression.sent_rank), message.bytes + sizeof(double));
+        bytes += tile_bytes(sent_shape(shape, of.compression.sent_rank), message.bytes + rank_alone);
     }
     return bytes;
 }
