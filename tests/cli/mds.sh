@@ -18,7 +18,7 @@ expect 0 "mds for people" "$tesela" mds "$data/eurodist.csv" --dim 2
 holds "mds for people" out "multidimensional scaling of 21 points, eurodist.csv, by LAPACK"
 holds "mds for people" out "19538377.09"
 holds "mds for people" out "0.7537543 of the sum of |eigenvalues|, 0.8679134 of the positive ones"
-holds "mds for people" out "negative eigenvalues: 9 of 21 known, the smallest -2251844.332"
+holds "mds for people" out "negative eigenvalues: 9 of 21, the smallest -2251844.332"
 expect 0 mds "$tesela" mds "$data/eurodist.csv" --dim 2 -o coords.csv --plot map.svg --scree scree.svg --json
 numbers mds "near(d['eigenvalues'], [19538377.0895428, 11856555.3340011, 1528844.46798737], 1e-12)"
 numbers mds "near([d['eigenvalues'][20]], [-2251844.33173616], 1e-12)"
@@ -115,6 +115,47 @@ expect 0 "their mean" "$tesela" mds mean.csv -o mean_coords.csv
 check "symmetrised is their mean" cmp symmetrised.csv mean_coords.csv
 expect 2 "an error on two nodes" "${mpirun[@]}" -n 2 "$tesela" mds skewed.csv --quiet
 check "is said" grep -q "is not symmetric" err
+
+bad "a pipe" "can be read only once" "$tesela" mds /dev/null
+bad "two results on standard output" "both want the standard output" "$tesela" mds D.npy -o - --json
+cp D.npy over.npy
+bad "writing over the input" "'over.npy' would be written over, which is read" "$tesela" mds over.npy -o over.npy
+check "the input is as it was" cmp D.npy over.npy
+bad "memory without its step" "--memory needs --overlap split_gram" "$tesela" mds D.npy --algorithm krylov --memory 1MB --overlap sync
+printf 'w\n1e300\n' >weights.csv; for _ in $(seq 20); do echo 1; done >>weights.csv
+bad "weights that dwarf others" "weights go from 1 to 1e+300" "$tesela" mds "$data/eurodist.csv" --weights weights.csv
+python3 -c "
+import csv
+rows = list(csv.reader(open('$data/eurodist.csv')))
+for factor, name in ((1e-200, 'tiny.csv'), (1e200, 'huge.csv')):
+    csv.writer(open(name, 'w')).writerows([rows[0]] + [[r[0]] + [float(x) * factor for x in r[1:]] for r in rows[1:]])"
+bad "distances that vanish" "too small to be multiplied" "$tesela" mds tiny.csv
+expect 2 "distances that overflow" "$tesela" mds huge.csv
+
+# The streaming algorithms, on several nodes, from memory and reading again and again; half of the eigenvalues are negative.
+expect 0 "krylov" "$tesela" mds "$data/eurodist.csv" --dim 3 --algorithm krylov --tolerance 1e-13 -o krylov.csv --json
+numbers "krylov" "near(d['eigenvalues'], [19538377.0895428, 11856555.3340011, 1528844.46798737], 1e-11) and d['algorithm'] == 'krylov' and d['products'] > 0"
+numbers "krylov" "(lambda g: (g if isinstance(g, list) else [g, g])[0] <= 0.9101785 and (g if isinstance(g, list) else [g, g])[1] >= 0.9101783)(d['goodness_of_fit'][1])"
+for nodes in 1 2 4; do
+    for more in "--overlap sync" "--overlap split_gram" "--memory 2kB --tile 5" "--readers 1 --tile 4"; do
+        # shellcheck disable=SC2086
+        expect 0 "krylov, $nodes nodes $more" "${mpirun[@]}" -n $nodes "$tesela" mds "$data/eurodist.csv" --dim 3 --algorithm krylov --tolerance 1e-13 --workers 1 -o nodes.csv --json $more
+        numbers "krylov, $nodes nodes $more" "near(d['eigenvalues'], [19538377.0895428, 11856555.3340011, 1528844.46798737], 1e-9)"
+        check "krylov, $nodes nodes $more: coordinates" python3 -c "
+import csv
+a, b = (list(csv.reader(open(f)))[1:] for f in ('krylov.csv', 'nodes.csv'))
+assert len(a) == len(b) == 21 and all(abs(float(x) - float(y)) < 1e-5 * 2000 for r, s in zip(a, b) for x, y in zip(r[1:], s[1:]))"
+    done
+done
+expect 0 "explained by LAPACK" "$tesela" mds "$data/eurodist.csv" --explained 0.6 --algorithm exact --json
+numbers "explained by LAPACK" "d['dimensions'] == 2"
+expect 0 "explained by krylov" "$tesela" mds "$data/eurodist.csv" --explained 0.6 --algorithm krylov --json
+numbers "explained by krylov" "d['dimensions'] == 2"
+
+# Beyond what LAPACK takes, what is not known is an interval that holds the truth.
+expect 0 "not Euclidean" "$tesela" mds "$data/eurodist.csv" --dim 2 --algorithm power --oversampling 1 --json
+numbers "not Euclidean" "d['negative_eigenvalues']['count'] is None and d['negative_eigenvalues']['part'][0] <= 0.131533 <= d['negative_eigenvalues']['part'][1]"
+numbers "not Euclidean" "d['explained'][0][0] <= 0.540139 <= d['explained'][0][1]"
 
 # Points in place of distances, and new ones.
 expect 0 "from points" "$tesela" mds --from-points "$data/iris.csv" --dim 4 --json

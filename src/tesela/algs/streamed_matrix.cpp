@@ -52,9 +52,9 @@ StreamedSpec checked(StreamedSpec spec) {
     return spec;
 }
 
-/// The least number of equal parts that are no wider than a tile.
-Index column_tile(const Tiling& tiling, Index columns) {
-    const Index parts = (columns + tiling.rows(0) - 1) / tiling.rows(0);
+Index column_tile(const StreamedSpec& spec, Index columns) {
+    if (spec.column_tile > 0) return std::min(spec.column_tile, columns);
+    const Index parts = (columns + spec.tiling.rows(0) - 1) / spec.tiling.rows(0);
     return (columns + parts - 1) / parts;
 }
 
@@ -94,7 +94,7 @@ StreamedMatrix::StreamedMatrix(Stream& stream, StreamedSpec spec) : s_(stream), 
 }
 
 std::vector<Index> StreamedMatrix::column_cuts(Index columns) const {
-    return spec_.tiling.with_columns(columns, column_tile(spec_.tiling, columns)).col_cuts();
+    return spec_.tiling.with_columns(columns, column_tile(spec_, columns)).col_cuts();
 }
 
 Matrix<double> StreamedMatrix::make_right(const char* name, Index columns) const {
@@ -215,6 +215,7 @@ StreamedMatrix::Corrections& StreamedMatrix::corrections(const View& X) {
         const Tiling small = Tiling::from_cuts({0, 2}, column_cuts(columns));
         return Matrix<double>(s_, small, beside(spec_.compute, small.grid()), MatrixOptions{.name = "corrections"});
     };
+    if (corrections_.size() > 2) corrections_.clear();  // widths follow each other
     Corrections made{weights(), weights(), {}, {}};
     if (scales()) {
         made.scaled_right = make_right("scaled X", columns);

@@ -52,6 +52,9 @@ struct StreamedSpec {
     Distribution compute;  ///< who keeps it and computes with it
     BorderRule rule = BorderRule::distances;
     Index columns = 1;  ///< of what it is multiplied with
+    /// How wide their tiles are: as those of F, where QR follows, which needs square ones; 0: the fewest of about equal
+    /// width that are no wider than F's are high.
+    Index column_tile = 0;
     /// Rows of tiles that are kept, the last ones; the others are read again for every product, by who computes.
     Index resident_rows = -1;  ///< -1: all
     Index passing_rows = 2;    ///< of those that are not kept, how many are there at a time on a node
@@ -77,8 +80,8 @@ public:
     /// Throws Error unless there are columns, owners are for the grid, and a symmetric matrix is cut alike.
     StreamedMatrix(Stream& stream, StreamedSpec spec);
 
-    /// What it is multiplied with from the right, cut as the columns of F, and from the left, cut as its rows: into the
-    /// fewest columns of tiles of about equal width that are no wider than F's. Tile (i, c) lives where F's tile of
+    /// What it is multiplied with from the right, cut as the columns of F, and from the left, cut as its rows: into
+    /// columns of tiles as StreamedSpec::column_tile says. Tile (i, c) lives where F's tile of
     /// these indices is computed with, so that under 1D a row of F and of a product are on one node.
     [[nodiscard]] Matrix<double> make_right(const char* name) const { return make_right(name, columns()); }
     [[nodiscard]] Matrix<double> make_left(const char* name) const { return make_left(name, columns()); }

@@ -79,8 +79,8 @@ void write_plot(const CaCommand& options, const mds::Correspondence& analysis, c
     const mds::Decomposition& d = analysis.decomposition;
     const std::vector<double> parts = parts_of(analysis);
     mds::OrdinationPlot plot{.title = fmt::format("Correspondence analysis of {}", short_name(options.common.file)),
-                             .x_label = axis_label("dimension", 0, parts[0]),
-                             .y_label = axis_label("dimension", 1, parts[1]),
+                             .x_label = axis_label("dimension", 0, mds::exactly(parts[0])),
+                             .y_label = axis_label("dimension", 1, mds::exactly(parts[1])),
                              .points = {{.name = fmt::format("{} rows", d.rows),
                                          .x = column_of(analysis.rows.coordinates, 0, d.rows),
                                          .y = column_of(analysis.rows.coordinates, 1, d.rows),

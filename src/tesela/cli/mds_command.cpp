@@ -71,13 +71,16 @@ Json to_json(const MdsCommand& options, const mds::Scaling& scaling, const Matri
     Json json{{"file", distances.name()}, {"n", d.rows}, {"dimensions", scaling.dimensions}};
     json["eigenvalues"] = d.values;
     Json parts = Json::array();
-    for (Index k = 0; k < scaling.dimensions; ++k) parts.push_back(mds::explained_part(d, mds::Analysis::scaling, k));
+    for (Index k = 0; k < scaling.dimensions; ++k)
+        parts.push_back(number_or_ends(mds::explained_part(d, mds::Analysis::scaling, k)));
     json["explained"] = std::move(parts);
     json["goodness_of_fit"] = {number_or_ends(scaling.fit.of_magnitudes), number_or_ends(scaling.fit.of_positive)};
     json["goodness_of_fit_is"] = scaling.fit.is_exact() ? "exact" : "interval";
     const mds::NegativeEigenvalues negative = mds::negative_eigenvalues(d);
-    json["negative_eigenvalues"] = {
-        {"count", negative.count}, {"smallest", negative.smallest}, {"part", negative.part}};
+    json["negative_eigenvalues"] = {{"count", scaling.fit.is_exact() ? Json(negative.known) : Json(nullptr)},
+                                    {"known", negative.known},
+                                    {"smallest", negative.smallest},
+                                    {"part", number_or_ends(negative.part)}};
     add_run(json, d);
     add_files(json, options.common);
     return json;
@@ -86,25 +89,31 @@ Json to_json(const MdsCommand& options, const mds::Scaling& scaling, const Matri
 void print_table(const MdsCommand& options, const mds::Scaling& scaling) {
     const mds::Decomposition& d = scaling.decomposition;
     fmt::print("multidimensional scaling of {} points, {}, {}\n", d.rows, options.input(), algorithm_words(d));
-    fmt::print("{:>9} {:>14} {:>10} {:>10}\n", "dimension", "eigenvalue", "explained", "cumulative");
+    const bool exact = scaling.fit.is_exact();
+    fmt::print("{:>9} {:>14} {:>10} {:>10}\n", "dimension", "eigenvalue", exact ? "explained" : "at most",
+               exact ? "cumulative" : "in all");
     double sum = 0;
     for (Index k = 0; k < d.wanted; ++k) {
-        const double part = mds::explained_part(d, mds::Analysis::scaling, k);
+        const double part = mds::explained_part(d, mds::Analysis::scaling, k).high;
         sum += part;
         fmt::print("{:>9} {:>14.10g} {:>10.4f} {:>10.4f}\n", k + 1, d.values[static_cast<std::size_t>(k)], part, sum);
     }
     fmt::print("goodness of fit: {} of the sum of |eigenvalues|, {} of the positive ones\n",
                words(scaling.fit.of_magnitudes), words(scaling.fit.of_positive));
     const mds::NegativeEigenvalues negative = mds::negative_eigenvalues(d);
-    if (negative.count > 0)
-        fmt::print("negative eigenvalues: {} of {} known, the smallest {:.10g}; {:.2f} % of the sum of |eigenvalues|\n",
-                   negative.count, d.values.size(), negative.smallest, 100 * negative.part);
+    if (exact && negative.known > 0)
+        fmt::print("negative eigenvalues: {} of {}, the smallest {:.10g}; {:.2f} % of the sum of |eigenvalues|\n",
+                   negative.known, d.values.size(), negative.smallest, 100 * negative.part.low);
+    else if (!exact && negative.part.low > 1e-6)
+        fmt::print("negative eigenvalues: between {:.2f} and {:.2f} % of the sum of |eigenvalues|\n",
+                   100 * negative.part.low, 100 * negative.part.high);
 }
 
+/// What each value explains at most.
 std::vector<double> parts_of(const mds::Decomposition& d) {
     std::vector<double> parts;
     for (Index k = 0; k < static_cast<Index>(d.values.size()); ++k)
-        parts.push_back(mds::explained_part(d, mds::Analysis::scaling, k));
+        parts.push_back(mds::explained_part(d, mds::Analysis::scaling, k).high);
     return parts;
 }
 
@@ -112,10 +121,12 @@ void write_plot(const MdsCommand& options, const mds::Scaling& scaling, const Ma
                 const MatrixFile* of_new, const std::vector<double>& placed) {
     const Index n = scaling.decomposition.rows;
     if (scaling.dimensions < 2) throw Error("--plot draws two dimensions, and one eigenvalue at most is above 0");
-    const std::vector<double> parts = parts_of(scaling.decomposition);
+    const auto label = [&](Index k) {
+        return axis_label("dimension", k, mds::explained_part(scaling.decomposition, mds::Analysis::scaling, k));
+    };
     mds::OrdinationPlot plot{.title = fmt::format("Multidimensional scaling of {}", options.input()),
-                             .x_label = axis_label("dimension", 0, parts[0]),
-                             .y_label = axis_label("dimension", 1, parts[1]),
+                             .x_label = label(0),
+                             .y_label = label(1),
                              .points = {{.name = fmt::format("{} points", n),
                                          .x = column_of(scaling.coordinates, 0, n),
                                          .y = column_of(scaling.coordinates, 1, n),
@@ -160,6 +171,7 @@ int run_mds(const MdsCommand& options) {
                     distances.of_new->name(), distances.of_new->cols(), distances.all->rows());
     mds::DecompositionOptions asked =
         decomposition_options(common, *distances.all, mds::Analysis::scaling, distances.weights);
+    if (!options.points.empty()) asked.distances = mds::DistanceKind::euclidean;
     check_outputs(common, asked);
     const auto engine = start_engine(common, *distances.all);
     take_plan(common, *distances.all, *engine, asked);

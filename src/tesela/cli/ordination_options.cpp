@@ -12,6 +12,7 @@
 #include "tesela/cli/plan_use.hpp"
 #include "tesela/io/hdf5/open_matrix.hpp"
 #include "tesela/io/hdf5/write_matrix.hpp"
+#include "tesela/io/input_file.hpp"
 #include "tesela/io/memory_matrix.hpp"
 
 #include <fmt/format.h>
@@ -107,7 +108,7 @@ void add_dimension_options(CLI::App& command, OrdinationOptions& options) {
     at_least(command.add_option("--dim", options.dimensions, "Dimensions that are wanted (default: 2)"), Index{1});
     above_zero(command.add_option("--explained", asked.explained,
                                   "In place of --dim: as many as explain this part of the variance, such as 0.9; with "
-                                  "--dim at most so many"));
+                                  "--dim at most so many (randomized: 50)"));
     add_choice(command, "--algorithm", asked.algorithm, mds::algorithm_names,
                "exact (LAPACK, on one node), or randomized by power iterations or block Krylov, reading the file in "
                "parts on all nodes; auto: exact up to 2000 rows or columns, else krylov");
@@ -216,6 +217,8 @@ mds::DecompositionOptions decomposition_options(const OrdinationOptions& options
         asked.dimensions = exact ? most : std::min(most, most_explaining);
     else
         asked.dimensions = std::min<Index>(most, asked.dimensions);
+    if (asked.memory > 0 && asked.overlap < StreamingStep::split_gram && !exact)
+        throw Error("--memory needs --overlap split_gram or a later step: those before it centre the matrix itself");
     mds::validate(matrix, analysis, asked);
     return asked;
 }
@@ -237,6 +240,16 @@ void take_plan(const OrdinationOptions& options, const MatrixFile& matrix, Starp
                    name_in(streaming_step_names, asked.overlap));
 }
 
+namespace {
+
+bool is_same_file(const std::string& output, const std::string& input) {
+    if (input.empty()) return false;
+    std::error_code none;
+    return std::filesystem::equivalent(output, is_matrix_name(input) ? parse_matrix_name(input).file : input, none);
+}
+
+}  // namespace
+
 void check_outputs(const OrdinationOptions& options, const mds::DecompositionOptions& decomposition,
                    const std::vector<std::string>& others) {
     if (!options.plot.empty()) {
@@ -246,8 +259,15 @@ void check_outputs(const OrdinationOptions& options, const mds::DecompositionOpt
     if (!options.scree.empty()) require_svg("--scree", options.scree);
     std::vector<std::string> names{options.output, options.new_output, options.plot, options.scree};
     names.insert(names.end(), others.begin(), others.end());
-    for (const std::string& name : names)
-        if (!name.empty()) require_writable(is_matrix_name(name) ? parse_matrix_name(name).file : name);
+    if (options.run.json && prints_table(options, others))
+        throw Error("--json and a result that goes to - both want the standard output: give one of them a file");
+    for (const std::string& name : names) {
+        if (name.empty()) continue;
+        const std::string file = is_matrix_name(name) ? parse_matrix_name(name).file : name;
+        for (const std::string& input : {options.file, options.new_file, options.weights})
+            if (is_same_file(file, input)) throw Error("{} would be written over, which is read", in_quotes(file));
+        require_writable(file);
+    }
 }
 
 void write_table(const std::string& name, const mds::Table& table) {
@@ -281,7 +301,7 @@ void warn_of_error(const mds::Decomposition& d, const mds::DecompositionOptions&
 void note_explained(const mds::Decomposition& d, mds::Analysis analysis, const mds::DecompositionOptions& asked) {
     if (!asked.explained) return;
     double sum = 0;
-    for (Index k = 0; k < d.wanted; ++k) sum += mds::explained_part(d, analysis, k);
+    for (Index k = 0; k < d.wanted; ++k) sum += mds::explained_part(d, analysis, k).high;
     if (sum < *asked.explained * (1 - 1e-9))
         fmt::print(stderr, "note: {} dimension{} explain {:.4f} of the variance, not {}; --dim allows more\n", d.wanted,
                    plural(d.wanted), sum, *asked.explained);
@@ -311,8 +331,9 @@ void add_files(Json& json, const OrdinationOptions& options) {
     if (!options.scree.empty()) json["scree"] = options.scree;
 }
 
-std::string axis_label(const char* name, Index k, double part) {
-    return fmt::format("{} {} ({:.1f} %)", name, k + 1, 100 * part);
+std::string axis_label(const char* name, Index k, const mds::Interval& part) {
+    if (part.is_exact()) return fmt::format("{} {} ({:.1f} %)", name, k + 1, 100 * part.low);
+    return fmt::format("{} {} ({:.1f} to {:.1f} %)", name, k + 1, 100 * part.low, 100 * part.high);
 }
 
 std::vector<double> column_of(const std::vector<double>& values, Index k, Index rows) {

@@ -105,8 +105,8 @@ void add_run(Json& json, const mds::Decomposition& d);
 /// Files that were written.
 void add_files(Json& json, const OrdinationOptions& options);
 
-/// "dimension 1 (64.0 %)"
-[[nodiscard]] std::string axis_label(const char* name, Index k, double part);
+/// "dimension 1 (64.0 %)", or "(11.2 to 36.8 %)"
+[[nodiscard]] std::string axis_label(const char* name, Index k, const mds::Interval& part);
 
 /// Column k of a matrix of so many rows.
 [[nodiscard]] std::vector<double> column_of(const std::vector<double>& values, Index k, Index rows);

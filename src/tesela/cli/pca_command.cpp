@@ -73,8 +73,8 @@ void write_plot(const PcaCommand& options, const mds::Components& components, co
                 const MatrixFile* new_rows, const std::vector<double>& placed) {
     const mds::Decomposition& d = components.decomposition;
     mds::OrdinationPlot plot{.title = fmt::format("Principal components of {}", short_name(options.common.file)),
-                             .x_label = axis_label("PC", 0, components.proportions[0]),
-                             .y_label = axis_label("PC", 1, components.proportions[1]),
+                             .x_label = axis_label("PC", 0, mds::exactly(components.proportions[0])),
+                             .y_label = axis_label("PC", 1, mds::exactly(components.proportions[1])),
                              .points = {{.name = fmt::format("{} rows", d.rows),
                                          .x = column_of(components.scores, 0, d.rows),
                                          .y = column_of(components.scores, 1, d.rows),

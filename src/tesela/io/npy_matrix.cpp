@@ -121,6 +121,7 @@ private:
                 break;
             }
         }
+        if (sizes.size() == 1) sizes.push_back(1);  // a vector is a column
         if (sizes.size() != 2)
             throw Error("{} has {} dimension{}; a matrix has 2", in_quotes(file_), sizes.size(),
                         sizes.size() == 1 ? "" : "s");

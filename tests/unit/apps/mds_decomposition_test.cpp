@@ -1,4 +1,5 @@
 #include "tesela/apps/mds/decomposition.hpp"
+#include "tesela/apps/mds/goodness_of_fit.hpp"
 
 #include "tesela/apps/mds/ordination_plot.hpp"
 #include "tesela/base/error.hpp"
@@ -76,16 +77,21 @@ TEST(MatrixDecomposition, RefusesWhatLapackCannotTakeBeforeItIsRead) {
                 ::testing::ThrowsMessage<Error>(HasSubstr("vast is 40000 x 40000, which is more than LAPACK takes")));
 }
 
-TEST(MatrixDecomposition, PartsOfTheVarianceAreOfThePositiveEigenvaluesOrTheTrace) {
+TEST(MatrixDecomposition, PartsOfTheVarianceAreOfThePositiveEigenvalues) {
     Decomposition d{.rows = 4, .cols = 4, .values = {6, 2, 0, -3}};
-    EXPECT_EQ(explained_part(d, Analysis::scaling, 0), 0.75);
-    EXPECT_EQ(explained_part(d, Analysis::scaling, 3), 0);
+    EXPECT_EQ(explained_part(d, Analysis::scaling, 0), exactly(0.75));
+    EXPECT_EQ(explained_part(d, Analysis::scaling, 3), exactly(0));
+    // Of distances between points, or with one value left, the rest is known by the trace.
     d.values = {6, 2};
     d.trace = 16;
-    EXPECT_EQ(explained_part(d, Analysis::scaling, 0), 0.375);
+    d.frobenius = 104;
+    EXPECT_NEAR(explained_part(d, Analysis::scaling, 0).low, 0.375, 1e-12);
+    EXPECT_NEAR(explained_part(d, Analysis::scaling, 0).high, 0.375, 1e-12);
+    d.distances = DistanceKind::euclidean;
+    EXPECT_EQ(explained_part(d, Analysis::scaling, 0), exactly(0.375));
     EXPECT_EQ(dimensions_explaining(d, Analysis::scaling, 0.4, 2), 2);
     d.frobenius = 80;
-    EXPECT_EQ(explained_part(d, Analysis::components, 0), 0.45);
+    EXPECT_EQ(explained_part(d, Analysis::components, 0), exactly(0.45));
 }
 
 TEST(OrdinationPlot, HasADotAndANamePerPoint) {

@@ -60,8 +60,31 @@ RC_GTEST_PROP(GoodnessOfFit, IntervalsHoldWhatTheWholeSpectrumGives, ()) {
         RC_ASSERT(holds(got.magnitudes, truth.magnitudes.low));
         RC_ASSERT(holds(got.of_magnitudes, truth.of_magnitudes.low));
         RC_ASSERT(holds(got.of_positive, truth.of_positive.low));
+        const Decomposition all{.rows = size, .cols = size, .values = spectrum};
+        RC_ASSERT(holds(explained_part(known, Analysis::scaling, 1), explained_part(all, Analysis::scaling, 1).low));
+        const NegativeEigenvalues negatives = negative_eigenvalues(known);
+        const double part = negative_eigenvalues(all).part.low;
+        RC_ASSERT(negatives.part.low <= part + 1e-9 && part <= negatives.part.high + 1e-9);
+        // Where few could explain it, no more are taken than in truth.
+        RC_ASSERT(dimensions_explaining(known, Analysis::scaling, 0.3, 2) <=
+                  dimensions_explaining(all, Analysis::scaling, 0.3, 2));
         known.rest_at_most = std::numeric_limits<double>::infinity();
     }
+}
+
+// Points have no negative ones, so that the trace says what is left.
+TEST(GoodnessOfFit, OfDistancesBetweenPointsIsKnown) {
+    std::vector<double> spectrum(40, 0.25);
+    spectrum[0] = 3;
+    spectrum[1] = 1;
+    spectrum[39] = 0;
+    Decomposition known = partly_known(spectrum, 2);
+    EXPECT_FALSE(goodness_of_fit(known, 1).is_exact());
+    known.distances = DistanceKind::euclidean;
+    const GoodnessOfFit got = goodness_of_fit(known, 1);
+    EXPECT_TRUE(got.is_exact());
+    EXPECT_NEAR(got.of_positive.low, 3 / 13.25, 1e-14);
+    EXPECT_EQ(negative_eigenvalues(known).part, exactly(0));
 }
 
 // Where what is not known is nothing, the interval is a number up to rounding.

@@ -1,4 +1,5 @@
 #include "tesela/apps/mds/decomposition.hpp"
+#include "tesela/apps/mds/goodness_of_fit.hpp"
 
 #include "tesela/base/error.hpp"
 #include "tesela/base/random.hpp"
@@ -153,6 +154,43 @@ TEST(RandomizedDecomposition, InMemoryTakesFewerProductsAndFromAFileFewerPasses)
     EXPECT_LT(read_again.passes, in_memory.passes);
     EXPECT_LT(in_memory.products, 0.8 * static_cast<double>(read_again.products));
     EXPECT_EQ(read_again.products, read_again.passes * 10);
+}
+
+// QR needs square tiles, so that blocks of many columns are cut as the matrix is.
+TEST(RandomizedDecomposition, MayHaveMoreColumnsThanATile) {
+    InlineEngine engine;
+    const auto file = slow_distances(150, 6);
+    DecompositionOptions options{.dimensions = 30, .oversampling = 5, .algorithm = Algorithm::krylov, .tile = 16};
+    const Decomposition exact = decompose_exactly(engine, *file, Analysis::scaling, options);
+    const Decomposition random = decompose_randomly(engine, *file, Analysis::scaling, options);
+    for (std::size_t k = 0; k < 30; ++k) EXPECT_LT(relative(random.values[k], exact.values[k]), 1e-7);
+    const Decomposition parts = decompose_exactly(engine, *file, Analysis::components, options);
+    const Decomposition found = decompose_randomly(engine, *file, Analysis::components, options);
+    for (std::size_t k = 0; k < 30; ++k) EXPECT_LT(relative(found.values[k], parts.values[k]), 1e-7);
+}
+
+// Eigenvalues that nobody met may be anything, so that nothing is exact.
+TEST(RandomizedDecomposition, WithoutOversamplingDoesNotTakeTheRestForNothing) {
+    InlineEngine engine;
+    const auto file = slow_distances(150, 7);
+    const DecompositionOptions options{
+        .dimensions = 3, .oversampling = 0, .algorithm = Algorithm::power, .tolerance = 1e-4, .tile = 40};
+    const Decomposition random = decompose_randomly(engine, *file, Analysis::scaling, options);
+    const GoodnessOfFit fit = goodness_of_fit(random, 3);
+    const GoodnessOfFit truth = goodness_of_fit(decompose_exactly(engine, *file, Analysis::scaling, options), 3);
+    EXPECT_FALSE(fit.is_exact());
+    EXPECT_LE(fit.of_positive.low, truth.of_positive.low * (1 + 1e-3));
+    EXPECT_GE(fit.of_positive.high, truth.of_positive.low * (1 - 1e-3));
+}
+
+TEST(RandomizedDecomposition, OfCountsWithoutDifferencesIsZero) {
+    InlineEngine engine;
+    const auto file = memory_matrix({.rows = 60, .cols = 50, .values = std::vector<double>(3000, 7.0)});
+    const DecompositionOptions options{.dimensions = 2, .algorithm = Algorithm::krylov, .tile = 20};
+    const Decomposition random = decompose_randomly(engine, *file, Analysis::correspondence, options);
+    EXPECT_EQ(random.frobenius, 0);
+    EXPECT_EQ(random.values, (std::vector<double>{0, 0}));
+    EXPECT_LE(random.passes, 4);
 }
 
 TEST(RandomizedDecomposition, ErrorsAreEstimatedAboutAsLargeAsTheyAre) {

@@ -47,7 +47,7 @@ TEST(Scaling, OfEurodistIsWhatCmdscaleGives) {
     EXPECT_REL(scaling.coordinate(0, 0), 2290.27467963145, eight_digits);
     EXPECT_REL(std::abs(scaling.coordinate(0, 1)), 1798.80292808528, eight_digits);
     const NegativeEigenvalues negative = negative_eigenvalues(scaling.decomposition);
-    EXPECT_EQ(negative.count, 9);
+    EXPECT_EQ(negative.known, 9);
     EXPECT_REL(negative.smallest, -2251844.33173616, 1e-10);
 }
 
@@ -166,7 +166,7 @@ TEST(Scaling, HasOnlyDimensionsOfPositiveEigenvalues) {
     const Scaling scaling = scale(engine, *distances, {.dimensions = 2});
     EXPECT_EQ(scaling.decomposition.wanted, 2);
     EXPECT_EQ(scaling.dimensions, 1);
-    EXPECT_EQ(negative_eigenvalues(scaling.decomposition).count, 1);
+    EXPECT_EQ(negative_eigenvalues(scaling.decomposition).known, 1);
 }
 
 TEST(Scaling, OfSymmetrisedDistancesIsThatOfTheirMeans) {

@@ -153,7 +153,6 @@ TEST(NpyMatrix, OpeningSaysWhatIsWrong) {
     EXPECT_THAT(reason(whole.substr(0, 40)), HasSubstr("ends inside of its header"));
     EXPECT_THAT(reason(whole.substr(0, whole.size() - 1)),
                 HasSubstr("3 x 4 elements of 4 bytes need 48 bytes after the header, it has 47"));
-    EXPECT_THAT(reason(npy(dictionary("<f4", "False", "(12,)"), twelve)), HasSubstr("has 1 dimension; a matrix has 2"));
     EXPECT_THAT(reason(npy(dictionary("<f4", "False", "(3, 2, 2)"), twelve)), HasSubstr("has 3 dimensions"));
     EXPECT_THAT(reason(npy(dictionary("<f4", "False", "(0, 4)"), twelve)), HasSubstr("no elements: it is 0 x 4"));
     EXPECT_THAT(reason(npy(dictionary("<c8", "False", "(3, 2)"), twelve)), HasSubstr("type '<c8'"));
@@ -162,6 +161,18 @@ TEST(NpyMatrix, OpeningSaysWhatIsWrong) {
     EXPECT_THAT(reason(npy("{'descr': [('x', '<f4')]}", twelve)), HasSubstr("records with fields"));
     EXPECT_THAT(reason(npy(dictionary("<f4", "False", "(4611686018427387904, 4)"), twelve)), HasSubstr("too large"));
     EXPECT_THAT(reason(npy(dictionary("<f4", "False", "(3, 4)"), twelve, 9)), HasSubstr("version 9"));
+}
+
+TEST(NpyMatrix, AVectorIsAColumn) {
+    const TemporaryDirectory directory;
+    const std::string path = directory.path("w.npy");
+    put(path, npy(dictionary("<f8", "False", "(5,)"), stored<double>(5, Bytes::native, [](Index k) { return 2 * k; })));
+    const auto vector = open_npy_matrix(path);
+    EXPECT_EQ(vector->rows(), 5);
+    EXPECT_EQ(vector->cols(), 1);
+    std::vector<double> to(5);
+    ASSERT_TRUE(vector->read({0, 0, 5, 1}, ColumnMajor<double>{to.data(), 5}).ok());
+    EXPECT_EQ(to, (std::vector<double>{0, 2, 4, 6, 8}));
 }
 
 TEST(NpyMatrix, FileThatShrinksIsAReasonOfTheRead) {

@@ -1,5 +1,6 @@
 #include "tesela/apps/mds/components.hpp"
 
+#include "tesela/apps/mds/goodness_of_fit.hpp"
 #include "tesela/io/matrix_file.hpp"
 
 #include <algorithm>
@@ -30,7 +31,7 @@ Components principal_components(Engine& engine, const MatrixFile& file, ColumnSc
     const Index known = std::min(static_cast<Index>(d.values.size()), most_dimensions(analysis, d.rows, d.cols));
     for (Index k = 0; k < known; ++k) {
         result.deviations.push_back(d.values[static_cast<std::size_t>(k)] / std::sqrt(freedom));
-        result.proportions.push_back(explained_part(d, analysis, k));
+        result.proportions.push_back(explained_part(d, analysis, k).high);
     }
     result.scores = scores_of(d, options.row_weights);
     for (const double sum : d.col_sums) result.centres.push_back(sum / d.weight);

@@ -29,6 +29,9 @@ void require_weights(const MatrixFile& file, Analysis analysis, const std::vecto
     const auto bad = std::ranges::find_if_not(weights, [](double w) { return std::isfinite(w) && w > 0; });
     if (bad != weights.end())
         throw Error("weight {} is {}, where a number above 0 is needed", bad - weights.begin() + 1, *bad);
+    const auto [least, most] = std::ranges::minmax(weights);
+    if (most > 1e15 * least)
+        throw Error("weights go from {} to {}: beside the largest the smallest is less than rounding", least, most);
 }
 
 void require_dimensions(const MatrixFile& file, Analysis analysis, const DecompositionOptions& options) {
@@ -59,25 +62,30 @@ void require_owners(const MatrixFile& file, const DecompositionOptions& options)
                         options.tile, owners->grid().rows, owners->grid().cols);
 }
 
+/// The begin of some rows, for a comparison of files; where they cannot be read, who reads all of them says so.
+std::vector<double> some_elements(const MatrixFile& file) {
+    constexpr Index most = 256;
+    std::vector<double> found;
+    for (const Index row : {Index{0}, file.rows() / 3, file.rows() / 2, file.rows() - 1}) {
+        std::vector<double> values(static_cast<std::size_t>(std::min(most, file.cols())));
+        const MatrixBlock block{.row = row, .rows = 1, .cols = std::ssize(values)};
+        if (file.read(block, RowMajor<double>{values.data(), block.cols}).ok())
+            found.insert(found.end(), values.begin(), values.end());
+    }
+    return found;
+}
+
 /// Every node must have opened the same matrix and be asked for the same.
 std::uint64_t digest_of(const MatrixFile& file, Analysis analysis, const DecompositionOptions& options) {
     Digest digest;
-    const std::vector<double> numbers{static_cast<double>(file.rows()), static_cast<double>(file.cols()),
-                                      static_cast<double>(analysis),    static_cast<double>(options.dimensions),
-                                      options.explained.value_or(0),    static_cast<double>(options.algorithm),
-                                      static_cast<double>(options.seed)};
+    const std::vector<double> numbers{static_cast<double>(file.rows()),  static_cast<double>(file.cols()),
+                                      static_cast<double>(analysis),     static_cast<double>(options.dimensions),
+                                      options.explained.value_or(0),     static_cast<double>(options.algorithm),
+                                      static_cast<double>(options.seed), static_cast<double>(file.type())};
     digest.add(numbers);
     digest.add(options.row_weights);
+    digest.add(some_elements(file));
     return digest.value();
-}
-
-bool knows_all(const Decomposition& known) {
-    return static_cast<Index>(known.values.size()) >= std::min(known.rows, known.cols);
-}
-
-/// What a value adds to the variance.
-double share_of(double value, Analysis analysis) {
-    return analysis == Analysis::scaling ? std::max(value, 0.0) : value * value;
 }
 
 /// Of one vector: 1, or -1 where it has to be turned.
@@ -119,30 +127,6 @@ double degrees_of_freedom(std::span<const double> weights, Index rows) {
     const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
     const double squares = std::inner_product(weights.begin(), weights.end(), weights.begin(), 0.0);
     return sum - squares / sum;
-}
-
-double variance(const Decomposition& known, Analysis analysis) {
-    if (analysis != Analysis::scaling) return known.frobenius;
-    double positive = 0;
-    for (const double value : known.values) positive += share_of(value, analysis);
-    return knows_all(known) ? positive : std::max(positive, known.trace);
-}
-
-double explained_part(const Decomposition& known, Analysis analysis, Index k) {
-    const double all = variance(known, analysis);
-    return all > 0 ? share_of(known.values[static_cast<std::size_t>(k)], analysis) / all : 0;
-}
-
-Index dimensions_explaining(const Decomposition& known, Analysis analysis, double part, Index most) {
-    const double all = variance(known, analysis);
-    const Index last = std::min(most, static_cast<Index>(known.values.size()));
-    double sum = 0;
-    for (Index k = 0; k < last; ++k) {
-        sum += share_of(known.values[static_cast<std::size_t>(k)], analysis);
-        // All of them together are all there is, whatever rounding says.
-        if (sum >= part * all * (1 - 1e-12)) return k + 1;
-    }
-    return std::max<Index>(last, 1);
 }
 
 void fix_signs(Decomposition& result) {

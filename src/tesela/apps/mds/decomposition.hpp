@@ -50,6 +50,18 @@ struct TileOwners {
     Distribution compute;
 };
 
+/// What is known of distances before they are read: those between points have no negative eigenvalues.
+enum class DistanceKind : std::uint8_t { any, euclidean };
+
+/// From the least to the greatest that a number can be; equal where it is known.
+struct Interval {
+    double low = 0;
+    double high = 0;
+    [[nodiscard]] bool is_exact() const { return low == high; }
+    friend bool operator==(const Interval&, const Interval&) = default;
+};
+[[nodiscard]] inline Interval exactly(double number) { return {number, number}; }
+
 struct DecompositionOptions {
     Index dimensions = 2;  ///< values and vectors that are wanted
     /// Instead: as many dimensions as explain this part of the variance, `dimensions` at most (see
@@ -72,6 +84,7 @@ struct DecompositionOptions {
     /// the nodes in turns. Who reads counts from StreamingStep::read_order on.
     std::optional<TileOwners> owners{};
     Symmetry symmetry = Symmetry::sampled;
+    DistanceKind distances = DistanceKind::any;
     StreamingStep overlap = StreamingStep::priorities;
     /// Called on the first node now and then with a text such as "pass 3: error 2e-5".
     std::function<void(const std::string&)> progress{};
@@ -101,6 +114,7 @@ struct Decomposition {
     double weight = 0;          ///< Σw: the number of rows where they have no weights
     double error_estimate = 0;  ///< the largest relative error of the wanted values; 0: exact
     double residual = 0;        ///< the largest |A·v - value·u| relative to the largest value
+    DistanceKind distances = DistanceKind::any;
     int passes = 0;
     Index products = 0;  ///< columns that the matrix was multiplied with, in all passes
     double seconds = 0;
@@ -139,16 +153,6 @@ void validate(const MatrixFile& file, Analysis analysis, const DecompositionOpti
 /// The factor that turns a sum of weighted squares about the mean into a variance: n - 1, or with weights
 /// Σw - Σw²/Σw, as cov.wt of R has it.
 [[nodiscard]] double degrees_of_freedom(std::span<const double> weights, Index rows);
-
-/// What values are parts of: for scaling the sum of the positive eigenvalues, or the trace where more of it is known by
-/// that (`values` are not all); otherwise the sum of squares.
-[[nodiscard]] double variance(const Decomposition& known, Analysis analysis);
-
-/// How much of the variance the k-th value explains, from 0 on; 0 for negative ones.
-[[nodiscard]] double explained_part(const Decomposition& known, Analysis analysis, Index k);
-
-/// The least number of dimensions that explains this part of the variance, `most` at most; at least 1.
-[[nodiscard]] Index dimensions_explaining(const Decomposition& known, Analysis analysis, double part, Index most);
 
 /// Vectors are determined up to their sign: makes the largest element in magnitude of each column of `left` positive
 /// (the first of those that differ by less than 1e-6 of it), and turns the same column of `right`, if there is one.

@@ -1,4 +1,5 @@
 #include "tesela/apps/mds/decomposition.hpp"
+#include "tesela/apps/mds/goodness_of_fit.hpp"
 #include "tesela/apps/mds/input_check.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/flow/engine.hpp"

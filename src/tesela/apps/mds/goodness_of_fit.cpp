@@ -23,6 +23,15 @@ Sums sums_of(const std::vector<double>& values) {
     return sums;
 }
 
+bool knows_all(const Decomposition& known) {
+    return static_cast<Index>(known.values.size()) >= std::min(known.rows, known.cols);
+}
+
+/// What a value adds to the variance.
+double share_of(double value, Analysis analysis) {
+    return analysis == Analysis::scaling ? std::max(value, 0.0) : value * value;
+}
+
 /// Σ|μ| of the values that are not known.
 Interval rest_of_magnitudes(const Decomposition& known, const Sums& sums) {
     const auto rest = static_cast<double>(known.rows - static_cast<Index>(known.values.size()) - 1);
@@ -32,6 +41,10 @@ Interval rest_of_magnitudes(const Decomposition& known, const Sums& sums) {
         std::max(known.error_estimate, static_cast<double>(known.rows) * std::numeric_limits<double>::epsilon());
     const double trace_error = relative * (std::abs(known.trace) + sums.magnitudes);
     const double squares_error = relative * (known.frobenius + 2 * sums.squares);
+    if (known.distances == DistanceKind::euclidean) {
+        const double t = std::max(0.0, known.trace - sums.plain);
+        return {t, t};
+    }
     const double t = std::max(0.0, std::abs(known.trace - sums.plain) - trace_error);
     const double least_f = std::max(0.0, known.frobenius - sums.squares - squares_error);
     const double most_f = std::max(0.0, known.frobenius - sums.squares) + squares_error;
@@ -46,23 +59,86 @@ Interval part_of(double first, const Interval& all) {
     return {all.high > 0 ? first / all.high : 0, all.low > 0 ? first / all.low : 0};
 }
 
-}  // namespace
+/// Sums over all eigenvalues of distances.
+struct AllEigenvalues {
+    Interval magnitudes;
+    Interval positive;
+};
 
-GoodnessOfFit goodness_of_fit(const Decomposition& known, Index dimensions) {
+AllEigenvalues add_up(const Decomposition& known) {
     const Sums sums = sums_of(known.values);
-    const bool all = static_cast<Index>(known.values.size()) >= known.rows;
+    const bool all = knows_all(known);
     const Interval rest = all ? Interval{} : rest_of_magnitudes(known, sums);
-    double first = 0;
-    for (Index k = 0; k < dimensions; ++k) first += std::max(0.0, known.values[static_cast<std::size_t>(k)]);
     double positive = 0;
     for (const double value : known.values) positive += std::max(0.0, value);
     // Σ max(μ, 0) = (Σμ + Σ|μ|)/2.
     const double t = all ? 0 : known.trace - sums.plain;
-    const Interval of_positive{positive + std::max(0.0, t + rest.low) / 2, positive + std::max(0.0, t + rest.high) / 2};
-    const Interval magnitudes{sums.magnitudes + rest.low, sums.magnitudes + rest.high};
-    return {.of_magnitudes = part_of(first, magnitudes),
-            .of_positive = part_of(first, of_positive),
-            .magnitudes = magnitudes};
+    return {.magnitudes = {sums.magnitudes + rest.low, sums.magnitudes + rest.high},
+            .positive = {positive + std::max(0.0, t + rest.low) / 2, positive + std::max(0.0, t + rest.high) / 2}};
+}
+
+}  // namespace
+
+GoodnessOfFit goodness_of_fit(const Decomposition& known, Index dimensions) {
+    const AllEigenvalues all = add_up(known);
+    double first = 0;
+    for (Index k = 0; k < dimensions; ++k) first += std::max(0.0, known.values[static_cast<std::size_t>(k)]);
+    return {.of_magnitudes = part_of(first, all.magnitudes),
+            .of_positive = part_of(first, all.positive),
+            .magnitudes = all.magnitudes};
+}
+
+Interval variance(const Decomposition& known, Analysis analysis) {
+    if (analysis != Analysis::scaling) return {known.frobenius, known.frobenius};
+    return add_up(known).positive;
+}
+
+Interval explained_part(const Decomposition& known, Analysis analysis, Index k) {
+    return part_of(share_of(known.values[static_cast<std::size_t>(k)], analysis), variance(known, analysis));
+}
+
+Index dimensions_explaining(const Decomposition& known, Analysis analysis, double part, Index most) {
+    const double all = variance(known, analysis).low;
+    const Index last = std::min(most, static_cast<Index>(known.values.size()));
+    double sum = 0;
+    for (Index k = 0; k < last; ++k) {
+        sum += share_of(known.values[static_cast<std::size_t>(k)], analysis);
+        // All of them together are all there is, whatever rounding says.
+        if (sum >= part * all * (1 - 1e-12)) return k + 1;
+    }
+    return std::max<Index>(last, 1);
+}
+
+double rounding_of(const Decomposition& known) {
+    double largest = 0;
+    for (const double value : known.values) largest = std::max(largest, std::abs(value));
+    return static_cast<double>(known.rows) * std::numeric_limits<double>::epsilon() * largest;
+}
+
+NegativeEigenvalues negative_eigenvalues(const Decomposition& known) {
+    NegativeEigenvalues found;
+    double all = 0;
+    double negative = 0;
+    const double rounding = rounding_of(known);
+    for (const double value : known.values) {
+        all += std::abs(value);
+        if (value >= -rounding) continue;
+        ++found.known;
+        found.smallest = std::min(found.smallest, value);
+        negative -= value;
+    }
+    if (knows_all(known)) {
+        found.part.low = found.part.high = all > 0 ? negative / all : 0;
+        return found;
+    }
+    // Σ|λ| of the negative ones = (Σ|λ| - Σλ)/2.
+    const auto part = [&](double magnitudes) {
+        return magnitudes > 0 ? std::max(0.0, 0.5 * (1 - known.trace / magnitudes)) : 0.0;
+    };
+    const Interval magnitudes = add_up(known).magnitudes;
+    const auto [low, high] = std::minmax({part(magnitudes.low), part(magnitudes.high)});
+    found.part = {low, high};
+    return found;
 }
 
 }  // namespace tesela::mds

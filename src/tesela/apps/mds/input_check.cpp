@@ -59,6 +59,9 @@ InputFlaw find_asymmetry(const MatrixBlock& block, ColumnMajor<const double> val
         for (Index i = 0; i < block.rows; ++i) {
             const double value = values.data[i + j * values.leading];
             const double other = mirrored.data[j + i * mirrored.leading];
+            // Among such, what is no number comes first.
+            if (!std::isfinite(value)) return {Flaw::not_finite, block.row + i, block.col + j, value, 0};
+            if (!std::isfinite(other)) return {Flaw::not_finite, block.col + j, block.row + i, other, 0};
             const double apart = std::abs(value - other);
             if (apart <= same_distance * std::max(std::abs(value), std::abs(other))) continue;
             if (largest && apart <= difference(largest)) continue;

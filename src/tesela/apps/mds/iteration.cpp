@@ -1,9 +1,12 @@
 #include "tesela/apps/mds/internal/iteration.hpp"
 
+#include "tesela/apps/mds/goodness_of_fit.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -46,8 +49,9 @@ BasisBlock Iteration::multiplied(Matrix<double> Q) {
 void Iteration::run(Matrix<double> first) {
     basis_.begin(std::move(first));
     for (int iteration = 0;; ++iteration) {
-        basis_.add(multiplied(basis_.take_next()), std::max(width_, setting_.options.dimensions));
+        BasisBlock block = multiplied(basis_.take_next());
         setting_.wait();
+        basis_.add(std::move(block), std::max(width_, setting_.options.dimensions));
         if (iteration == 0) frobenius_ = squares_->value(s_).get();
         tell();
         if (is_enough(iteration)) break;
@@ -59,7 +63,9 @@ void Iteration::run(Matrix<double> first) {
 std::vector<Index> Iteration::values_to_improve() const {
     const DecompositionOptions& options = setting_.options;
     const SpectrumEstimate& estimate = basis_.estimate();
-    const bool all = setting_.growth == Setting::Growth::fewest_passes || !options.tolerance;
+    // Where it takes long, all that there is.
+    const bool all =
+        setting_.growth == Setting::Growth::fewest_passes || !options.tolerance || passes_ > options.most_passes / 3;
     const Index most = std::min(width_, basis_.room());
     std::vector<Index> chosen;
     for (Index k = 0; k < (all ? std::ssize(estimate.values) : wanted()) && std::ssize(chosen) < most; ++k)
@@ -79,18 +85,18 @@ Index Iteration::wanted() const {
     const std::vector<double>& values = basis_.estimate().values;
     const Index most = std::min(setting_.options.dimensions, static_cast<Index>(values.size()));
     if (!setting_.options.explained) return most;
-    const double all = symmetric() ? setting_.trace : frobenius_;
-    double sum = 0;
-    for (Index k = 0; k < most; ++k) {
-        sum += std::max(0.0, values[static_cast<std::size_t>(k)]);
-        if (sum >= *setting_.options.explained * all) return k + 1;
-    }
-    return most;
+    Decomposition guess{.rows = basis_.rows(), .cols = basis_.rows()};
+    for (const double theta : values) guess.values.push_back(value_of(theta));
+    guess.trace = setting_.trace;
+    guess.frobenius = frobenius_;
+    guess.distances = setting_.options.distances;
+    return dimensions_explaining(guess, symmetric() ? Analysis::scaling : Analysis::components,
+                                 *setting_.options.explained, most);
 }
 
 bool Iteration::is_enough(int iteration) const {
     const DecompositionOptions& options = setting_.options;
-    if (passes_ >= options.most_passes || basis_.room() == 0) return true;
+    if (passes_ >= options.most_passes || basis_.room() == 0 || frobenius_ <= setting_.negligible) return true;
     if (!options.tolerance) return iteration >= options.iterations;
     return error(basis_.estimate().error(wanted())) <= *options.tolerance;
 }
@@ -108,17 +114,23 @@ void Iteration::report(double factor, Decomposition& result) const {
 void Iteration::report_values(double factor, Decomposition& result) const {
     const SpectrumEstimate& estimate = basis_.estimate();
     result.wanted = wanted();
-    const auto value = [&](double theta) { return symmetric() ? theta : std::sqrt(std::max(0.0, theta)); };
-    double rest = 0;
+    if (frobenius_ <= setting_.negligible) {
+        result.frobenius = 0;
+        result.values.assign(static_cast<std::size_t>(result.wanted), 0.0);
+        result.rest_at_most = 0;
+        return;
+    }
+    double rest = -1;
     for (std::size_t k = 0; k < estimate.values.size(); ++k) {
         const double theta = estimate.values[k];
         if (std::cmp_less(k, result.wanted) || estimate.errors[k] <= setting_.options.tolerance.value_or(1e-8))
-            result.values.push_back(factor * value(theta));
+            result.values.push_back(factor * value_of(theta));
         else
-            rest = std::max(rest, value(std::abs(theta) + estimate.residuals[k]));
+            rest = std::max(rest, value_of(std::abs(theta) + estimate.residuals[k]));
     }
-    result.rest_at_most = factor * rest;
-    result.error_estimate = error(estimate.error(result.wanted));
+    // Without one that is left, nothing is known of those that the basis has not met.
+    result.rest_at_most = rest >= 0 ? factor * rest : std::numeric_limits<double>::infinity();
+    result.error_estimate = std::max(error(estimate.error(result.wanted)), std::numeric_limits<double>::epsilon());
     result.residual = estimate.residual(result.wanted);
 }
 
@@ -136,7 +148,7 @@ void Iteration::report_vectors(double factor, Decomposition& result) const {
         double* column = result.left.data() + c * result.rows;
         const double length = std::sqrt(std::inner_product(column, column + result.rows, column, 0.0));
         if (length > 0) std::for_each(column, column + result.rows, [=](double& x) { x /= length; });
-        result.values[static_cast<std::size_t>(c)] = length * factor;
+        if (result.frobenius > 0) result.values[static_cast<std::size_t>(c)] = length * factor;
     }
 }
 

@@ -203,7 +203,7 @@ Matrix<double> KrylovBasis::residuals_of(std::span<const Index> values) const {
 
 Index KrylovBasis::room() const {
     if (options_.keeps == Keeps::last) return order();
-    return std::min(blocks_.front().Q.tiling().size().i - order(), options_.most_columns);
+    return std::min(rows() - order(), options_.most_columns);
 }
 
 void KrylovBasis::extend(std::span<const Index> of_values, Index kept) {

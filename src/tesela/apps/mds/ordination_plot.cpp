@@ -260,7 +260,9 @@ std::string draw_scree(const ScreePlot& plot) {
     constexpr double height = 300;
     const std::size_t count = std::min(most_bars, plot.values.size());
     if (count == 0) throw Error("there are no values to draw");
-    const SvgBox area{left, top, std::max(least_side, bar_width * static_cast<double>(count)), height};
+    const std::string label = "dimension; above the bars what all up to it explain";
+    const double width = std::max({least_side, bar_width * static_cast<double>(count), text_width(label, 13)});
+    const SvgBox area{left, top, width, height};
     Range range;
     range.include({plot.values.begin(), plot.values.begin() + static_cast<std::ptrdiff_t>(count)});
     if (!(range.extent() > 0)) range.high = 1;
@@ -293,7 +295,7 @@ std::string draw_scree(const ScreePlot& plot) {
                     .at = area.y + height,
                     .side = AxisSide::bottom,
                     .ticks = numbers,
-                    .label = "dimension; above the bars what all up to it explain"});
+                    .label = label});
     draw_axis(svg, {.scale = y,
                     .at = area.x,
                     .side = AxisSide::left,

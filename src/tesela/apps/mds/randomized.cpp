@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -94,7 +95,7 @@ public:
     Decomposition run();
 
 private:
-    /// Distances are symmetric; the steps before split_gram take all of them, as paper 000 does.
+    /// Of distances, which are symmetric, half is read in every step; paper 000 reads all.
     [[nodiscard]] bool symmetric() const { return analysis_ == Analysis::scaling; }
     [[nodiscard]] Stored stored() const { return symmetric() ? Stored::lower : Stored::full; }
     [[nodiscard]] ElementType type() const {
@@ -113,6 +114,12 @@ private:
     [[nodiscard]] double value_factor() const {
         if (options_.row_weights.empty()) return 1;
         return symmetric() ? weight_ : std::sqrt(weight_);
+    }
+
+    /// Profiles that do not differ leave what rounding makes of zero.
+    [[nodiscard]] double negligible() const {
+        constexpr double rounding = std::numeric_limits<double>::epsilon();
+        return analysis_ == Analysis::correspondence ? 16 * rounding * rounding * static_cast<double>(file_.rows()) : 0;
     }
 
     Engine& engine_;
@@ -135,6 +142,7 @@ StreamedSpec Randomized::spec() const {
                       .stored = stored(),
                       .rule = border_rule(analysis_),
                       .columns = block_width(options_, {file_.rows(), file_.cols()}),
+                      .column_tile = cols,
                       .reading = {.kernel = &PanelSource::kernel(type()),
                                   .source = &source_,
                                   .type = type(),
@@ -235,7 +243,7 @@ void Randomized::add_sums(Decomposition& result) {
 
 Decomposition Randomized::run() {
     const Clock::time_point begin = Clock::now();
-    Decomposition result{.rows = file_.rows(), .cols = file_.cols()};
+    Decomposition result{.rows = file_.rows(), .cols = file_.cols(), .distances = options_.distances};
     Matrix<double> first = start();
     wait();
     result.first_seconds = seconds_since(begin);
@@ -248,7 +256,8 @@ Decomposition Randomized::run() {
                                   .growth = matrix_->is_resident() ? Iteration::Setting::Growth::fewest_products
                                                                    : Iteration::Setting::Growth::fewest_passes,
                                   .trace = result.trace / value_factor(),
-                                  .passes = passes_});
+                                  .passes = passes_,
+                                  .negligible = negligible()});
     iteration.run(std::move(first));
     iteration.report(value_factor(), result);
     result.read_seconds = source_.seconds(engine_);
@@ -277,6 +286,7 @@ Decomposition decompose_symmetric(Engine& engine, const double* values, Index n,
                                    .compute = owners,
                                    .rule = BorderRule::none,
                                    .columns = block_width(options, {n, n}),
+                                   .column_tile = tile,
                                    .values = values});
     Decomposition result{.rows = n, .cols = n};
     for (Index i = 0; i < n; ++i) result.trace += values[i + i * n];

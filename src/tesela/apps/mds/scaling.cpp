@@ -1,19 +1,14 @@
 #include "tesela/apps/mds/scaling.hpp"
 
+#include "tesela/base/error.hpp"
+#include "tesela/io/matrix_file.hpp"
+
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace tesela::mds {
 namespace {
-
-/// Eigenvalues that are not larger are 0 up to rounding.
-double rounding_of(const Decomposition& d) {
-    double largest = 0;
-    for (const double value : d.values) largest = std::max(largest, std::abs(value));
-    return static_cast<double>(d.rows) * std::numeric_limits<double>::epsilon() * largest;
-}
 
 Index positive_dimensions(const Decomposition& d) {
     const double rounding = rounding_of(d);
@@ -33,31 +28,30 @@ std::vector<double> coordinates_of(const Decomposition& d, const std::vector<dou
     return coordinates;
 }
 
+/// Throws Error where squares of squares of distances are no numbers any more: (Σλ)² is at most n·Σλ².
+void require_range(const MatrixFile& distances, const Decomposition& d) {
+    const double least = d.trace / static_cast<double>(d.rows) * d.trace;
+    bool too_small = d.frobenius < 0.5 * least;
+    if (d.trace == 0 && d.frobenius == 0) {
+        std::vector<double> row(static_cast<std::size_t>(d.cols));
+        if (distances.read({.rows = 1, .cols = d.cols}, RowMajor<double>{row.data(), d.cols}).ok())
+            too_small = std::ranges::any_of(row, [](double x) { return x > 0; });
+    }
+    if (too_small || !std::isfinite(d.frobenius))
+        throw Error("{}: distances are too {} to be multiplied: give them in another unit", distances.name(),
+                    too_small ? "small" : "large");
+}
+
 }  // namespace
 
 Scaling scale(Engine& engine, const MatrixFile& distances, const DecompositionOptions& options) {
     Scaling result{.decomposition = decompose(engine, distances, Analysis::scaling, options),
                    .weights = options.row_weights};
+    require_range(distances, result.decomposition);
     result.dimensions = positive_dimensions(result.decomposition);
     result.coordinates = coordinates_of(result.decomposition, result.weights, result.dimensions);
     result.fit = goodness_of_fit(result.decomposition, result.dimensions);
     return result;
-}
-
-NegativeEigenvalues negative_eigenvalues(const Decomposition& known) {
-    NegativeEigenvalues found;
-    double all = 0;
-    double negative = 0;
-    const double rounding = rounding_of(known);
-    for (const double value : known.values) {
-        all += std::abs(value);
-        if (value >= -rounding) continue;
-        ++found.count;
-        found.smallest = std::min(found.smallest, value);
-        negative -= value;
-    }
-    found.part = all > 0 ? negative / all : 0;
-    return found;
 }
 
 }  // namespace tesela::mds

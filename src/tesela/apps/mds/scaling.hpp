@@ -20,13 +20,4 @@ struct Scaling {
 /// Points whose distances are those of a square file, as nearly as so many dimensions allow; every node calls it.
 [[nodiscard]] Scaling scale(Engine& engine, const MatrixFile& distances, const DecompositionOptions& options);
 
-/// The eigenvalues below 0 that are known: how many, and Σ|λ| of them over that of all that are known. Distances
-/// between points in a plane or space have none, but for rounding.
-struct NegativeEigenvalues {
-    Index count = 0;
-    double smallest = 0;
-    double part = 0;
-};
-[[nodiscard]] NegativeEigenvalues negative_eigenvalues(const Decomposition& known);
-
 }  // namespace tesela::mds

@@ -382,7 +382,7 @@ public:
           file_(std::move(file)),
           dataset_(std::move(dataset)) {}
     ~Hdf5Matrix() override {
-        const std::lock_guard lock(hdf5_mutex());
+        const Hdf5Lock lock;
         dataset_ = {};
         file_ = {};
     }
@@ -413,7 +413,7 @@ private:
     }
 
     [[nodiscard]] ReadOutcome read_piece(const MatrixBlock& piece, std::byte* memory) const {
-        const std::lock_guard lock(hdf5_mutex());
+        const Hdf5Lock lock;
         const std::array<hsize_t, 2> first{static_cast<hsize_t>(piece.row), static_cast<hsize_t>(piece.col)};
         const std::array<hsize_t, 2> size{static_cast<hsize_t>(piece.rows), static_cast<hsize_t>(piece.cols)};
         const Handle in_memory(H5Screate_simple(2, size.data(), nullptr), H5Sclose, name());
@@ -442,8 +442,7 @@ Handle access_properties() {
 std::unique_ptr<MatrixFile> open_hdf5_matrix(const std::string& path, const std::string& dataset,
                                              const Hdf5Options& options) {
     const StoredFile is_there(path);
-    const std::lock_guard lock(hdf5_mutex());
-    silence_hdf5();
+    const Hdf5Lock lock;
     Handle file = open_file(path);
     const std::string chosen = dataset.empty() ? only_matrix(file, path) : dataset;
     const std::string name = chosen.starts_with('/') ? chosen : "/" + chosen;
@@ -456,8 +455,7 @@ std::unique_ptr<MatrixFile> open_hdf5_matrix(const std::string& path, const std:
 }
 
 bool is_hdf5(const std::string& path) {
-    const std::lock_guard lock(hdf5_mutex());
-    silence_hdf5();
+    const Hdf5Lock lock;
     return H5Fis_hdf5(path.c_str()) > 0;
 }
 

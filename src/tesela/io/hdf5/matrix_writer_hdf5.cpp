@@ -51,8 +51,7 @@ public:
     Hdf5Writer(const std::string& path, const std::string& dataset, MatrixPlan plan)
         : MatrixWriter(std::move(plan), path),
           output_(path) {
-        const std::lock_guard lock(hdf5_mutex());
-        silence_hdf5();
+        const Hdf5Lock lock;
         file_ = Handle(H5Fcreate(output_.name_to_write().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose,
                        "creating a file beside " + path);
         const std::array<hsize_t, 2> size{static_cast<hsize_t>(rows()), static_cast<hsize_t>(cols())};
@@ -88,7 +87,7 @@ private:
     void write(std::span<const double> rows) override { write_rows(H5T_NATIVE_DOUBLE, rows.data(), rows.size()); }
 
     void write_rows(hid_t type, const void* values, std::size_t count) {
-        const std::lock_guard lock(hdf5_mutex());
+        const Hdf5Lock lock;
         const auto width = static_cast<hsize_t>(cols());
         const std::array<hsize_t, 2> first{static_cast<hsize_t>(rows_written()), 0};
         const std::array<hsize_t, 2> size{count / width, width};
@@ -100,7 +99,7 @@ private:
 
     void finish() override {
         {
-            const std::lock_guard lock(hdf5_mutex());
+            const Hdf5Lock lock;
             if (H5Fflush(file_, H5F_SCOPE_GLOBAL) < 0) fail();
         }
         close();
@@ -108,7 +107,7 @@ private:
     }
 
     void close() {
-        const std::lock_guard lock(hdf5_mutex());
+        const Hdf5Lock lock;
         dataset_ = {};
         file_ = {};
     }

@@ -37,6 +37,11 @@ bool ends_like_hdf5(const std::string& path) { return path.ends_with(".h5") || p
 std::unique_ptr<MatrixFile> open_one(const MatrixName& name, const OpenMatrixOptions& options) {
     if (name.file != "-" && !exists(name.file))
         throw Error("cannot read {}: No such file or directory", in_quotes(name.file));
+    std::error_code none;
+    const std::filesystem::file_status kind = std::filesystem::status(name.file, none);
+    if (name.file != "-" && (std::filesystem::is_fifo(kind) || std::filesystem::is_character_file(kind)))
+        throw Error("{} can be read only once: write what it gives to a file, or give - for CSV on standard input",
+                    in_quotes(name.file));
     if (ends_like_hdf5(name.file) || is_hdf5(name.file)) return open_hdf5_matrix(name.file, name.dataset);
     if (!name.dataset.empty())
         throw Error("{} is not an HDF5 file, so there is no data set {} in it", in_quotes(name.file),

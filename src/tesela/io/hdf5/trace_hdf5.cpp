@@ -142,8 +142,7 @@ void write_tables(const Trace& trace, hid_t file) {
 }  // namespace
 
 void export_hdf5(const Trace& trace, const std::string& path) {
-    const std::lock_guard lock(hdf5_mutex());
-    silence_hdf5();
+    const Hdf5Lock lock;
     const std::string temporary = fmt::format("{}.tmp{}", path, getpid());
     try {
         const Handle file(H5Fcreate(temporary.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose,

@@ -4,6 +4,8 @@
 #include "tesela/apps/mds/decomposition.hpp"
 #include "tesela/apps/mds/internal/krylov_basis.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -24,8 +26,9 @@ public:
         /// What the basis grows by: residuals of wanted values that are not known well enough, for the fewest products,
         /// or of as many values as the first block has columns, for the fewest passes.
         enum class Growth : std::uint8_t { fewest_products, fewest_passes } growth = Growth::fewest_products;
-        double trace = 0;  ///< of A, where it is the matrix
-        int passes = 0;    ///< that the first block took
+        double trace = 0;       ///< of A, where it is the matrix
+        int passes = 0;         ///< that the first block took
+        double negligible = 0;  ///< a sum of squares that is 0 up to rounding
     };
 
     Iteration(Stream& stream, Setting setting);
@@ -41,6 +44,8 @@ private:
     [[nodiscard]] bool symmetric() const { return setting_.of == Of::matrix; }
     [[nodiscard]] BasisBlock multiplied(Matrix<double> Q);
     [[nodiscard]] Index wanted() const;
+    /// Of A, where theta is one of the operator's.
+    [[nodiscard]] double value_of(double theta) const { return symmetric() ? theta : std::sqrt(std::max(0.0, theta)); }
     /// Singular values are roots of what is estimated: half the relative error.
     [[nodiscard]] double error(double estimated) const { return symmetric() ? estimated : 0.5 * estimated; }
     [[nodiscard]] bool is_enough(int iteration) const;

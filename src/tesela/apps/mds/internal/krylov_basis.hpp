@@ -58,6 +58,8 @@ public:
     [[nodiscard]] const SpectrumEstimate& estimate() const { return estimate_; }
     /// Makes residuals known of so many values.
     void estimate_residuals(Index values);
+    /// Elements of a vector.
+    [[nodiscard]] Index rows() const { return blocks_.front().Q.tiling().size().i; }
     /// Columns that it can still grow by: no more than vectors have elements.
     [[nodiscard]] Index room() const;
     /// Makes the next block: of what S gave for the last one, or of the residuals of these values, at most room() and

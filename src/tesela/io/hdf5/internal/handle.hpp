@@ -10,14 +10,19 @@
 
 namespace tesela {
 
-/// HDF5 is not safe for threads: who calls it holds this.
-[[nodiscard]] inline std::mutex& hdf5_mutex() {
-    static std::mutex mutex;
-    return mutex;
-}
+/// Held by who calls HDF5, which is not safe for threads. Its errors are thrown, not printed: it remembers that for
+/// each thread.
+class Hdf5Lock {
+public:
+    Hdf5Lock() : lock_(mutex()) { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 
-/// Errors are thrown, not printed.
-inline void silence_hdf5() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
+private:
+    static std::mutex& mutex() {
+        static std::mutex one;
+        return one;
+    }
+    std::lock_guard<std::mutex> lock_;
+};
 
 inline hid_t check(hid_t id, const std::string& what) {
     if (id < 0) throw Error("HDF5: {} failed", what);
