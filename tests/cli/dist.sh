@@ -77,8 +77,8 @@ bad_dist "ranks and a density" "excludes" make bce --tiles 16 --count 4 --densit
 bad_dist "ranks of no trace" "is not a trace" make bce --tiles 16 --count 4 --ranks dense.json
 bad_dist "ranks of no file" "cannot read" make bce --tiles 16 --count 4 --ranks nothing.trace
 cp low.trace part.trace
-expect 0 "ranks of a part of a trace" "$tesela" dist make bce --tiles 16 --count 4 --ranks part.trace -o part.json
-holds "ranks of a part of a trace" err "warning: part.trace.1: the trace of node 1 is missing"
+expect 2 "ranks of a part of a trace" "$tesela" dist make bce --tiles 16 --count 4 --ranks part.trace -o part.json
+holds "ranks of a part of a trace" err "64 of the 136 tiles of A are not in part.trace. part.trace.1: the trace of node 1 is missing"
 expect 0 "a trace without ranks" "$tesela" simulate cholesky --platform sdumont-gsl --nodes 2sdc --tiles 16 --trace dense.trace
 bad_dist "ranks of dense tiles" "has no ranks: it is the trace of a run in which no tile was compressed" make bce --tiles 16 --count 4 --ranks dense.trace
 

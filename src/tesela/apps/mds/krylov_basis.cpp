@@ -251,11 +251,13 @@ Matrix<double> KrylovBasis::zeros_like(const Matrix<double>& rows, Index columns
 template <class Part>
 void KrylovBasis::add_combined(Part part, const Small& weights, const View& sum) const {
     const auto kept = std::make_shared<const Small>(weights);
-    for (std::size_t b = 0; b < blocks_.size(); ++b) {
-        const Matrix<double> rows = small_matrix(s_, col_cuts(blocks_[b].Q), col_cuts(sum));
+    Index first = 0;
+    for (const BasisBlock& block : blocks_) {
+        const Matrix<double> rows = small_matrix(s_, col_cuts(block.Q), col_cuts(sum));
         generate(s_, rows.view(),
-                 [kept, n = order(), row = starts_[b]](Index i, Index j) { return (*kept)[at(row + i, j, n)]; });
-        gemm<double>(s_, part(blocks_[b]), rows, sum, {.alpha = 1, .beta = 1});
+                 [kept, n = order(), first](Index i, Index j) { return (*kept)[at(first + i, j, n)]; });
+        gemm<double>(s_, part(block), rows, sum, {.alpha = 1, .beta = 1});
+        first += block.Q.tiling().size().j;
     }
 }
 
