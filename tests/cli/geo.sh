@@ -145,7 +145,7 @@ expect 1 "not positive definite" "$tesela" loglik twins.csv --coords x,y --value
 holds "not positive definite" err "not positive definite at sigma2 1, range 1, smoothness 1.5, nugget 0"
 holds "not positive definite" err "line 2 of twins.csv and line 4 of twins.csv"
 expect 1 "not positive definite, compressed" "$tesela" loglik twins.csv --coords x,y --value z --theta sigma2=1,range=1,smoothness=1.5 --method tlr --tile 2
-check "the accuracy to try comes before jitter" grep -qE "try --accuracy [0-9e-]+\. Otherwise use a larger nugget, .* or --jitter" err
+check "no accuracy is advised where the exact matrix fails too" grep -qE "not for want of accuracy, the exact matrix is not either: use a larger nugget, .* or --jitter" err
 expect 0 "jitter" "$tesela" loglik twins.csv --coords x,y --value z --theta sigma2=1,range=1,smoothness=1.5 --jitter 1e-6
 
 # Bad input: one line that says where, exit code 2, no file.
