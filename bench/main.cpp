@@ -479,6 +479,7 @@ void add_mds_steps(CLI::App& app, int& exit_code) {
     cli::add_json_option(*command, options->run);
     command->callback([=, &exit_code] {
         exit_code = cli::run_guarded("tesela bench mds-steps", [&] {
+            options->run.resource_workers = options->readers;
             const auto engine = cli::start_engine(options->run);
             const auto result = bench::steps_benchmark(*engine, *options);
             if (engine->this_node() == NodeId{0}) {

@@ -108,6 +108,11 @@ TEST(OrdinationPlot, HasADotAndANamePerPoint) {
     many.points[0].y.assign(100, 2.0);
     many.points[0].labels.assign(100, "name");
     EXPECT_THAT(draw_ordination(many), Not(HasSubstr(">name<")));
+    // Beside many rows the few columns have their names all the same.
+    many.points.push_back({.name = "2 columns", .x = {0, 1}, .y = {1, 0}, .labels = {"left", "right"}});
+    const std::string both = draw_ordination(many);
+    EXPECT_THAT(both, Not(HasSubstr(">name<")));
+    EXPECT_THAT(both, HasSubstr(">left<"));
 }
 
 TEST(OrdinationPlot, OfOnePlaceIsDrawnToo) {

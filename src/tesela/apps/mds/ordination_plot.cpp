@@ -179,9 +179,14 @@ void draw_arrow(Svg& svg, SvgPoint from, SvgPoint to, const std::string& colour)
              fmt::format("fill=\"none\" stroke=\"{}\" stroke-width=\"1.4\"", colour));
 }
 
-bool are_named(const OrdinationPlot& plot) {
+/// Whether the points of a kind have their names beside them: the least numerous kinds first, while names can be read.
+bool are_named(const OrdinationPlot& plot, std::size_t kind) {
+    const auto precedes = [&](std::size_t other) {
+        return std::pair(plot.points[other].labels.size(), other) <= std::pair(plot.points[kind].labels.size(), kind);
+    };
     std::size_t count = 0;
-    for (const PlottedPoints& points : plot.points) count += points.labels.size();
+    for (std::size_t other = 0; other < plot.points.size(); ++other)
+        if (precedes(other)) count += plot.points[other].labels.size();
     return count <= static_cast<std::size_t>(most_labels);
 }
 
@@ -202,8 +207,8 @@ void draw_content(Svg& svg, const OrdinationPlot& plot, const Frame& frame, doub
         if (k < plot.arrows.labels.size() && plot.arrows.x.size() <= static_cast<std::size_t>(most_labels))
             labels.write(tip, plot.arrows.labels[k], arrow_colour);
     }
-    if (!are_named(plot)) return;
     for (std::size_t kind = 0; kind < plot.points.size(); ++kind) {
+        if (!are_named(plot, kind)) continue;
         const PlottedPoints& points = plot.points[kind];
         for (std::size_t i = 0; i < points.labels.size(); ++i)
             labels.write(at(points.x[i], points.y[i]), points.labels[i],
