@@ -66,10 +66,6 @@ void require_alike(Engine& engine, const CovarianceProblem& problem, const std::
     engine.require_alike("options of the matrix and its tiles", digest.value());
 }
 
-void require(const Status& status) {
-    if (!status.ok()) throw Error("{}", status.describe());
-}
-
 Matrix<double> matrix_of(Stream& s, Index n, Index tile, std::optional<Compression> compression) {
     const Tiling tiling = Tiling::square(n, tile);
     return {s, tiling, squarest_block_cyclic(tiling.grid(), s.engine().node_count()),

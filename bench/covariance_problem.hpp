@@ -54,7 +54,4 @@ private:
 /// Throws Error on every node unless all have the same problem, in tiles of this size ("auto" is one).
 void require_alike(Engine& engine, const CovarianceProblem& problem, const std::string& tile);
 
-/// Throws Error with what failed.
-void require(const Status& status);
-
 }  // namespace tesela::bench

@@ -145,8 +145,7 @@ public:
         stream_.wait();
         const double seconds = seconds_of([&] {
             factorise();
-            const Status status = stream_.wait();
-            if (!status.ok()) throw Error("{}", status.describe());
+            require_done(stream_.wait());
         });
         return engine_.max(seconds);
     }

@@ -63,7 +63,7 @@ public:
         stream_.wait();
         return engine_.max(seconds_of([&] {
             cholesky(stream_, *sigma_);
-            require(stream_.wait());
+            require_done(stream_.wait());
         }));
     }
 
@@ -90,9 +90,6 @@ public:
 
 private:
     static geo::Model model() { return {.trend = geo::Trend::none}; }
-    static void require(const Status& status) {
-        if (!status.ok()) throw Error("{}", status.describe());
-    }
     [[nodiscard]] CovarianceArguments arguments(ElementIndex first) const {
         return {.covariance = &covariance_,
                 .rows = &points_,
@@ -113,7 +110,7 @@ private:
     double evaluation(geo::Likelihood& likelihood, double& log_likelihood) {
         const double seconds = seconds_of([&] {
             const geo::LikelihoodValue value = likelihood.evaluate(theta_);
-            require(value.status);
+            require_done(value.status);
             log_likelihood = value.log_likelihood;
         });
         return engine_.max(seconds);

@@ -31,7 +31,7 @@ nlohmann::ordered_json gradient_benchmark(StarpuEngine& engine, const GradientBe
     geo::Gradient gradient{};
     const auto evaluate = [&] {
         geo::LikelihoodValue value = likelihood.evaluate(theta);
-        if (!value.status.ok()) throw Error("{}", value.status.describe());
+        require_done(value.status);
         return value;
     };
     gradient = derivatives.gradient(evaluate());  // memory is touched before anything is timed

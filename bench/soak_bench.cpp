@@ -96,8 +96,7 @@ void run_short_stream(StarpuEngine& engine) {
     const Matrix<double> matrix(stream, Tiling::uniform({8 * nodes, 8}, {8, 8}), one_tile_per_node(nodes));
     fill(stream, matrix.view(), {.off_diagonal = 1, .diagonal = 1});
     for (Index node = 0; node < nodes; ++node) stream.submit(add_tile(matrix((node + 1) % nodes, 0), matrix(node, 0)));
-    const Status status = stream.wait();
-    if (!status.ok()) throw Error("{}", status.describe());
+    require_done(stream.wait());
 }
 
 void soak_streams(StarpuEngine& engine, const SoakOptions& options, Json& result) {
@@ -129,7 +128,7 @@ void soak_likelihoods(StarpuEngine& engine, const SoakOptions& options, Json& re
         for (Index k = first; k < last; ++k) {
             const auto which = static_cast<double>(k % different);
             const auto value = likelihood.evaluate({.sigma2 = 1, .range = 0.05 + 0.02 * which, .nugget = 0.1});
-            if (!value.status.ok()) throw Error("{}", value.status.describe());
+            require_done(value.status);
             const double before = values.try_emplace(k % different, value.log_likelihood).first->second;
             if (std::abs(value.log_likelihood - before) > 1e-9 * std::abs(before)) ++wrong;
             progress.show("likelihoods", k + 1, options.likelihoods);

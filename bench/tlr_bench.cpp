@@ -66,11 +66,11 @@ DenseRate dense_rate(StarpuEngine& engine, const TlrOptions& options) {
     for (int k = 0; k < 3; ++k) {
         generated.add(engine.max(seconds_of([&] {
             covariances.generate(s, A);
-            require(s.wait());
+            require_done(s.wait());
         })));
         factored.add(engine.max(seconds_of([&] {
             cholesky(s, A);
-            require(s.wait());
+            require_done(s.wait());
         })));
     }
     const auto order = static_cast<double>(n);
@@ -163,12 +163,12 @@ Json tlr_benchmark(StarpuEngine& engine, const TlrOptions& options) {
     const Matrix<double> A = matrix_of(s, problem.n, tile, problem.compression());
     const double compress_seconds = engine.max(seconds_of([&] {
         covariances.generate(s, A);
-        require(s.wait());
+        require_done(s.wait());
     }));
     const double sent_before = sent_by_all(engine).bytes;
     const double factor_seconds = engine.max(seconds_of([&] {
         cholesky(s, A);
-        require(s.wait());
+        require_done(s.wait());
     }));
     const double sent = sent_by_all(engine).bytes - sent_before;
     const double bytes = sum_of(engine.gather(memory.growth()));

@@ -105,7 +105,7 @@ public:
         generated_product(s, [this](Index i, Index j) { return element(i, j); })(w.view(), b.view());
         const std::vector<double> solved = gather(s, w.view());
         const std::vector<double> found = gather(s, b.view());
-        require(s.wait());
+        require_done(s.wait());
         double largest = 0;
         const Index rows = A.tiling().row_cuts().back();
         for (Index c = 0; c < columns; ++c) {
@@ -184,12 +184,12 @@ Measured run(StarpuEngine& engine, const FactoredMatrix& matrix, const Tiling& t
     const Matrix<double> A(s, tiling, owners,
                            {.stored = stored_tiles(matrix.operation()), .compression = matrix.compression()});
     matrix.generate(s, A);
-    require(s.wait());
+    require_done(s.wait());
     const SentInAll before = sent_by_all(engine);
     Measured measured;
     measured.seconds = engine.max(seconds_of([&] {
         matrix.factor(s, A);
-        require(s.wait());
+        require_done(s.wait());
     }));
     const SentInAll after = sent_by_all(engine);
     measured.messages = after.messages - before.messages;

@@ -99,12 +99,12 @@ Ranks factored(StarpuEngine& engine, const Case& of, const TlrRanksOptions& opti
                 .last = {}};
     ranks.seconds = engine.max(seconds_of([&] {
         of.generate(s, A, covariances);
-        require(s.wait());
+        require_done(s.wait());
     }));
     ranks.maps.initial = tile_ranks(s, A);
     ranks.seconds += engine.max(seconds_of([&] {
         cholesky(s, A);
-        require(s.wait());
+        require_done(s.wait());
     }));
     ranks.maps.last = tile_ranks(s, A);
     ranks.initial = summarise_ranks(ranks.maps.initial, A.tiling(), Stored::lower);

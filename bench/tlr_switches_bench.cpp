@@ -76,11 +76,11 @@ public:
         const Matrix<double> A(s, tiling_, owners(variant),
                                {.stored = Stored::lower, .compression = compression(variant)});
         covariances_.generate(s, A);
-        require(s.wait());
+        require_done(s.wait());
         const double before = sent_by_all(engine_).bytes;
         variant.best.add(engine_.max(seconds_of([&] {
             cholesky(s, A, variant.factor);
-            require(s.wait());
+            require_done(s.wait());
         })));
         variant.bytes = sent_by_all(engine_).bytes - before;
         RankMap ranks = tile_ranks(s, A);

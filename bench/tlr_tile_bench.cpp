@@ -33,7 +33,7 @@ double factored_in(StarpuEngine& engine, const CovarianceMatrix& covariances, Co
     return engine.max(seconds_of([&] {
         covariances.generate(s, A);
         cholesky(s, A);
-        require(s.wait());
+        require_done(s.wait());
     }));
 }
 

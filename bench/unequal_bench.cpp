@@ -44,7 +44,7 @@ public:
     double evaluate() {
         const geo::LikelihoodValue value =
             likelihood_.evaluate({.sigma2 = 1, .range = 0.1, .smoothness = options_.smoothness, .nugget = 0.1});
-        if (!value.status.ok()) throw Error("{}", value.status.describe());
+        require_done(value.status);
         return engine_.max(likelihood_.seconds());
     }
     /// With owners of its own: the first evaluation touches their memory.

@@ -178,10 +178,7 @@ void from_tiles(Stream& stream, Algorithm algorithm, const Tiled& from, const Wr
         redistribute(stream, from.C.view(), to.C.view());
 }
 
-void finish(Stream& stream) {
-    const Status status = stream.wait();
-    if (!status.ok()) throw Error("{}", status.describe());
-}
+void finish(Stream& stream) { require_done(stream.wait()); }
 
 // ------------------------------------------------------------------ comparison
 

@@ -115,10 +115,7 @@ public:
 
 private:
     ScalapackMatrix make() { return {grid_, engine_.this_node(), {sizes_.n, sizes_.n}, {sizes_.block, sizes_.block}}; }
-    void wait() {
-        const Status status = stream_.wait();
-        if (!status.ok()) throw Error("{}", status.describe());
-    }
+    void wait() { require_done(stream_.wait()); }
     template <class Work>
     double timed(const Work& work) {
         engine_.barrier();

@@ -115,10 +115,7 @@ private:
         if (way == Way::there_and_back) redistribute(stream_, target_.view(), source_.view());
     }
 
-    void wait() {
-        const Status status = stream_.wait();
-        if (!status.ok()) throw Error("{}", status.describe());
-    }
+    void wait() { require_done(stream_.wait()); }
 
     StarpuEngine& engine_;
     Algorithm algorithm_;

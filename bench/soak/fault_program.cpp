@@ -111,10 +111,6 @@ double element(const void*, ElementIndex at) {
     return 1.0 / (1.0 + static_cast<double>(std::abs(at.i - at.j))) + (at.i == at.j ? 2.0 : 0.0);
 }
 
-void check(const Status& status) {
-    if (!status.ok()) throw Error("{}", status.describe());
-}
-
 /// Small matrices in different tiles, and steps on them that need every node.
 class Workload {
 public:
@@ -141,9 +137,9 @@ public:
             case 2: redistribute(stream_, factor_.view(), copy_.view()); break;
             default: (void)gather(stream_, copy_.view());
         }
-        if (step % waits_every == 0) check(stream_.wait());
+        if (step % waits_every == 0) require_done(stream_.wait());
     }
-    void finish() { check(stream_.wait()); }
+    void finish() { require_done(stream_.wait()); }
 
 private:
     static inline const Tiling factor_tiling = Tiling::square(240, 40);

@@ -90,8 +90,7 @@ void WanderingTiles::fetch_sum() {
 void WanderingTiles::wait() {
     for (const auto& value : fetched_) value->wait();
     fetched_.clear();
-    const Status status = stream_.wait();
-    if (!status.ok()) throw Error("{}", status.describe());
+    require_done(stream_.wait());
 }
 
 Index WanderingTiles::wrong_values() {

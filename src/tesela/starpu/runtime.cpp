@@ -249,9 +249,9 @@ void Runtime::find_workers(const WorkerChoice& choice) {
         description.warnings.push_back(fmt::format("StarPU started {} workers on cores where {} were wanted",
                                                    workers.cores.size(), choice.core_workers()));
     // They are the last.
-    const auto computing = std::max<std::size_t>(1, workers.cores.size() - static_cast<std::size_t>(choice.resource));
-    workers.resource.assign(workers.cores.begin() + static_cast<std::ptrdiff_t>(computing), workers.cores.end());
-    workers.cores.resize(computing);
+    const auto computing = std::max<std::ptrdiff_t>(1, std::ssize(workers.cores) - choice.resource);
+    workers.resource.assign(workers.cores.begin() + computing, workers.cores.end());
+    workers.cores.resize(static_cast<std::size_t>(computing));
     first_resource_worker = workers.resource.empty() ? STARPU_NMAXWORKERS : workers.resource.front();
     if (!choice.critical || workers.cores.size() < 2) return;
     workers.critical = workers.cores.back();

@@ -54,9 +54,7 @@ plan::Families families() {
 }  // namespace
 
 void submit_scaling(Stream& stream, const PlannedScaling& scaling, const plan::PhaseDistributions& owners) {
-    const auto wait = [&] {
-        if (const Status status = stream.wait(); !status.ok()) throw Error("{}", status.describe());
-    };
+    const auto wait = [&] { require_done(stream.wait()); };
     StreamedMatrix matrix(stream, {.tiling = Tiling::square(scaling.points, scaling.tile),
                                    .read = owners.first,
                                    .compute = owners.second,

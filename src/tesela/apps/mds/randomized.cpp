@@ -290,9 +290,7 @@ Decomposition decompose_symmetric(Engine& engine, const double* values, Index n,
                                    .values = values});
     Decomposition result{.rows = n, .cols = n};
     for (Index i = 0; i < n; ++i) result.trace += values[i + i * n];
-    const auto wait = [&] {
-        if (const Status status = stream.wait(); !status.ok()) throw Error("{}", status.describe());
-    };
+    const auto wait = [&] { require_done(stream.wait()); };
     const Matrix<double> omega = matrix.make_right("Omega");
     Matrix<double> first = matrix.make_left("Y");
     fill_with_normal(stream, omega, options.seed);
