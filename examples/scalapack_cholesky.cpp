@@ -302,12 +302,7 @@ bool compare(const Options& options) {
     return agree;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-    // Tesela's communication has a thread of its own, so the program must ask for this level when it starts MPI.
-    int level = 0;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+int run(int argc, char** argv) {
     Options options;
     CLI::App app{"Tesela on the matrices of a ScaLAPACK program"};
     const std::map<std::string, Algorithm> algorithms{{"cholesky", Algorithm::cholesky}, {"gemm", Algorithm::gemm}};
@@ -318,15 +313,26 @@ int main(int argc, char** argv) {
     app.add_option("--algorithm", options.algorithm, "cholesky or gemm")
         ->transform(CLI::CheckedTransformer(algorithms, CLI::ignore_case));
     app.add_option("--repetitions", options.repetitions, "Best of so many")->check(size)->capture_default_str();
-    int exit_code = 0;
     try {
         app.parse(argc, argv);
-        exit_code = compare(options) ? 0 : 1;
     } catch (const CLI::ParseError& error) {
-        exit_code = app.exit(error) == 0 ? 0 : 2;
-    } catch (const Error& error) {
+        return app.exit(error) == 0 ? 0 : 2;
+    }
+    return compare(options) ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    // Tesela's communication has a thread of its own, so the program must ask for this level when it starts MPI.
+    int level = 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    int exit_code = 2;
+    try {
+        exit_code = run(argc, argv);
+    } catch (const std::exception& error) {
         std::fprintf(stderr, "%s\n", error.what());
-        MPI_Abort(MPI_COMM_WORLD, 2);
+        MPI_Abort(MPI_COMM_WORLD, exit_code);
     }
     Cblacs_exit(1);
     MPI_Finalize();

@@ -284,7 +284,7 @@ TEST(RandomizedDecomposition, AveragesDistancesThatDifferByDirection) {
 TEST(RandomizedDecomposition, OwnersThatDoNotFitAreRefused) {
     const auto file = table_for(Analysis::scaling, 60, 60, 1);
     const Distribution three = tabulate(GridSize{3, 3}, 1, [](Index, Index) { return Index{0}; });
-    const auto problem = [&](DecompositionOptions options) {
+    const auto problem = [&](const DecompositionOptions& options) {
         InlineEngine engine;
         try {
             (void)decompose(engine, *file, Analysis::scaling, options);
