@@ -7,6 +7,7 @@
 #include "timing.hpp"
 
 #include "tesela/algs/cholesky.hpp"
+#include "tesela/algs/compressed_cut.hpp"
 #include "tesela/algs/conjugate_gradients.hpp"
 #include "tesela/algs/elementwise.hpp"
 #include "tesela/algs/ranks.hpp"
@@ -93,7 +94,9 @@ ChosenCut chosen_cut(const TlrOptions& options, const CovarianceMatrix& covarian
     if (given.tile > 0 && given.band > 0) return chosen;
     chosen.seconds = seconds_of([&] {
         const geo::RankSample ranks(covariances.covariance(), covariances.points(), problem.compression().accuracy,
-                                    geo::limits_for(problem.n, 1));
+                                    {.work = geo::sampling_work(problem.n, 1),
+                                     .threads = options.run.workers,
+                                     .speeds = geo::Speeds::measured});
         chosen.cut = ranks.cheapest_cut(workers, given);
     });
     return chosen;

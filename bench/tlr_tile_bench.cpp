@@ -46,30 +46,38 @@ Json tlr_tile_benchmark(StarpuEngine& engine, const TlrTileOptions& options) {
     std::optional<geo::RankSample> ranks;
     const double sampling = seconds_of([&] {
         ranks.emplace(covariances.covariance(), covariances.points(), problem.accuracy * problem.theta.sigma2,
-                      geo::limits_for(problem.n, 1));
+                      geo::Sampling{.work = geo::sampling_work(problem.n, 1),
+                                    .threads = options.run.workers,
+                                    .speeds = geo::Speeds::measured});
     });
-    const RankAt rank = [&](Index tile, Index distance) { return ranks->rank(tile, distance); };
-    const Index workers = engine.total_workers();
-    const CompressedCut model = engine.broadcast(cheapest_compressed_cut(problem.n, workers, rank));
+    const CompressedProblem compressed = ranks->problem(engine.total_workers());
+    const auto cheapest = [&](Index tile) {
+        return engine.broadcast(cheapest_compressed_cut(compressed, {.tile = tile, .band = 0}));
+    };
+    const CompressedCut model = cheapest(0);
     const Index equation =
         low_rank_tile_size(problem.n, engine.node_count(), [&](Index tile) { return ranks->mean_rank(tile); });
 
     std::vector<Candidate> candidates{{"sampled ranks", model}};
-    candidates.push_back(
-        {"equation (2)", {equation, cheapest_compressed_cut(problem.n, workers, rank, {equation, 0}).band}});
+    candidates.push_back({"equation (2)", cheapest(equation)});
     // Around the size that 6·√n is, from a third of it to four times as much.
     for (int k = -3; k < 5; ++k) {
         const auto tile = std::clamp<Index>(
             std::llround(6 * std::sqrt(static_cast<double>(problem.n)) * std::pow(4.0 / 3.0, k)), 1, problem.n);
-        candidates.push_back({"search", cheapest_compressed_cut(problem.n, workers, rank, {tile, 0})});
+        candidates.push_back({"search", cheapest(tile)});
     }
-    for (Candidate& candidate : candidates)
-        candidate.cost = compressed_cholesky_cost(problem.n, candidate.cut, workers, rank);
+    for (Candidate& candidate : candidates) candidate.cost = compressed_cholesky_cost(compressed, candidate.cut);
     for (int round = 0; round < options.rounds; ++round)
         for (Candidate& candidate : candidates)
             candidate.seconds.add(factored_in(engine, covariances, problem, candidate.cut));
 
-    Json result{{"n", problem.n}, {"accuracy", problem.accuracy}, {"sample_seconds", sampling}};
+    const CompressedRates& rates = compressed.rates;
+    Json result{{"n", problem.n},
+                {"accuracy", problem.accuracy},
+                {"sample_seconds", sampling},
+                {"product_gflops", rates.low_rank.product_flops / 1e9},
+                {"recompression_slowness", rates.low_rank.recompression},
+                {"covariance_nanoseconds", rates.covariance_seconds * 1e9}};
     double best = std::numeric_limits<double>::infinity();
     for (const Candidate& candidate : candidates) {
         if (candidate.chosen_by == "search") best = std::min(best, candidate.seconds.seconds());

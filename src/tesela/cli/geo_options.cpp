@@ -1,6 +1,6 @@
 #include "tesela/cli/geo_options.hpp"
 
-#include "tesela/algs/tile_size.hpp"
+#include "tesela/algs/compressed_cut.hpp"
 #include "tesela/apps/geo/degrees.hpp"
 #include "tesela/base/digest.hpp"
 #include "tesela/base/error.hpp"
@@ -264,7 +264,7 @@ double accuracy_of(const GeoOptions& options) { return options.accuracy.value_or
 bool compression_pays(const geo::RankSample& ranks, Index n, double evaluations, std::string& reason) {
     constexpr double clearly_less = 0.8;
     const CompressedCut cut = ranks.cheapest_cut(1);
-    const double sampling = ranks.work() / (evaluations * dense_cholesky_cost(n));
+    const double sampling = ranks.work_over_dense() / evaluations;
     const double cost = ranks.cost_over_dense(cut, 1) + sampling;
     const bool pays = cost < clearly_less;
     reason = fmt::format(
@@ -275,8 +275,8 @@ bool compression_pays(const geo::RankSample& ranks, Index n, double evaluations,
     return pays;
 }
 
-/// With tiles of this size, if it is not 0. Nodes whose arithmetic differs in the last digit may sample ranks that do:
-/// the first decides.
+/// With tiles of this size, if it is not 0. Nodes may differ in speed, and where arithmetic differs in the last digit
+/// in sampled ranks: the first decides.
 void compress(geo::LikelihoodOptions& result, const GeoOptions& options, StarpuEngine& engine, Index tile) {
     CompressedCut cut{.tile = tile, .band = options.band.value_or(0)};
     if (options.ranks) cut = engine.broadcast(options.ranks->cheapest_cut(engine.total_workers(), cut));
@@ -313,8 +313,9 @@ void resolve_method(GeoOptions& options, const geo::Observations& observations, 
     // As engines do: blocks are small, and threads of BLAS would wait for each other.
     set_blas_threads(1);
     const auto start = std::chrono::steady_clock::now();
-    const auto ranks =
-        std::make_shared<geo::RankSample>(geo::sample_ranks(observations, model, accuracy_of(options), theta));
+    const auto ranks = std::make_shared<geo::RankSample>(
+        geo::sample_ranks(observations, model, accuracy_of(options), theta,
+                          {.threads = options.run.workers, .speeds = geo::Speeds::measured}));
     options.sample_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (options.method == Method::automatic) {
         std::string reason;

@@ -73,6 +73,23 @@ TEST(RankSample, IsTheSameWheneverItIsTaken) {
     for (const Index tile : {20, 77, 250}) EXPECT_EQ(one.rank(tile, 1), other.rank(tile, 1));
 }
 
+TEST(RankSample, DoesNotDependOnThreadsNorOnMeasuredSpeeds) {
+    const RankSample one = sample_ranks(some_points(2000), model, accuracy, theta);
+    const RankSample other =
+        sample_ranks(some_points(2000), model, accuracy, theta, {.threads = 3, .speeds = Speeds::measured});
+    EXPECT_EQ(one.sampled(), other.sampled());
+    for (const Index tile : {50, 111, 300, 700})
+        for (const Index distance : {1, 3}) EXPECT_EQ(one.rank(tile, distance), other.rank(tile, distance));
+}
+
+TEST(RankSample, MeasuresWhatCovariancesTake) {
+    const PointSet points(Metric::euclidean, random_points(500, 1));
+    const Covariance covariance(CovarianceFamily::exponential, theta, Metric::euclidean, points.diameter_bound());
+    const double seconds = measure_rates(covariance, points).covariance_seconds;
+    EXPECT_GT(seconds, 1e-11);
+    EXPECT_LT(seconds, 1e-5);
+}
+
 TEST(RankSample, EndsWhenItTakesTooMuchOfAnEvaluation) {
     // In space hardly anything compresses.
     Observations points = some_points(3000);
@@ -80,7 +97,7 @@ TEST(RankSample, EndsWhenItTakesTooMuchOfAnEvaluation) {
     const RankSample once = sample_ranks(points, model, 1e-8, theta);
     const RankSample fit = sample_ranks(points, model, 1e-8, {});
     EXPECT_LT(once.sampled(), fit.sampled());
-    EXPECT_LT(once.work(), 0.25 * dense_cholesky_cost(3000));
+    EXPECT_LT(once.work_over_dense(), 0.25);
     EXPECT_GE(once.sampled(), 5);
     const PointSet set(model.metric, in_hilbert_order(points, model.metric).coordinates);
     const Covariance covariance(model.family, theta, model.metric, set.diameter_bound());

@@ -3,10 +3,13 @@
 #include "tesela/apps/geo/fit.hpp"
 #include "tesela/apps/geo/tile_accuracy.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/base/in_parallel.hpp"
 #include "tesela/kernels/covariance_kernel.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <functional>
 #include <new>
 #include <numbers>
 
@@ -39,9 +42,31 @@ double power_between(double x, double x0, double y0, double x1, double y1) {
 
 }  // namespace
 
-SamplingLimits limits_for(Index n, double evaluations) {
+double sampling_work(Index n, double evaluations) {
     constexpr double share = 0.1;
-    return {.work = share * evaluations * dense_cholesky_cost(n)};
+    return share * evaluations * dense_cholesky_cost(n);
+}
+
+CompressedRates measure_rates(const Covariance& covariance, const PointSet& points) {
+    constexpr Index most = 128;
+    constexpr int times = 3;
+    using Clock = std::chrono::steady_clock;
+    const Index size = std::min(most, points.size());
+    std::vector<double> elements(static_cast<std::size_t>(size * size));
+    const Tile tile{elements.data(), {size, size}, size};
+    // The first points with the last ones: at distances as of most of the matrix.
+    const CovarianceArguments arguments{.covariance = &covariance,
+                                        .rows = &points,
+                                        .cols = &points,
+                                        .first = {.i = points.size() - size, .j = 0},
+                                        .sets = ObservationSets::same};
+    double least = std::numeric_limits<double>::infinity();
+    for (int k = 0; k < times; ++k) {
+        const auto start = Clock::now();
+        (void)covariance_kernel.cpu({.tiles = {&tile, 1}, .arguments = &arguments});
+        least = std::min(least, std::chrono::duration<double>(Clock::now() - start).count());
+    }
+    return {.low_rank = measure_low_rank_speed(), .covariance_seconds = least / static_cast<double>(elements.size())};
 }
 
 Index tile_rank(const Covariance& covariance, const PointSet& points, double accuracy, ElementIndex first, Index size) {
@@ -55,10 +80,73 @@ Index tile_rank(const Covariance& covariance, const PointSet& points, double acc
     return room.shape.rank;
 }
 
-RankSample::RankSample(const Covariance& covariance, const PointSet& points, double accuracy,
-                       const SamplingLimits& limits)
+/// Looks at tiles, several at a time, and adds up what it sees.
+class RankSample::Sampler {
+public:
+    Sampler(RankSample& sample, const Covariance& covariance, const PointSet& points, double accuracy, Index threads)
+        : sample_(sample),
+          covariance_(covariance),
+          points_(points),
+          accuracy_(accuracy),
+          threads_(threads) {}
+
+    /// Tiles of one size at each distance, in these rounds or as many as are wanted of that size.
+    void add(std::size_t size, Index first_round, Index end_round) {
+        const OfSize& its = sample_.sizes_[size];
+        for (Index round = first_round; round < std::min(end_round, its.samples); ++round)
+            for (std::size_t slot = 0; slot < its.ranks.size(); ++slot)
+                places_.push_back({.size = size, .slot = slot, .round = round});
+    }
+    /// At those that were added. Large tiles come first, since they take longest.
+    void look() {
+        std::ranges::stable_sort(places_, std::greater{}, &Place::size);
+        std::vector<Index> ranks(places_.size());
+        in_parallel(threads_, static_cast<Index>(places_.size()), [&](Index k) {
+            const auto at = static_cast<std::size_t>(k);
+            ranks[at] = rank_at(places_[at]);
+        });
+        for (std::size_t k = 0; k < places_.size(); ++k) note(places_[k], ranks[k]);
+        places_.clear();
+    }
+
+private:
+    struct Place {
+        std::size_t size = 0;
+        std::size_t slot = 0;  ///< its distance is 2^slot
+        Index round = 0;
+    };
+
+    [[nodiscard]] Index rank_at(const Place& place) const {
+        const Index tile = sample_.sizes_[place.size].tile;
+        const Index distance = Index{1} << place.slot;
+        const Index last = points_.size() - (distance + 1) * tile;  // where the column's points may begin
+        // Multiples of the golden ratio lie evenly without a period that a curve could have too.
+        const double share = std::fmod(static_cast<double>(place.round + distance) * std::numbers::phi, 1.0);
+        const auto j = static_cast<Index>(share * static_cast<double>(last));
+        return tile_rank(covariance_, points_, accuracy_, {.i = j + distance * tile, .j = j}, tile);
+    }
+    void note(const Place& place, Index rank) {
+        OfSize& size = sample_.sizes_[place.size];
+        const auto so_far = static_cast<double>(place.round);
+        const auto its = static_cast<double>(rank == dense_rank ? size.tile : rank);
+        double& mean = size.ranks[place.slot];  // the root of the mean square so far
+        mean = std::sqrt((mean * mean * so_far + its * its) / (so_far + 1));
+        sample_.work_ += compression_cost({size.tile, size.tile, rank});
+        ++sample_.sampled_;
+    }
+
+    RankSample& sample_;
+    const Covariance& covariance_;
+    const PointSet& points_;
+    double accuracy_;
+    Index threads_;
+    std::vector<Place> places_;
+};
+
+RankSample::RankSample(const Covariance& covariance, const PointSet& points, double accuracy, const Sampling& sampling)
     : points_(points.size()) {
     if (points_ < 2) throw Error("ranks are sampled from at least two points; there are {}", points_);
+    if (sampling.speeds == Speeds::measured) rates_ = measure_rates(covariance, points);
     // About the size that will be chosen, and to both sides of it.
     struct Plan {
         double size;
@@ -73,38 +161,19 @@ RankSample::RankSample(const Covariance& covariance, const PointSet& points, dou
         size.samples = plan.samples;
         for (Index distance = 1; (distance + 1) * tile <= points_; distance *= 2) size.ranks.push_back(0);
     }
+    Sampler sampler(*this, covariance, points, accuracy, sampling.threads);
+    for (std::size_t k = 0; k < std::min<std::size_t>(2, sizes_.size()); ++k) sampler.add(k, 0, 1);
+    sampler.look();
+    // The largest takes several times as long as all others.
+    if (sizes_.size() == 3 && work_ > sampling.work / 5) sizes_.pop_back();
+    if (sizes_.size() == 3) sampler.add(2, 0, 1);
+    sampler.look();
     const Index most = std::ranges::max(sizes_, {}, &OfSize::samples).samples;
-    for (Index round = 0; round < most && (round == 0 || work_ < limits.work); ++round)
-        for (std::size_t k = 0; k < sizes_.size(); ++k) {
-            // The largest takes several times as long as all others.
-            if (round == 0 && k == 2 && work_ > limits.work / 5) {
-                sizes_.resize(k);
-                break;
-            }
-            if (round < sizes_[k].samples) sample(covariance, points, accuracy, round, sizes_[k]);
-        }
+    const double rounds = std::clamp(std::ceil(sampling.work / work_), 1.0, static_cast<double>(most));
+    for (std::size_t k = 0; k < sizes_.size(); ++k) sampler.add(k, 1, static_cast<Index>(rounds));
+    sampler.look();
     for (OfSize& size : sizes_)  // chance apart, they fall
         for (std::size_t k = 1; k < size.ranks.size(); ++k) size.ranks[k] = std::min(size.ranks[k], size.ranks[k - 1]);
-}
-
-void RankSample::sample(const Covariance& covariance, const PointSet& points, double accuracy, Index round,
-                        OfSize& size) {
-    Index distance = 1;
-    for (double& mean : size.ranks) {
-        const Index last = points_ - (distance + 1) * size.tile;  // where the column's points may begin
-        // Multiples of the golden ratio lie evenly without a period that a curve could have too.
-        const double place = std::fmod(static_cast<double>(round + distance) * std::numbers::phi, 1.0);
-        const auto j = static_cast<Index>(place * static_cast<double>(last));
-        const TileShape tile{
-            size.tile, size.tile,
-            tile_rank(covariance, points, accuracy, {.i = j + distance * size.tile, .j = j}, size.tile)};
-        const auto rank = static_cast<double>(tile.rank == dense_rank ? size.tile : tile.rank);
-        // The root of the mean square so far.
-        mean = std::sqrt((mean * mean * static_cast<double>(round) + rank * rank) / static_cast<double>(round + 1));
-        work_ += compression_cost(tile);
-        ++sampled_;
-        distance *= 2;
-    }
 }
 
 double RankSample::OfSize::at(double distance) const {
@@ -138,17 +207,17 @@ double RankSample::mean_rank(Index tile) const {
 }
 
 CompressedCut RankSample::cheapest_cut(Index workers, const CompressedCut& given) const {
-    return cheapest_compressed_cut(points_, workers, ranks(), given);
+    return cheapest_compressed_cut(problem(workers), given);
 }
 
 double RankSample::cost_over_dense(const CompressedCut& cut, Index workers) const {
-    return compressed_cholesky_cost(points_, cut, workers, ranks()) * static_cast<double>(workers) /
-           dense_cholesky_cost(points_);
+    return compressed_cholesky_cost(problem(workers), cut) * static_cast<double>(workers) /
+           dense_cholesky_cost(points_, rates_);
 }
 
 double RankSample::bytes_over_dense(const CompressedCut& cut) const {
     const auto n = static_cast<double>(points_);
-    return compressed_bytes(points_, cut, ranks()) / (4 * n * n);
+    return compressed_bytes(problem(1), cut) / (4 * n * n);
 }
 
 double expected_evaluations(const std::optional<CovarianceParameters>& theta) {
@@ -156,14 +225,14 @@ double expected_evaluations(const std::optional<CovarianceParameters>& theta) {
 }
 
 RankSample sample_ranks(const Observations& observations, const Model& model, double accuracy,
-                        const std::optional<CovarianceParameters>& theta) {
+                        const std::optional<CovarianceParameters>& theta, Sampling sampling) {
     const Observations sorted = in_hilbert_order(observations, model.metric);
     const PointSet points(model.metric, sorted.coordinates);
     const double diameter = points.diameter_bound();
     const CovarianceParameters guess{.sigma2 = 1, .range = diameter / 10, .smoothness = 0.5};
     const CovarianceParameters& used = theta ? *theta : guess;
-    return {Covariance(model.family, used, model.metric, diameter), points, accuracy * used.sigma2,
-            limits_for(points.size(), expected_evaluations(theta))};
+    sampling.work = std::min(sampling.work, sampling_work(points.size(), expected_evaluations(theta)));
+    return {Covariance(model.family, used, model.metric, diameter), points, accuracy * used.sigma2, sampling};
 }
 
 }  // namespace tesela::geo

@@ -1,9 +1,10 @@
 #pragma once
 
-#include "tesela/algs/tile_size.hpp"
+#include "tesela/algs/compressed_cut.hpp"
 #include "tesela/apps/geo/model.hpp"
 #include "tesela/kernels/covariance.hpp"
 
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -15,24 +16,33 @@ namespace tesela::geo {
 [[nodiscard]] Index tile_rank(const Covariance& covariance, const PointSet& points, double accuracy, ElementIndex first,
                               Index size);
 
-/// When enough tiles are sampled.
-struct SamplingLimits {
-    /// No further round through all sizes and distances after so much work; the first is always made.
+/// By which speeds the cheapest cut is found: those of a usual machine, with which it is the same wherever it is asked
+/// for, or those that this core is measured to have now.
+enum class Speeds : std::uint8_t { usual, measured };
+
+/// How tiles are sampled.
+struct Sampling {
+    /// No tile beyond the first of each size and distance after so much work, as compression_cost counts it with usual
+    /// speeds.
     double work = std::numeric_limits<double>::infinity();
+    Index threads = 1;  ///< 0: one per usable core; ranks do not depend on it
+    Speeds speeds = Speeds::usual;
 };
 
 /// A tenth of the work of so many exact evaluations with n observations.
-[[nodiscard]] SamplingLimits limits_for(Index n, double evaluations);
+[[nodiscard]] double sampling_work(Index n, double evaluations);
+
+/// What a covariance takes, and how fast this core is otherwise, in a few hundredths of a second.
+[[nodiscard]] CompressedRates measure_rates(const Covariance& covariance, const PointSet& points);
 
 /// What the ranks of a compressed covariance matrix will be, from a few of its tiles: of three sizes, at distances from
-/// the diagonal of 1, 2, 4 … tiles, four to eight of each or as many as the limits allow. Ranks of other sizes and
-/// distances lie between these, or on where they lead to, on logarithmic scales. A function of the covariance and the
-/// points alone: the same on every node.
+/// the diagonal of 1, 2, 4 … tiles, four to eight of each or as many as the work allows. Ranks of other sizes and
+/// distances lie between these, or on where they lead to, on logarithmic scales. Ranks are a function of the covariance
+/// and the points alone: the same on every node.
 class RankSample {
 public:
     /// `accuracy` is that of a tile, in the Frobenius norm; the points are in the order of a curve.
-    RankSample(const Covariance& covariance, const PointSet& points, double accuracy,
-               const SamplingLimits& limits = {});
+    RankSample(const Covariance& covariance, const PointSet& points, double accuracy, const Sampling& sampling = {});
 
     /// Of tiles of so many rows, this many tiles below the diagonal (at least 1): the square root of the mean square,
     /// which is what work depends on.
@@ -41,30 +51,36 @@ public:
     [[nodiscard]] double mean_rank(Index tile) const;
     /// The cheapest way to cut the matrix and to store its tiles, for so many workers: see cheapest_compressed_cut.
     [[nodiscard]] CompressedCut cheapest_cut(Index workers, const CompressedCut& given = {0, 0}) const;
-    /// How many tiles were looked at, and what that cost, as compression_cost counts it.
+    /// How many tiles were looked at.
     [[nodiscard]] Index sampled() const { return sampled_; }
-    [[nodiscard]] double work() const { return work_; }
     /// What generation and factorisation cost when it is cut like that, over what the dense ones do.
     [[nodiscard]] double cost_over_dense(const CompressedCut& cut, Index workers) const;
     /// Bytes of the matrix when it is cut like that, over those of the dense one.
     [[nodiscard]] double bytes_over_dense(const CompressedCut& cut) const;
 
-private:
-    [[nodiscard]] RankAt ranks() const {
-        return [this](Index tile, Index distance) { return rank(tile, distance); };
+    /// Generation and factorisation by so many workers, with these ranks; lives no longer than this.
+    [[nodiscard]] CompressedProblem problem(Index workers) const {
+        return {.n = points_,
+                .workers = workers,
+                .rank = [this](Index tile, Index distance) { return rank(tile, distance); },
+                .rates = rates_};
     }
+    /// Of the cost of an exact evaluation, the part that sampling takes.
+    [[nodiscard]] double work_over_dense() const { return work_ / dense_cholesky_cost(points_); }
+
+private:
     struct OfSize {
         Index tile = 0;
         Index samples = 0;          ///< of each distance, at most
         std::vector<double> ranks;  ///< at distances 1, 2, 4 …
         [[nodiscard]] double at(double distance) const;
     };
-    /// One more tile of each distance.
-    void sample(const Covariance& covariance, const PointSet& points, double accuracy, Index round, OfSize& size);
+    class Sampler;
     Index points_;
     std::vector<OfSize> sizes_;  ///< from small to large
     Index sampled_ = 0;
-    double work_ = 0;
+    double work_ = 0;  ///< as compression_cost counts it
+    CompressedRates rates_{};
 };
 
 /// How many evaluations follow where parameters are known, or not yet.
@@ -74,6 +90,6 @@ private:
 /// varies over a tenth of the region, as rough as an exponential one, are taken. `accuracy` is relative to sigma2.
 /// Takes little more than a tenth of the work of the exact evaluations that follow: one, or those of a fit.
 [[nodiscard]] RankSample sample_ranks(const Observations& observations, const Model& model, double accuracy,
-                                      const std::optional<CovarianceParameters>& theta);
+                                      const std::optional<CovarianceParameters>& theta, Sampling sampling = {});
 
 }  // namespace tesela::geo

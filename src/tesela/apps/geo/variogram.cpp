@@ -3,13 +3,12 @@
 #include "tesela/apps/geo/box.hpp"
 #include "tesela/apps/geo/trend.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/base/in_parallel.hpp"
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cmath>
 #include <numeric>
-#include <thread>
 #include <utility>
 
 namespace tesela::geo {
@@ -190,19 +189,12 @@ std::vector<Sums> Pairs::sums_of_block(Index block) const {
 
 /// Threads take blocks as they come; blocks are added in their order.
 std::vector<Sums> Pairs::all_sums() const {
-    const auto usable = static_cast<Index>(std::max(1U, std::thread::hardware_concurrency()));
-    const Index threads = std::min(options_.threads > 0 ? options_.threads : usable, blocks());
     std::vector<std::vector<Sums>> parts(at(blocks()));
-    std::atomic<Index> taken = 0;
-    {
-        std::vector<std::jthread> crew;
-        for (Index t = 0; t < threads; ++t)
-            crew.emplace_back([&] {
-                // The last blocks are the largest, so they come first.
-                for (Index k = taken++; k < blocks(); k = taken++)
-                    parts[at(blocks() - 1 - k)] = sums_of_block(blocks() - 1 - k);
-            });
-    }
+    // The last blocks are the largest, so they come first.
+    in_parallel(options_.threads, blocks(), [&](Index k) {
+        const Index block = blocks() - 1 - k;
+        parts[at(block)] = sums_of_block(block);
+    });
     std::vector<Sums> sums(groups() * at(intervals_));
     for (const auto& part : parts)
         for (std::size_t k = 0; k < sums.size(); ++k) sums[k].add(part[k]);

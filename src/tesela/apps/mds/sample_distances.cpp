@@ -1,13 +1,12 @@
 #include "tesela/apps/mds/sample_distances.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/base/in_parallel.hpp"
 #include "tesela/base/random.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <future>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -27,18 +26,6 @@ void check_size(const PointSample& sample, const MatrixWriter& writer, Index col
     if (writer.rows() != sample.points || writer.cols() != cols)
         throw Error("{} x {} numbers do not fit a matrix of {} x {}", sample.points, cols, writer.rows(),
                     writer.cols());
-}
-
-/// Calls work(0) to work(count - 1), by several threads.
-template <class Work>
-void in_parallel(Index threads, Index count, const Work& work) {
-    std::atomic<Index> next = 0;
-    const auto run = [&] {
-        for (Index k = next++; k < count; k = next++) work(k);
-    };
-    std::vector<std::jthread> others;
-    for (Index t = 1; t < std::min(threads, count); ++t) others.emplace_back(run);
-    run();
 }
 
 /// Points in groups, whose coordinates stand side by side: coordinate k of point 4 g + p at [(g * dimensions + k) * 4 +
@@ -118,10 +105,10 @@ private:
 
 /// A block is written while the next is computed.
 template <class T>
-void write_rows(const PointSample& sample, MatrixWriter& writer, const SampleDistancesOptions& options, Index threads) {
+void write_rows(const PointSample& sample, MatrixWriter& writer, const SampleDistancesOptions& options) {
     static_assert(block_rows % group == 0);
-    const GroupedPoints points(sample, threads);
-    const DistanceRows<T> distances(points, sample.points, threads);
+    const GroupedPoints points(sample, options.threads);
+    const DistanceRows<T> distances(points, sample.points, options.threads);
     std::future<void> writing;
     for (Index first = 0; first < sample.points; first += block_rows) {
         std::vector<T> rows = distances.compute(first, std::min(block_rows, sample.points - first));
@@ -141,12 +128,10 @@ double PointSample::coordinate(Index i, Index k) const noexcept {
 
 void write_distances(const PointSample& sample, MatrixWriter& writer, const SampleDistancesOptions& options) {
     check_size(sample, writer, sample.points);
-    const auto usable = static_cast<Index>(std::max(1U, std::thread::hardware_concurrency()));
-    const Index threads = options.threads > 0 ? options.threads : usable;
     if (writer.plan().type == StoredType::float32) {
-        write_rows<float>(sample, writer, options, threads);
+        write_rows<float>(sample, writer, options);
     } else {
-        write_rows<double>(sample, writer, options, threads);
+        write_rows<double>(sample, writer, options);
     }
 }
 
