@@ -72,11 +72,14 @@ Json tlr_tile_benchmark(StarpuEngine& engine, const TlrTileOptions& options) {
             candidate.seconds.add(factored_in(engine, covariances, problem, candidate.cut));
 
     const CompressedRates& rates = compressed.rates;
+    Json slowness = Json::array();
+    for (const auto& [its_rank, times] : rates.low_rank.recompression)
+        slowness.push_back({{"rank", its_rank}, {"slowness", times}});
     Json result{{"n", problem.n},
                 {"accuracy", problem.accuracy},
                 {"sample_seconds", sampling},
                 {"product_gflops", rates.low_rank.product_flops / 1e9},
-                {"recompression_slowness", rates.low_rank.recompression},
+                {"recompression", slowness},
                 {"covariance_nanoseconds", rates.covariance_seconds * 1e9}};
     double best = std::numeric_limits<double>::infinity();
     for (const Candidate& candidate : candidates) {

@@ -96,13 +96,9 @@ private:
         const GemmArguments arguments{.op_b = Op::transpose};
         const std::array shapes{at(near + updated), at(near), at(updated)};
         const double flops = Dense<double>::gemm.cost(shapes, &arguments).flops;
-        return rates_.per_task() + (at(updated).rank == dense_rank ? flops : flops * slowness(near, updated));
-    }
-    /// The rank of what is recompressed is that of the tile and of a product.
-    [[nodiscard]] double slowness(Index near, Index updated) const {
-        const Index its = product_rank(at(near), at(near + updated));
-        const Index product = its == dense_rank ? tile_ : its;
-        return rates_.low_rank.recompression_at(static_cast<double>(product + at(updated).rank));
+        const double recompressed = Dense<double>::gemm.recompressed_rank(shapes);
+        const double slowness = recompressed > 0 ? value_at(rates_.low_rank.recompression, recompressed) : 1;
+        return rates_.per_task() + flops * slowness;
     }
     [[nodiscard]] double generation(Index distance) const {
         const auto nb = static_cast<double>(tile_);
@@ -139,7 +135,7 @@ double compression_cost(const TileShape& tile, const CompressedRates& rates) {
     const auto rank = static_cast<double>(tile.rank);
     const double crosses = 1.5 * rank;
     return ((1 + comparison) * covariance + 2 * rank) * elements + 2 * nb * (crosses + 16) * covariance +
-           low_rank_product_flops(nb, crosses / 2) * rates.low_rank.recompression_at(crosses);
+           low_rank_product_flops(nb, crosses / 2) * value_at(rates.low_rank.recompression, crosses);
 }
 
 double dense_cholesky_cost(Index n, const CompressedRates& rates) {

@@ -4,6 +4,7 @@
 #include "tesela/base/version.hpp"
 #include "tesela/calibration/memory_bandwidth.hpp"
 #include "tesela/calibration/runtime_costs.hpp"
+#include "tesela/kernels/low_rank_speed.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -110,6 +111,15 @@ void measure_runtimes(StarpuEngine& engine, NodeTypes& nodes, const std::optiona
     }
 }
 
+/// How much longer recompression takes than products: the median of all nodes. The workers stand still meanwhile.
+LogCurve measure_recompression(StarpuEngine& engine) {
+    engine.pause();
+    LogCurve curve = measure_low_rank_speed().recompression;
+    engine.resume();
+    for (CurvePoint& point : curve) point.y = median(engine.gather(point.y));
+    return curve;
+}
+
 /// Types in the order of the nodes, so that a platform numbers these as the engine does: where nodes of a type do not
 /// stand side by side it is listed several times.
 NodeTypes in_order_of_nodes(const NodeTypes& nodes) {
@@ -159,12 +169,14 @@ MeasuredPlatform measure_platform(StarpuEngine& engine, const CalibrationOptions
     NodeTypes types = group_alike(nodes);
     const auto network = measure_networks(engine, types);
     measure_runtimes(engine, types, network);
+    const LogCurve recompression = measure_recompression(engine);
     types = in_order_of_nodes(types);
     const std::string first_host = engine.gather(engine.description().host).front();
     return {.platform = {.name = name.empty() ? first_host : name,
                          .node_types = types.types,
                          .subnets = {},
-                         .description = describe_platform(engine, nodes.front().description, load, here)},
+                         .description = describe_platform(engine, nodes.front().description, load, here),
+                         .recompression = recompression},
             .type_of = types.type_of,
             .here = here,
             .network = network};

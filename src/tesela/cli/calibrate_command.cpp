@@ -94,6 +94,13 @@ void print_runtime(const RuntimeCosts& runtime) {
     fmt::print("\n");
 }
 
+void print_recompression(const LogCurve& recompression) {
+    std::vector<std::string> each;
+    for (const auto& [rank, slowness] : recompression)
+        each.push_back(fmt::format("{:.1f} at rank {:g}", slowness, rank));
+    fmt::print("recompression   takes {} times as long per operation as a dense product\n", fmt::join(each, ", "));
+}
+
 void print_summary(const NodeMeasurement& measured, Load load, const std::optional<NetworkTimes>& network) {
     fmt::print(
         "\nkernel| has few columns, as a right-hand side. Spread and rate are those of the load that is kept.\n");
@@ -146,6 +153,7 @@ Json to_json(const CalibrateOptions& options, const MeasuredPlatform& all) {
             {"copy_bandwidth", measured.copy_bandwidth},
             {"network", network ? to_json(*network) : Json()},
             {"runtime", to_json(platform.node_types.front().runtime)},
+            {"recompression", nlohmann::json(platform)["recompression"]},
             {"samples", samples}};
 }
 
@@ -176,6 +184,7 @@ int calibrate(CalibrateOptions options) {
         print_table(measured.samples, options.load());
         print_summary(measured, options.load(), network);
         print_runtime(platform.node_types.front().runtime);
+        print_recompression(platform.recompression);
         fmt::print("written         {}\n", options.out);
     }
     return success;

@@ -77,6 +77,9 @@ struct Kernel {
     /// The operations that `cost` counts where a tile is stored as U·Vᵀ, which follow from shapes alone; null: as many
     /// as with all elements. Who has no arguments any more asks this, as a simulation whose tiles have ranks.
     LowRankFlops low_rank_flops = nullptr;
+    /// The rank of the sum that it recompresses where tiles have these shapes, 0 if it does not: those operations take
+    /// longer than others (LowRankSpeed). Null: it never does.
+    LowRankFlops recompressed_rank = nullptr;
 };
 
 /// The arguments of a kernel that has none.
@@ -101,13 +104,16 @@ struct KernelOf : Kernel {
 
     constexpr KernelOf(const char* its_name, Cost its_cost, Entry its_cpu, TileForms its_forms = TileForms::dense)
         : Kernel{.name = its_name, .cost = its_cost, .cpu = its_cpu, .forms = its_forms} {}
-    /// One that takes tiles of any form, with its operations where one is of low rank.
-    constexpr KernelOf(const char* its_name, Cost its_cost, Entry its_cpu, LowRankFlops its_flops)
+    /// One that takes tiles of any form, with its operations where one is of low rank, and the rank that it
+    /// recompresses.
+    constexpr KernelOf(const char* its_name, Cost its_cost, Entry its_cpu, LowRankFlops its_flops,
+                       LowRankFlops its_recompressed_rank = nullptr)
         : Kernel{.name = its_name,
                  .cost = its_cost,
                  .cpu = its_cpu,
                  .forms = TileForms::any,
-                 .low_rank_flops = its_flops} {}
+                 .low_rank_flops = its_flops,
+                 .recompressed_rank = its_recompressed_rank} {}
 };
 
 /// A tile as a kernel of one's own sees it: elements by row and column, from 0, column-major in memory.

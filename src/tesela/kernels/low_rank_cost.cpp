@@ -47,6 +47,20 @@ double low_rank_triangular_flops(std::span<const TileShape> shapes) noexcept {
     return is_whole(b) ? rows_of(a) * elements(b) : rows_of(a) * rows_of(a) * rank_of(b);
 }
 
+double gemm_recompressed_rank(std::span<const TileShape> shapes) noexcept {
+    const TileShape& c = shapes[2];
+    if (is_whole(c)) return 0;
+    const Index product = product_rank(shapes[0], shapes[1]);
+    return rank_of(c) + static_cast<double>(product == dense_rank ? std::min(c.rows, c.cols) : product);
+}
+
+double sum_recompressed_rank(std::span<const TileShape> shapes) noexcept {
+    const TileShape& a = shapes[0];
+    const TileShape& b = shapes[1];
+    if (is_whole(b)) return 0;
+    return rank_of(b) + (is_whole(a) ? std::min(rows_of(a), cols_of(a)) : rank_of(a));
+}
+
 double low_rank_sum_flops(std::span<const TileShape> shapes) noexcept {
     const TileShape& a = shapes[0];
     const TileShape& b = shapes[1];

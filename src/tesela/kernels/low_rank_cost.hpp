@@ -33,4 +33,9 @@ namespace tesela {
 /// (A, B): B := A + B.
 [[nodiscard]] double low_rank_sum_flops(std::span<const TileShape> shapes) noexcept;
 
+/// The rank of the sum that a product or a sum of tiles recompresses: that of the tile and of what is added to it; 0
+/// where the tile has all its elements.
+[[nodiscard]] double gemm_recompressed_rank(std::span<const TileShape> shapes) noexcept;
+[[nodiscard]] double sum_recompressed_rank(std::span<const TileShape> shapes) noexcept;
+
 }  // namespace tesela

@@ -1,13 +1,15 @@
 #include "tesela/kernels/low_rank_speed.hpp"
 
+#include "tesela/kernels/dense.hpp"
 #include "tesela/kernels/internal/blas.hpp"
-#include "tesela/kernels/internal/low_rank.hpp"
 #include "tesela/kernels/low_rank_cost.hpp"
+#include "tesela/kernels/owned_tile.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
-#include <cmath>
 #include <limits>
+#include <new>
 #include <random>
 #include <vector>
 
@@ -51,35 +53,43 @@ double measured_product_flops() {
     return 2.0 * order * order * inner / seconds;
 }
 
-/// Of a sum of which half the rank is left, as of a tile and a product that adds little to it.
+/// A tile of this rank with the norms of its columns.
+void write_factors(OwnedTile& tile, Index rank, double norm, unsigned seed) {
+    const std::vector<double> columns = some_columns(2 * rank, seed);
+    auto* const u = static_cast<double*>(tile.replace(rank));
+    if (u == nullptr) throw std::bad_alloc();
+    std::ranges::transform(columns, u, [norm](double element) { return norm * element; });
+}
+
+/// C := A·Bᵀ + C with all of half this rank, of which that half is left: a product that adds little.
 double measured_recompression_flops(Index rank, int times) {
     constexpr double little = 1e-12;
-    low_rank::Factors<double> sum{order, order, rank, some_columns(rank, 3), some_columns(rank, 4)};
-    for (std::size_t k = sum.u.size() / 2; k < sum.u.size(); ++k) sum.u[k] *= little;
-    const double seconds = seconds_of(times, [&] {
-        low_rank::Factors<double> f = sum;
-        low_rank::recompress(f, std::sqrt(little));
-    });
-    return low_rank_product_flops(order, static_cast<double>(rank) / 2) / seconds;
+    const Index half = rank / 2;
+    OwnedTile a(order, order, 0);
+    OwnedTile b(order, order, 0);
+    OwnedTile c(order, order, 1e-3);
+    write_factors(a, half, little, 3);
+    write_factors(b, half, 1, 4);
+    const GemmArguments arguments{.op_b = Op::transpose};
+    double best = std::numeric_limits<double>::infinity();
+    for (int k = 0; k < times; ++k) {
+        write_factors(c, half, 1, 5);
+        const std::array tiles{a.tile(), b.tile(), c.tile()};
+        best = std::min(
+            best, seconds_of(1, [&] { (void)Dense<double>::gemm.cpu({.tiles = tiles, .arguments = &arguments}); }));
+    }
+    const std::array shapes{a.shape(), b.shape(), TileShape{order, order, half}};
+    return low_rank_gemm_flops(shapes) / best;
 }
 
 }  // namespace
 
-double LowRankSpeed::recompression_at(double rank) const {
-    const double clamped = std::clamp(rank, ranks.front(), ranks.back());
-    std::size_t above = 1;
-    while (above + 1 < ranks.size() && ranks[above] < clamped) ++above;
-    const double share = std::log(clamped / ranks[above - 1]) / std::log(ranks[above] / ranks[above - 1]);
-    return (1 - share) * recompression[above - 1] + share * recompression[above];
-}
-
 LowRankSpeed measure_low_rank_speed() {
     LowRankSpeed speed;
     speed.product_flops = measured_product_flops();
-    for (std::size_t k = 0; k < LowRankSpeed::ranks.size(); ++k) {
-        const int times = k == 0 ? 5 : 2;  // the largest takes longest
-        const auto rank = static_cast<Index>(LowRankSpeed::ranks[k]);
-        speed.recompression[k] = speed.product_flops / measured_recompression_flops(rank, times);
+    for (auto& [rank, slowness] : speed.recompression) {
+        const int times = rank > 100 ? 2 : 5;  // large ones take longest
+        slowness = speed.product_flops / measured_recompression_flops(static_cast<Index>(rank), times);
     }
     return speed;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <array>
+#include "tesela/base/log_curve.hpp"
 
 namespace tesela {
 
@@ -8,16 +8,10 @@ namespace tesela {
 /// operations take longer than those of a product of dense tiles, on some machines twice as long and on others ten
 /// times, with small ranks more so.
 struct LowRankSpeed {
-    /// Ranks of sums before they are recompressed.
-    static constexpr std::array<double, 3> ranks{16, 64, 192};
-
-    double product_flops = 27e9;  ///< operations a second in a product of dense tiles
-    /// How many times as long an operation takes at each of these ranks, as low_rank_addition_flops counts them. As
-    /// measured with OpenBLAS on a Neoverse V1.
-    std::array<double, 3> recompression{4.9, 2.2, 1.8};
-
-    /// At any rank: between these on a logarithmic scale, beyond them as at the nearest.
-    [[nodiscard]] double recompression_at(double rank) const;
+    double product_flops = 31e9;  ///< operations a second in a product of dense tiles
+    /// By the rank of a sum before it is recompressed, how many times as long its operations take as those of a
+    /// product, as costs of kernels count them. As measured with OpenBLAS on a Neoverse V1.
+    LogCurve recompression{{8, 6.8}, {24, 3.9}, {72, 2.5}, {192, 3.1}};
 };
 
 /// Of the core that this runs on, in a few hundredths of a second; with as many threads as BLAS is allowed.

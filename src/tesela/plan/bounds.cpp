@@ -89,7 +89,8 @@ double critical_path(const Recording& recording, const Platform& platform, const
     for (std::size_t v = 0; v < graph.size(); ++v) {
         const RecordedItem& item = recording.items[v];
         for (const std::uint32_t before : graph.predecessors_of(v)) ends[v] = std::max(ends[v], ends[before]);
-        if (item.kind == RecordedItem::Kind::task) ends[v] += fastest_time(item) * work_ratio(recording, item, ranks);
+        if (item.kind == RecordedItem::Kind::task)
+            ends[v] += fastest_time(item) * time_ratio(recording, item, ranks, platform.recompression);
         longest = std::max(longest, ends[v]);
     }
     return longest;

@@ -72,7 +72,7 @@ private:
 
     void count() {
         const Recording recording = recorded(application_, nodes_);
-        counts_ = count_steps(recording, application_.steps, ranks());
+        counts_ = count_steps(recording, application_.steps, ranks(), platform_.recompression);
         weigh_by_ranks();
         note_unknown_tasks(recording);
         row_steps_ = last_steps_of_rows(recording, application_.steps, application_.matrix.tiles.rows);

@@ -74,7 +74,8 @@ private:
 
 }  // namespace
 
-StepCounts count_steps(const Recording& recording, const StepRule& rule, const RankModel& ranks) {
+StepCounts count_steps(const Recording& recording, const StepRule& rule, const RankModel& ranks,
+                       const LogCurve& recompression) {
     Types types;
     std::vector<Counted> counted;
     StepCounts result;
@@ -83,7 +84,7 @@ StepCounts count_steps(const Recording& recording, const StepRule& rule, const R
         const auto where = rule(recording, item);
         if (!where) continue;
         if (where->step < 0) throw Error("a task {} was given the step {}", item.kernel->name, where->step);
-        const double ratio = work_ratio(recording, item, ranks);
+        const double ratio = time_ratio(recording, item, ranks, recompression);
         counted.push_back({types.number_of(recording, item, where->part, ratio), where->step, ratio});
         result.steps = std::max(result.steps, where->step + 1);
     }

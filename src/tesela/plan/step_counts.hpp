@@ -43,7 +43,7 @@ struct StepCounts {
     std::vector<TaskType> types;
     std::vector<Index> counts;  ///< step by step, types next to each other
     /// The same in tasks on tiles that are stored whole: one on tiles of low rank counts as the part of it that its
-    /// work is (low_rank_work_ratio). Empty: as counts.
+    /// work is (low_rank_time_ratio). Empty: as counts.
     std::vector<double> amounts{};
 
     [[nodiscard]] Index count(Index step, std::size_t type) const { return counts[place(step, type)]; }
@@ -59,7 +59,8 @@ private:
 
 /// Counts the tasks of a recorded stream, whose tiles have these ranks. Types are in the order of their first tasks.
 /// Throws Error if the rule gives a negative step or knows none of the tasks.
-[[nodiscard]] StepCounts count_steps(const Recording& recording, const StepRule& rule, const RankModel& ranks = {});
+[[nodiscard]] StepCounts count_steps(const Recording& recording, const StepRule& rule, const RankModel& ranks = {},
+                                     const LogCurve& recompression = {});
 
 /// The last step of the first phase in which a tile of each row is written: when a row of tiles is there.
 [[nodiscard]] std::vector<Index> last_steps_of_rows(const Recording& recording, const StepRule& rule, Index rows);

@@ -264,6 +264,20 @@ std::string known_types(const Platform& platform) {
 
 }  // namespace
 
+namespace {
+
+/// Ranks that grow, and how many times as long something takes.
+void check_recompression(const LogCurve& curve) {
+    for (std::size_t k = 0; k < curve.size(); ++k) {
+        if (!(curve[k].x > 0) || !std::isfinite(curve[k].x) || (k > 0 && curve[k].x <= curve[k - 1].x))
+            throw Error("recompression[{}].rank must be above 0 and above that before it; it is {}", k, curve[k].x);
+        if (!(curve[k].y > 0) || !std::isfinite(curve[k].y))
+            throw Error("recompression[{}].slowness must be above 0; it is {}", k, curve[k].y);
+    }
+}
+
+}  // namespace
+
 void check_platform(const Platform& platform) {
     if (platform.node_types.empty()) throw Error("node_types needs at least one node type");
     check_subnets(platform);
@@ -275,6 +289,7 @@ void check_platform(const Platform& platform) {
             throw Error("{}.name repeats \"{}\"", path, platform.node_types[n].name);
     }
     check_kernels_run(platform);
+    check_recompression(platform.recompression);
 }
 
 Index node_count(const Platform& platform) {

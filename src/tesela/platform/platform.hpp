@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tesela/base/index.hpp"
+#include "tesela/base/log_curve.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -137,6 +138,9 @@ struct Platform {
     std::vector<NodeType> node_types;
     std::vector<Subnet> subnets;
     std::string description{};  ///< for people: where the numbers come from
+    /// By the rank of a sum of low-rank tiles, how many times as long operations take that recompress it as those of a
+    /// dense product, on all workers. Empty: as long.
+    LogCurve recompression{};
     friend bool operator==(const Platform&, const Platform&) = default;
 };
 

@@ -326,6 +326,21 @@ json write_node_type(const NodeType& type) {
     return result;
 }
 
+LogCurve read_recompression(const Field& field) {
+    LogCurve curve;
+    for (const auto& item : field.items()) {
+        item.allow_only({"rank", "slowness"});
+        curve.push_back({.x = item.at("rank").number(), .y = item.at("slowness").number()});
+    }
+    return curve;
+}
+
+json write_recompression(const LogCurve& curve) {
+    auto list = json::array();
+    for (const auto& [rank, slowness] : curve) list.push_back({{"rank", rank}, {"slowness", slowness}});
+    return list;
+}
+
 json write_topology(const std::vector<Subnet>& subnets) {
     if (subnets.empty()) return {{"kind", "flat"}};
     json result{{"kind", "subnets"}, {"subnets", json::array()}};
@@ -347,19 +362,22 @@ void to_json(json& result, const Platform& platform) {
               {"topology", write_topology(platform.subnets)}};
     for (const auto& type : platform.node_types) result["node_types"].push_back(write_node_type(type));
     if (!platform.description.empty()) result["description"] = platform.description;
+    if (!platform.recompression.empty()) result["recompression"] = write_recompression(platform.recompression);
 }
 
 void from_json(const json& value, Platform& platform) {
     const Field file(value, "");
-    file.allow_only({"$schema", "format", "version", "name", "description", "node_types", "topology"});
+    file.allow_only({"$schema", "format", "version", "name", "description", "node_types", "topology", "recompression"});
     if (file.at("format").text() != format_name)
         throw Error("this is not a platform: \"format\" must be \"{}\"", format_name);
     if (const Index version = file.at("version").integer(); version != format_version)
         throw Error("platform version {} is not known; this program reads version {}", version, format_version);
-    Platform result{.name = file.at("name").text(),
-                    .node_types = {},
-                    .subnets = read_topology(file.at("topology")),
-                    .description = file.has("description") ? file.at("description").text() : ""};
+    Platform result{
+        .name = file.at("name").text(),
+        .node_types = {},
+        .subnets = read_topology(file.at("topology")),
+        .description = file.has("description") ? file.at("description").text() : "",
+        .recompression = file.has("recompression") ? read_recompression(file.at("recompression")) : LogCurve{}};
     for (const auto& type : file.at("node_types").items()) result.node_types.push_back(read_node_type(type));
     check_platform(result);
     platform = std::move(result);

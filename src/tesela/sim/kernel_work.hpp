@@ -32,13 +32,25 @@ namespace tesela {
     return shape;
 }
 
-/// What the ranks of its tiles leave of a recorded task's work, as a simulation has it: 1 where all are stored whole.
-[[nodiscard]] inline double work_ratio(const Recording& recording, const RecordedItem& task, const RankModel& ranks) {
-    if (!ranks.rank) return 1;
+/// The tiles of a recorded task, likewise.
+[[nodiscard]] inline std::vector<TileShape> ranked_shapes(const Recording& recording, const RecordedItem& task,
+                                                          const RankModel& ranks) {
     std::vector<TileShape> shapes;
     for (const RecordedAccess& access : recording.accesses_of(task))
         shapes.push_back(ranked_shape(recording, recording.data[static_cast<std::size_t>(access.datum)], ranks));
-    return low_rank_work_ratio(*task.kernel, task.cost, shapes);
+    return shapes;
+}
+
+/// What the ranks of its tiles leave of a recorded task's work: 1 where all are stored whole.
+[[nodiscard]] inline double work_ratio(const Recording& recording, const RecordedItem& task, const RankModel& ranks) {
+    return ranks.rank ? low_rank_work_ratio(*task.kernel, task.cost, ranked_shapes(recording, task, ranks)) : 1;
+}
+
+/// What they leave of its time, as a simulation has it; see Platform::recompression.
+[[nodiscard]] inline double time_ratio(const Recording& recording, const RecordedItem& task, const RankModel& ranks,
+                                       const LogCurve& recompression) {
+    if (!ranks.rank) return 1;
+    return low_rank_time_ratio(*task.kernel, task.cost, ranked_shapes(recording, task, ranks), recompression);
 }
 
 }  // namespace tesela

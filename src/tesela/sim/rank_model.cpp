@@ -65,4 +65,12 @@ double low_rank_work_ratio(const Kernel& kernel, const KernelCost& whole, std::s
     return kernel.low_rank_flops == nullptr ? 1 : kernel.low_rank_flops(shapes) / whole.flops;
 }
 
+double low_rank_time_ratio(const Kernel& kernel, const KernelCost& whole, std::span<const TileShape> shapes,
+                           const LogCurve& recompression) {
+    const double ratio = low_rank_work_ratio(kernel, whole, shapes);
+    if (kernel.recompressed_rank == nullptr) return ratio;
+    const double rank = kernel.recompressed_rank(shapes);
+    return rank > 0 ? ratio * value_at(recompression, rank) : ratio;
+}
+
 }  // namespace tesela

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tesela/base/log_curve.hpp"
 #include "tesela/distribution/weights.hpp"
 #include "tesela/kernels/kernel.hpp"
 #include "tesela/trace/trace.hpp"
@@ -37,5 +38,8 @@ struct RankModel {
 /// high that recompression costs more than it saves.
 [[nodiscard]] double low_rank_work_ratio(const Kernel& kernel, const KernelCost& whole,
                                          std::span<const TileShape> shapes);
+/// How its time does, where operations of recompression take so many times as long (Platform::recompression).
+[[nodiscard]] double low_rank_time_ratio(const Kernel& kernel, const KernelCost& whole,
+                                         std::span<const TileShape> shapes, const LogCurve& recompression);
 
 }  // namespace tesela

@@ -507,7 +507,9 @@ private:
             shape.rank = in_.ranks[static_cast<std::size_t>(access.datum)];
             if (ranked_.size() < most_tiles) ranked_.push_back(shape);
         }
-        const double ratio = in_.ranks_change_durations ? low_rank_work_ratio(*item.kernel, item.cost, ranked_) : 1;
+        const double ratio = in_.ranks_change_durations
+                                 ? low_rank_time_ratio(*item.kernel, item.cost, ranked_, in_.platform.recompression)
+                                 : 1;
         return {item.kernel, kernel_work(in_.recording, item), ratio};
     }
 

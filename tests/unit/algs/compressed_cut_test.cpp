@@ -93,8 +93,8 @@ TEST(CompressedCut, FollowsTheSpeedOfRecompression) {
     // Where it is slow there are fewer of them, in larger tiles or with more tiles stored whole.
     CompressedProblem fast = problem(20'000, 2, plane);
     CompressedProblem slow = fast;
-    fast.rates.low_rank.recompression = {1, 1, 1};
-    slow.rates.low_rank.recompression = {20, 20, 20};
+    fast.rates.low_rank.recompression = {{16, 1}};
+    slow.rates.low_rank.recompression = {{16, 20}};
     const CompressedCut quick = cheapest_compressed_cut(fast);
     const CompressedCut careful = cheapest_compressed_cut(slow);
     EXPECT_GT(careful.tile * careful.band, quick.tile * quick.band);

@@ -146,5 +146,21 @@ TEST(DenseKernels, OperationsWithoutArgumentsAreThoseOfTheCost) {
     EXPECT_EQ(Dense<float>::geadd.low_rank_flops(two), flops(Dense<float>::geadd, two, GeaddArguments{}));
 }
 
+TEST(DenseKernels, SayTheRankThatTheyRecompress) {
+    const TileShape dense{60, 60};
+    const TileShape low{60, 60, 3};
+    const TileShape target{60, 60, 7};
+    const auto of_product = [](std::vector<TileShape> shapes) { return Dense<double>::gemm.recompressed_rank(shapes); };
+    EXPECT_EQ(of_product({low, dense, target}), 10);
+    EXPECT_EQ(of_product({low, target, target}), 10);
+    EXPECT_EQ(of_product({dense, dense, target}), 67);
+    EXPECT_EQ(of_product({low, low, dense}), 0) << "which has all its elements";
+    const auto of_sum = [](std::vector<TileShape> shapes) { return Dense<double>::geadd.recompressed_rank(shapes); };
+    EXPECT_EQ(of_sum({low, target}), 10);
+    EXPECT_EQ(of_sum({dense, target}), 67);
+    EXPECT_EQ(of_sum({low, dense}), 0);
+    EXPECT_EQ(Dense<double>::trsm.recompressed_rank, nullptr);
+}
+
 }  // namespace
 }  // namespace tesela

@@ -1,4 +1,5 @@
 #include "tesela/kernels/internal/low_rank.hpp"
+#include "tesela/kernels/owned_tile.hpp"
 
 #include "tesela/base/random.hpp"
 #include "tesela/kernels/covariance.hpp"
@@ -434,20 +435,6 @@ TYPED_TEST(LowRank, WhatIsNotFiniteIsHandedBackOrRefused) {
         }
 }
 
-/// Room for one tile.
-class OneTile final : public TileRoom {
-public:
-    OneTile(const TileShape& size, double accuracy) : TileRoom(accuracy), shape(size) {}
-    void* replace(Index rank, Index singles) noexcept override {
-        shape.rank = rank;
-        shape.singles = singles;
-        elements.resize(stored_bytes(shape, sizeof(double)) / sizeof(double) + 1);
-        return elements.data();
-    }
-    TileShape shape;
-    std::vector<double> elements;
-};
-
 constexpr Index tile = 200;
 constexpr TileShape square{tile, tile};
 
@@ -465,13 +452,13 @@ TEST(UselessRanks, AreFoundOutWithLessThanAllElementsMore) {
             EXPECT_FALSE(crosses.factors);
             EXPECT_EQ(crosses.outlook, RankOutlook::useless);
             EXPECT_LE(counting.asked, tile * tile * 2 / 3);
-            OneTile room(square, accuracy);
+            OwnedTile room(tile, tile, accuracy);
             const Counting<double> stored(a);
-            ASSERT_EQ(store<double>({nullptr, {tile, tile, 0}, tile, &room}, stored).failure, Failure::none);
-            EXPECT_EQ(room.shape.rank, dense_rank);
+            ASSERT_EQ(store<double>(room.tile(), stored).failure, Failure::none);
+            EXPECT_EQ(room.shape().rank, dense_rank);
             EXPECT_LE(stored.asked, tile * tile * 5 / 3);
-            room.elements.resize(a.elements.size());
-            EXPECT_EQ(room.elements, a.elements);
+            const auto* const elements = room.tile().as<double>();
+            EXPECT_TRUE(std::equal(a.elements.begin(), a.elements.end(), elements));
         }
     });
     EXPECT_GE(useless, 6);
@@ -482,12 +469,12 @@ TEST(UselessRanks, AreNotSeenWhereTheyAreNot) {
     double stored = 0;
     for_covariance_blocks<double>(tile, tile, [&](const WholeBlock<double>& a, const std::vector<double>& values) {
         for (const double accuracy : accuracies) {
-            OneTile room(square, accuracy);
-            ASSERT_EQ(store<double>({nullptr, {tile, tile, 0}, tile, &room}, a).failure, Failure::none);
+            OwnedTile room(tile, tile, accuracy);
+            ASSERT_EQ(store<double>(room.tile(), a).failure, Failure::none);
             TileShape best = square;
             if (const Index rank = best_rank(values, accuracy); rank < useless_rank(square)) best.rank = rank;
             least += static_cast<double>(stored_bytes(best, sizeof(double)));
-            stored += static_cast<double>(stored_bytes(room.shape, sizeof(double)));
+            stored += static_cast<double>(stored_bytes(room.shape(), sizeof(double)));
         }
     });
     EXPECT_LE(stored, 1.02 * least);
@@ -499,9 +486,9 @@ TEST(UselessRanks, AreNotSeenInBlocksOfAQuarterOfTheFullRank) {
         for (const Index rank : {nb / 16, nb / 8, nb / 6, nb / 5, nb / 4 - 1, nb / 4}) {
             const auto low = product(random_factors<double>({nb, nb}, rank, 1));
             const WholeBlock<double> a(nb, nb, [&](Index i, Index j) { return low[at(i, j, nb)]; });
-            OneTile room({nb, nb}, 1e-6);
-            ASSERT_EQ(store<double>({nullptr, {nb, nb, 0}, nb, &room}, a).failure, Failure::none);
-            EXPECT_EQ(room.shape.rank, rank) << "of " << nb;
+            OwnedTile room(nb, nb, 1e-6);
+            ASSERT_EQ(store<double>(room.tile(), a).failure, Failure::none);
+            EXPECT_EQ(room.shape().rank, rank) << "of " << nb;
         }
 }
 

@@ -81,6 +81,7 @@ TEST(Platform, ReadsQuantitiesInBaseUnits) {
 TEST(Platform, SurvivesWritingAndReading) {
     Platform platform = example_platform();
     platform.description = "measured with care";
+    platform.recompression = {{16, 4.25}, {64, 2.5}};
     platform.node_types[1].workers[0].kernels = timed_group().kernels;
     platform.node_types[1].nic.source = Source::measured;
     platform.node_types[0].runtime = {.submission = 2e-6,
@@ -240,6 +241,10 @@ TEST(Platform, ErrorsNameTheField) {
         {"/topology/subnets/0/parent", "z", "topology.subnets[0].parent"},
         {"/topology/kind", "torus", "topology.kind"},
         {"/node_types", json::array(), "node_types"},
+        {"/recompression", {{{"rank", 16}, {"slowness", 0}}}, "recompression[0].slowness must be above 0"},
+        {"/recompression", {{{"rank", -1}, {"slowness", 2}}}, "recompression[0].rank must be above 0"},
+        {"/recompression", {{{"rank", 16}, {"slowness", 2}}, {{"rank", 16}, {"slowness", 2}}}, "recompression[1].rank"},
+        {"/recompression", {{{"rank", 16}}}, "recompression[0]"},
     };
     for (const auto& [pointer, value, named] : files) {
         json file = example();

@@ -404,8 +404,23 @@ TEST(RankModel, GivesBytesAndWorkOfLowRankTiles) {
     EXPECT_DOUBLE_EQ(ratio(Dense<double>::laset, 0, {low}), (8.0 * 2000 * 10 + 8) / 8e6);
 }
 
+TEST(RankModel, CountsThatRecompressionTakesLonger) {
+    const TileShape dense{1000, 1000};
+    const TileShape low{1000, 1000, 10};
+    const LogCurve slowness{{10, 6}, {40, 2}};
+    const auto ratio = [&](const Kernel& kernel, double whole, std::vector<TileShape> shapes) {
+        return low_rank_time_ratio(kernel, {whole, 0}, shapes, slowness);
+    };
+    const Kernel& gemm = Dense<double>::gemm;
+    EXPECT_DOUBLE_EQ(ratio(gemm, 2e9, {low, low, low}), 4 * 36.0 * 1000 * 100 / 2e9) << "a sum of rank 20";
+    EXPECT_DOUBLE_EQ(ratio(gemm, 2e9, {dense, dense, dense}), 1);
+    EXPECT_DOUBLE_EQ(ratio(gemm, 2e9, {low, dense, dense}),
+                     low_rank_work_ratio(gemm, {2e9, 0}, std::vector{low, dense, dense}));
+    EXPECT_DOUBLE_EQ(ratio(Dense<double>::trsm, 1e9, {dense, low}), 1e6 * 10 / 1e9);
+}
+
 TEST(RankModel, ShortensMessagesAndTasks) {
-    const Platform platform = platform_of({cores("node", 4, 2)});
+    Platform platform = platform_of({cores("node", 4, 2)});
     const auto run = [&](RankModel ranks) {
         Simulated simulated{.platform = platform};
         simulate(simulated, {.ranks = std::move(ranks)}, [](Stream& s) {
@@ -429,6 +444,9 @@ TEST(RankModel, ShortensMessagesAndTasks) {
     EXPECT_EQ(other.result.makespan, dense.result.makespan);
     const Simulated synthetic = run(ranks_from_density(synthetic_density(10, {.delta = 8}), tile_size));
     EXPECT_LT(synthetic.result.bytes, dense.result.bytes);
+    platform.recompression = {{16, 1000}};  // so that it is more than the critical path
+    EXPECT_GT(run(ranks_from_maps({{"A", map}})).result.makespan, low.result.makespan);
+    EXPECT_EQ(run({}).result.makespan, dense.result.makespan);
 }
 
 TEST(RankModel, ColumnsInSinglePrecisionTravelAsSuch) {

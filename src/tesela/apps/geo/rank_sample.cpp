@@ -5,34 +5,16 @@
 #include "tesela/base/error.hpp"
 #include "tesela/base/in_parallel.hpp"
 #include "tesela/kernels/covariance_kernel.hpp"
+#include "tesela/kernels/owned_tile.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <functional>
-#include <new>
 #include <numbers>
 
 namespace tesela::geo {
 namespace {
-
-/// Room for one tile that is looked at and thrown away.
-class PassingRoom final : public TileRoom {
-public:
-    using TileRoom::TileRoom;
-    void* replace(Index rank, Index singles) noexcept override try {
-        TileShape size = shape;
-        size.rank = rank;
-        size.singles = singles;
-        elements.resize(stored_bytes(size, sizeof(double)) / sizeof(double) + 1);  // never null, also with rank 0
-        shape.rank = rank;
-        return elements.data();
-    } catch (const std::bad_alloc&) {
-        return nullptr;
-    }
-    TileShape shape{};
-    std::vector<double> elements;
-};
 
 double power_between(double x, double x0, double y0, double x1, double y1) {
     // Ranks may be 0, which has no logarithm; they do not fall as tiles grow, nor grow faster than these.
@@ -70,14 +52,13 @@ CompressedRates measure_rates(const Covariance& covariance, const PointSet& poin
 }
 
 Index tile_rank(const Covariance& covariance, const PointSet& points, double accuracy, ElementIndex first, Index size) {
-    PassingRoom room(accuracy);
-    room.shape = {size, size, 0};
-    const Tile target{nullptr, room.shape, size, &room};
+    OwnedTile looked_at(size, size, accuracy);
+    const Tile target = looked_at.tile();
     const CovarianceArguments arguments{
         .covariance = &covariance, .rows = &points, .cols = &points, .first = first, .sets = ObservationSets::same};
     const KernelResult result = covariance_kernel.cpu({.tiles = {&target, 1}, .arguments = &arguments});
     if (result.failure != Failure::none) throw Error("there is no memory to sample ranks in tiles of {} rows", size);
-    return room.shape.rank;
+    return looked_at.shape().rank;
 }
 
 /// Looks at tiles, several at a time, and adds up what it sees.

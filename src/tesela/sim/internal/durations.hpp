@@ -14,7 +14,7 @@ namespace tesela::sim {
 struct Work {
     const Kernel* kernel = nullptr;
     KernelWork amount{};
-    double ratio = 1;  ///< of this work to that of dense tiles
+    double ratio = 1;  ///< of its time to that of dense tiles
 };
 
 /// How long each kind of work takes on each group of workers of each node type: looked up once per kind.
