@@ -35,6 +35,29 @@ for nodes in 2 4; do
     check "$nodes nodes write the same digits" cmp coords.csv one.csv
 done
 
+# One dimension is drawn along one axis: asked for, enough to explain, all that is above 0, or not even that.
+# drawn NAME CIRCLES COMMAND…: of the first kind a circle per point, and one for a legend.
+drawn() {
+    local name=$1 marks=$2
+    shift 2
+    expect 0 "$name" "$@" -o line.csv --plot line.svg --quiet
+    check "$name: a mark per point" [ "$(grep -c '<circle' line.svg)" = "$marks" ]
+    check "$name: one axis" python3 -c "
+import xml.dom.minidom as m
+words = [t.firstChild.data for t in m.parse('line.svg').getElementsByTagName('text')]
+assert any(w.startswith(('dimension 1 (', 'PC 1 (')) for w in words) and not any(w.startswith(('dimension 2', 'PC 2')) for w in words), words"
+}
+printf ',a,b,c\na,0,1,2\nb,1,0,1\nc,2,1,0\n' >on_a_line.csv
+printf ',a,b,c\na,0,0,0\nb,0,0,0\nc,0,0,0\n' >one_place.csv
+printf ',x,y\na,1,5\nb,2,3\nc,4,1\n' >two_columns.csv
+drawn "one dimension" 21 "$tesela" mds "$data/eurodist.csv" --dim 1
+drawn "points on a line" 3 "$tesela" mds on_a_line.csv
+check "the others are named" grep -q ">b<" line.svg
+drawn "all at one place" 3 "$tesela" mds one_place.csv
+drawn "one component explains enough" 151 "$tesela" pca "$data/iris.csv" --explained 0.5
+drawn "one dimension of a table" 4 "$tesela" ca two_columns.csv
+drawn "new points on a line" 4 "$tesela" mds on_a_line.csv --new on_a_line.csv --new-output line_new.csv
+
 # All formats are one matrix.
 python3 - "$data" <<'PY'
 import csv, struct, sys
@@ -103,7 +126,6 @@ bad "too many dimensions" "eurodist.csv is 21 x 21 and has 1 to 20 dimensions, n
 bad "negative counts" "negative.csv, row 2 (Barcelona), column 4 (Calais): -5 is negative" "$tesela" ca negative.csv
 bad "no file" "one of the two" "$tesela" mds
 bad "a picture that is none" "SVG" "$tesela" mds "$data/eurodist.csv" --plot map.png
-bad "one dimension has no picture" "--plot draws two dimensions" "$tesela" mds "$data/eurodist.csv" --dim 1 --plot map2.svg
 bad "new points without a place to go" "--new-output" "$tesela" mds "$data/eurodist.csv" --new new.csv
 bad "new points of other columns" "smoke.csv" "$tesela" mds D.npy --new "$data/smoke.csv" --new-output new_coords.csv
 printf 'w\n1\n2\n3\n4\n' >four.csv

@@ -78,17 +78,16 @@ void write_plot(const CaCommand& options, const mds::Correspondence& analysis, c
                 const MatrixFile* new_rows, const std::vector<double>& placed) {
     const mds::Decomposition& d = analysis.decomposition;
     const std::vector<double> parts = parts_of(analysis);
+    const auto label = [&](Index k) {
+        return axis_label("dimension", k, mds::exactly(parts[static_cast<std::size_t>(k)]));
+    };
     mds::OrdinationPlot plot{.title = fmt::format("Correspondence analysis of {}", short_name(options.common.file)),
-                             .x_label = axis_label("dimension", 0, mds::exactly(parts[0])),
-                             .y_label = axis_label("dimension", 1, mds::exactly(parts[1])),
-                             .points = {{.name = fmt::format("{} rows", d.rows),
-                                         .x = column_of(analysis.rows.coordinates, 0, d.rows),
-                                         .y = column_of(analysis.rows.coordinates, 1, d.rows),
-                                         .labels = counts.header().row_labels},
-                                        {.name = fmt::format("{} columns", d.cols),
-                                         .x = column_of(analysis.columns.coordinates, 0, d.cols),
-                                         .y = column_of(analysis.columns.coordinates, 1, d.cols),
-                                         .labels = counts.header().col_labels}}};
+                             .x_label = label(0),
+                             .y_label = d.wanted > 1 ? label(1) : "",
+                             .points = {plotted(fmt::format("{} rows", d.rows), analysis.rows.coordinates, d.rows,
+                                                counts.header().row_labels),
+                                        plotted(fmt::format("{} columns", d.cols), analysis.columns.coordinates, d.cols,
+                                                counts.header().col_labels)}};
     if (new_rows != nullptr)
         plot.points.push_back(
             plotted(fmt::format("{} new", new_rows->rows()), placed, new_rows->rows(), new_rows->header().row_labels));
@@ -125,7 +124,7 @@ int run_ca(const CaCommand& options) {
         throw Error("{} has {} columns and {} has {}", new_rows->name(), new_rows->cols(), input.matrix->name(),
                     input.matrix->cols());
     mds::DecompositionOptions asked = decomposition_options(common, *input.matrix, mds::Analysis::correspondence, {});
-    check_outputs(common, asked, {options.column_output});
+    check_outputs(common, {options.column_output});
     const auto engine = start_engine(common, *input.matrix);
     if (!common.run.quiet) print_notes(*engine, input.matrix->header().notes);
     ProgressLine line(wants_progress(common.run));
@@ -157,7 +156,7 @@ void add_ca_command(CLI::App& app, int& exit_code) {
             "cosines; - "
             "is standard output",
         .new_file = "Supplementary rows of counts, which are placed among the others and change nothing",
-        .plot = "SVG file for a picture of rows and columns in the first two dimensions"};
+        .plot = "SVG file for a picture of rows and columns in the first two dimensions, or in the only one"};
     add_data_options(*command, common, help);
     set_heading(*command, "Data");
     add_dimension_options(*command, common);

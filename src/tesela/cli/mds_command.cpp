@@ -120,17 +120,14 @@ std::vector<double> parts_of(const mds::Decomposition& d) {
 void write_plot(const MdsCommand& options, const mds::Scaling& scaling, const MatrixFile& distances,
                 const MatrixFile* of_new, const std::vector<double>& placed) {
     const Index n = scaling.decomposition.rows;
-    if (scaling.dimensions < 2) throw Error("--plot draws two dimensions, and one eigenvalue at most is above 0");
     const auto label = [&](Index k) {
         return axis_label("dimension", k, mds::explained_part(scaling.decomposition, mds::Analysis::scaling, k));
     };
-    mds::OrdinationPlot plot{.title = fmt::format("Multidimensional scaling of {}", options.input()),
-                             .x_label = label(0),
-                             .y_label = label(1),
-                             .points = {{.name = fmt::format("{} points", n),
-                                         .x = column_of(scaling.coordinates, 0, n),
-                                         .y = column_of(scaling.coordinates, 1, n),
-                                         .labels = distances.header().row_labels}}};
+    mds::OrdinationPlot plot{
+        .title = fmt::format("Multidimensional scaling of {}", options.input()),
+        .x_label = label(0),
+        .y_label = scaling.dimensions > 1 ? label(1) : "",
+        .points = {plotted(fmt::format("{} points", n), scaling.coordinates, n, distances.header().row_labels)}};
     if (of_new != nullptr)
         plot.points.push_back(
             plotted(fmt::format("{} new", of_new->rows()), placed, of_new->rows(), of_new->header().row_labels));
@@ -172,7 +169,7 @@ int run_mds(const MdsCommand& options) {
     mds::DecompositionOptions asked =
         decomposition_options(common, *distances.all, mds::Analysis::scaling, distances.weights);
     if (!options.points.empty()) asked.distances = mds::DistanceKind::euclidean;
-    check_outputs(common, asked);
+    check_outputs(common);
     const auto engine = start_engine(common, *distances.all);
     take_plan(common, *distances.all, *engine, asked);
     if (!common.run.quiet) print_notes(*engine, distances.notes);
@@ -206,7 +203,7 @@ void add_mds_command(CLI::App& app, int& exit_code) {
         .new_file =
             "Place new points among the old ones by their distances from these, a row per new point; with "
             "--from-points rows of coordinates",
-        .plot = "SVG file for a picture of the first two dimensions"};
+        .plot = "SVG file for a picture of the first two dimensions, or of the only one"};
     add_data_options(*command, common, help);
     command->get_option("file")->required(false);
     command->add_option("--from-points", options->points,

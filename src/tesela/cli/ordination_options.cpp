@@ -250,12 +250,8 @@ bool is_same_file(const std::string& output, const std::string& input) {
 
 }  // namespace
 
-void check_outputs(const OrdinationOptions& options, const mds::DecompositionOptions& decomposition,
-                   const std::vector<std::string>& others) {
-    if (!options.plot.empty()) {
-        require_svg("--plot", options.plot);
-        if (decomposition.dimensions < 2) throw Error("--plot draws two dimensions, and there is one");
-    }
+void check_outputs(const OrdinationOptions& options, const std::vector<std::string>& others) {
+    if (!options.plot.empty()) require_svg("--plot", options.plot);
     if (!options.scree.empty()) require_svg("--scree", options.scree);
     std::vector<std::string> names{options.output, options.new_output, options.plot, options.scree};
     names.insert(names.end(), others.begin(), others.end());
@@ -336,15 +332,15 @@ std::string axis_label(const char* name, Index k, const mds::Interval& part) {
     return fmt::format("{} {} ({:.1f} to {:.1f} %)", name, k + 1, 100 * part.low, 100 * part.high);
 }
 
-std::vector<double> column_of(const std::vector<double>& values, Index k, Index rows) {
-    return {values.begin() + k * rows, values.begin() + (k + 1) * rows};
-}
-
 mds::PlottedPoints plotted(std::string name, const std::vector<double>& coordinates, Index rows,
                            const std::vector<std::string>& labels) {
+    const auto column = [&](Index k) -> std::vector<double> {
+        return {coordinates.begin() + k * rows, coordinates.begin() + (k + 1) * rows};
+    };
+    const Index dimensions = static_cast<Index>(coordinates.size()) / rows;
     return {.name = std::move(name),
-            .x = column_of(coordinates, 0, rows),
-            .y = column_of(coordinates, 1, rows),
+            .x = dimensions > 0 ? column(0) : std::vector<double>(static_cast<std::size_t>(rows)),
+            .y = dimensions > 1 ? column(1) : std::vector<double>(),
             .labels = labels};
 }
 

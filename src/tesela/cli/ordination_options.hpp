@@ -82,9 +82,8 @@ struct OrdinationInput {
 void take_plan(const OrdinationOptions& options, const MatrixFile& matrix, StarpuEngine& engine,
                mds::DecompositionOptions& asked);
 
-/// Throws Error unless all files can be written and pictures have two dimensions.
-void check_outputs(const OrdinationOptions& options, const mds::DecompositionOptions& decomposition,
-                   const std::vector<std::string>& others = {});
+/// Throws Error unless all files can be written.
+void check_outputs(const OrdinationOptions& options, const std::vector<std::string>& others = {});
 
 /// Writes a table by the ending of the name: .npy and .h5 (`coords.h5:/coords`) as a matrix, else CSV.
 void write_table(const std::string& name, const mds::Table& table);
@@ -105,13 +104,10 @@ void add_run(Json& json, const mds::Decomposition& d);
 /// Files that were written.
 void add_files(Json& json, const OrdinationOptions& options);
 
-/// "dimension 1 (64.0 %)", or "(11.2 to 36.8 %)"
+/// "dimension 1 (64.0 %)", or "(11.2 to 36.8 %)".
 [[nodiscard]] std::string axis_label(const char* name, Index k, const mds::Interval& part);
 
-/// Column k of a matrix of so many rows.
-[[nodiscard]] std::vector<double> column_of(const std::vector<double>& values, Index k, Index rows);
-
-/// The first two dimensions of points.
+/// The first two dimensions of points, or the only one; all are 0 where there is none.
 [[nodiscard]] mds::PlottedPoints plotted(std::string name, const std::vector<double>& coordinates, Index rows,
                                          const std::vector<std::string>& labels);
 

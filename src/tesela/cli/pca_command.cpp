@@ -72,17 +72,15 @@ std::vector<std::string> column_names(const MatrixFile& matrix) {
 void write_plot(const PcaCommand& options, const mds::Components& components, const MatrixFile& matrix,
                 const MatrixFile* new_rows, const std::vector<double>& placed) {
     const mds::Decomposition& d = components.decomposition;
-    mds::OrdinationPlot plot{.title = fmt::format("Principal components of {}", short_name(options.common.file)),
-                             .x_label = axis_label("PC", 0, mds::exactly(components.proportions[0])),
-                             .y_label = axis_label("PC", 1, mds::exactly(components.proportions[1])),
-                             .points = {{.name = fmt::format("{} rows", d.rows),
-                                         .x = column_of(components.scores, 0, d.rows),
-                                         .y = column_of(components.scores, 1, d.rows),
-                                         .labels = matrix.header().row_labels}},
-                             .arrows = {.name = "loadings",
-                                        .x = column_of(d.right, 0, d.cols),
-                                        .y = column_of(d.right, 1, d.cols),
-                                        .labels = column_names(matrix)}};
+    const auto label = [&](Index k) {
+        return axis_label("PC", k, mds::exactly(components.proportions[static_cast<std::size_t>(k)]));
+    };
+    mds::OrdinationPlot plot{
+        .title = fmt::format("Principal components of {}", short_name(options.common.file)),
+        .x_label = label(0),
+        .y_label = d.wanted > 1 ? label(1) : "",
+        .points = {plotted(fmt::format("{} rows", d.rows), components.scores, d.rows, matrix.header().row_labels)},
+        .arrows = plotted("loadings", d.right, d.cols, column_names(matrix))};
     if (new_rows != nullptr)
         plot.points.push_back(
             plotted(fmt::format("{} new", new_rows->rows()), placed, new_rows->rows(), new_rows->header().row_labels));
@@ -121,7 +119,7 @@ int run_pca(const PcaCommand& options) {
                     input.matrix->cols());
     mds::DecompositionOptions asked =
         decomposition_options(common, *input.matrix, options.analysis(), std::move(input.weights));
-    check_outputs(common, asked, {options.loadings});
+    check_outputs(common, {options.loadings});
     const auto engine = start_engine(common, *input.matrix);
     if (!common.run.quiet) print_notes(*engine, input.matrix->header().notes);
     ProgressLine line(wants_progress(common.run));
@@ -152,7 +150,7 @@ void add_pca_command(CLI::App& app, int& exit_code) {
         .file = "Observations, a row each: CSV, NumPy, or HDF5 as X.h5:/x",
         .output = "CSV, .npy or .h5 file for the scores, a row per observation; - is standard output",
         .new_file = "Project these rows too, which have the same columns",
-        .plot = "SVG file for a biplot of the first two components"};
+        .plot = "SVG file for a biplot of the first two components, or of the only one"};
     add_data_options(*command, common, help);
     add_weights_option(*command, common);
     set_heading(*command, "Data");

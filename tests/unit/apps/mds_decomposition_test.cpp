@@ -6,10 +6,14 @@
 #include "tesela/flow/inline_engine.hpp"
 #include "unit/apps/mds_cases.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
+#include <string>
+#include <vector>
 
 namespace tesela::mds {
 namespace {
@@ -115,10 +119,29 @@ TEST(OrdinationPlot, HasADotAndANamePerPoint) {
     EXPECT_THAT(both, HasSubstr(">left<"));
 }
 
+TEST(OrdinationPlot, OfOneDimensionHasOneAxisAndNamesThatDoNotMeet) {
+    OrdinationPlot plot{.title = "t",
+                        .x_label = "dimension 1",
+                        .points = {{.name = "30 points", .x = std::vector<double>(30, 1.0)}},
+                        .arrows = {.name = "loadings", .x = {1, 0.5}, .labels = {"long", "short"}}};
+    for (int i = 0; i < 12; ++i) plot.points[0].labels.push_back(fmt::format("name {}", i));
+    const std::string svg = draw_ordination(plot);
+    EXPECT_THAT(svg, HasSubstr(">dimension 1<"));
+    EXPECT_THAT(svg, Not(HasSubstr("rotate(-90")));  // as labels of axes at the left are
+    std::set<std::string> heights;
+    for (std::size_t at = svg.find(">name "); at != std::string::npos; at = svg.find(">name ", at + 1)) {
+        const std::size_t begin = svg.rfind(" y=\"", at) + 4;
+        heights.insert(svg.substr(begin, svg.find('"', begin) - begin));
+    }
+    EXPECT_EQ(heights.size(), 12U);
+}
+
 TEST(OrdinationPlot, OfOnePlaceIsDrawnToo) {
     const OrdinationPlot plot{
         .title = "t", .x_label = "x", .y_label = "y", .points = {{.name = "1 row", .x = {0}, .y = {0}}}};
     EXPECT_THAT(draw_ordination(plot), Not(HasSubstr("nan")));
+    EXPECT_THAT(draw_ordination({.title = "t", .x_label = "x", .points = {{.name = "1 row", .x = {0}}}}),
+                Not(HasSubstr("nan")));
     EXPECT_THAT(draw_scree({.title = "t", .value_label = "v", .values = {0, 0}, .parts = {0, 0}}),
                 Not(HasSubstr("nan")));
     EXPECT_THROW((void)draw_scree({}), Error);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 #include <utility>
 
 namespace tesela::mds {
@@ -18,6 +19,7 @@ constexpr double top = 48;
 constexpr double most_width = 560;
 constexpr double most_height = 460;
 constexpr double least_side = 200;
+constexpr double line_height = 240;  ///< of a picture of one dimension
 constexpr double below = 56;
 constexpr double label_size = 10;
 constexpr double legend_size = 11;
@@ -49,6 +51,21 @@ struct Frame {
     Scale y{};
 };
 
+/// Whether there is one dimension.
+bool is_line(const OrdinationPlot& plot) {
+    return std::ranges::all_of(plot.points, [](const PlottedPoints& points) { return points.y.empty(); });
+}
+
+double y_of(const PlottedPoints& points, std::size_t i) { return points.y.empty() ? 0 : points.y[i]; }
+
+/// A line across the middle of a low picture.
+Frame frame_of_line(Range x) {
+    x.widen(x.extent() > 0 ? 1.12 * x.extent() : 1.0);
+    const SvgBox area{left, top, most_width, line_height};
+    return {
+        .area = area, .x = {x.low, x.high, area.x, area.x + area.width}, .y = {-1, 1, area.y + area.height, area.y}};
+}
+
 Frame frame_of(const OrdinationPlot& plot) {
     Range x;
     Range y;
@@ -56,6 +73,7 @@ Frame frame_of(const OrdinationPlot& plot) {
         x.include(points.x);
         y.include(points.y);
     }
+    if (is_line(plot)) return frame_of_line(x);
     const double largest = std::max(x.extent(), y.extent());
     const double unit = largest > 0 ? largest : 1.0;
     // Room for dots and names, and for data that lie on a line.
@@ -86,7 +104,6 @@ public:
 
     void write(SvgPoint dot, const std::string& words, const std::string& colour) {
         const double width = text_width(words, label_size);
-        constexpr double height = label_size;
         const std::array<SvgPoint, 8> places{{{dot.x + 6, dot.y - 5},
                                               {dot.x - 6 - width, dot.y - 5},
                                               {dot.x - width / 2, dot.y - 16},
@@ -95,22 +112,45 @@ public:
                                               {dot.x + 5, dot.y + 4},
                                               {dot.x - 5 - width, dot.y - 14},
                                               {dot.x - 5 - width, dot.y + 4}}};
-        const auto cost = [&](SvgPoint at) {
-            const SvgBox box{at.x, at.y, width, height};
-            double sum = 0;
-            for (const SvgBox& other : taken_) sum += overlap(box, other);
-            const bool inside = box.x >= area_.x && box.x + width <= area_.x + area_.width && box.y >= area_.y &&
-                                box.y + height <= area_.y + area_.height;
-            return sum + (inside ? 0 : 1000);
-        };
-        const SvgPoint best = *std::ranges::min_element(places, {}, cost);
-        taken_.push_back({best.x, best.y, width, height});
-        svg_.open_group(fmt::format("fill=\"{}\"", colour));
-        svg_.text({best.x, best.y + 0.85 * label_size}, words, {.size = label_size});
-        svg_.close_group();
+        write_at_best(places, words, colour);
+    }
+
+    /// Above or below a dot on a line, as near as there is room, with a stroke from one to the other.
+    void write_off_line(SvgPoint dot, const std::string& words, const std::string& colour) {
+        const double width = text_width(words, label_size);
+        const double last = std::max(area_.x, area_.x + area_.width - width);
+        const double x = std::clamp(dot.x - width / 2, area_.x, last);
+        std::vector<SvgPoint> places;
+        for (double away = 10; away + label_size < line_height / 2; away += label_size + 2) {
+            places.push_back({x, dot.y - away - label_size});
+            places.push_back({x, dot.y + away});
+        }
+        const SvgPoint at = write_at_best(places, words, colour);
+        const double end = at.y < dot.y ? at.y + label_size : at.y;
+        svg_.path(fmt::format("M{} {}V{}", svg_number(dot.x), svg_number(dot.y), svg_number(end)),
+                  "fill=\"none\" stroke=\"#bfbfbf\" stroke-width=\"0.5\"");
     }
 
 private:
+    /// Writes at the place of the least cost, the first of several, and says which one it is.
+    SvgPoint write_at_best(std::span<const SvgPoint> places, const std::string& words, const std::string& colour) {
+        const double width = text_width(words, label_size);
+        const auto cost = [&](SvgPoint at) {
+            const SvgBox box{at.x, at.y, width, label_size};
+            double sum = 0;
+            for (const SvgBox& other : taken_) sum += overlap(box, other);
+            const bool inside = box.x >= area_.x && box.x + width <= area_.x + area_.width && box.y >= area_.y &&
+                                box.y + label_size <= area_.y + area_.height;
+            return sum + (inside ? 0 : 1000);
+        };
+        const SvgPoint best = *std::ranges::min_element(places, {}, cost);
+        taken_.push_back({best.x, best.y, width, label_size});
+        svg_.open_group(fmt::format("fill=\"{}\"", colour));
+        svg_.text({best.x, best.y + 0.85 * label_size}, words, {.size = label_size});
+        svg_.close_group();
+        return best;
+    }
+
     Svg& svg_;
     SvgBox area_;
     std::vector<SvgBox> taken_;
@@ -144,6 +184,7 @@ void draw_frame(Svg& svg, const OrdinationPlot& plot, const Frame& frame) {
                     .side = AxisSide::bottom,
                     .ticks = ticks_along(frame.x.low, frame.x.high, area.width),
                     .label = plot.x_label});
+    if (is_line(plot)) return;
     draw_axis(svg, {.scale = frame.y,
                     .at = area.x,
                     .side = AxisSide::left,
@@ -162,7 +203,7 @@ double arrow_unit(const PlottedPoints& arrows, const Frame& frame) {
     };
     for (std::size_t k = 0; k < arrows.x.size(); ++k) {
         consider(arrows.x[k], frame.x);
-        consider(arrows.y[k], frame.y);
+        consider(y_of(arrows, k), frame.y);
     }
     return unit;
 }
@@ -193,26 +234,29 @@ bool are_named(const OrdinationPlot& plot, std::size_t kind) {
 void draw_content(Svg& svg, const OrdinationPlot& plot, const Frame& frame, double unit) {
     Labels labels(svg, frame.area);
     const auto at = [&](double x, double y) { return SvgPoint{frame.x(x), frame.y(y)}; };
+    const auto name = [&](SvgPoint dot, const std::string& words, const std::string& colour) {
+        if (is_line(plot)) return labels.write_off_line(dot, words, colour);
+        labels.write(dot, words, colour);
+    };
     for (std::size_t kind = 0; kind < plot.points.size(); ++kind) {
         const PlottedPoints& points = plot.points[kind];
         for (std::size_t i = 0; i < points.x.size(); ++i) {
-            draw_mark(svg, at(points.x[i], points.y[i]), kind, dot_radius(points.x.size()));
-            labels.keep_free(at(points.x[i], points.y[i]));
+            draw_mark(svg, at(points.x[i], y_of(points, i)), kind, dot_radius(points.x.size()));
+            labels.keep_free(at(points.x[i], y_of(points, i)));
         }
     }
     const std::string arrow_colour = colour_of(plot.points.size());
     for (std::size_t k = 0; k < plot.arrows.x.size(); ++k) {
-        const SvgPoint tip = at(unit * plot.arrows.x[k], unit * plot.arrows.y[k]);
+        const SvgPoint tip = at(unit * plot.arrows.x[k], unit * y_of(plot.arrows, k));
         draw_arrow(svg, at(0, 0), tip, arrow_colour);
         if (k < plot.arrows.labels.size() && plot.arrows.x.size() <= static_cast<std::size_t>(most_labels))
-            labels.write(tip, plot.arrows.labels[k], arrow_colour);
+            name(tip, plot.arrows.labels[k], arrow_colour);
     }
     for (std::size_t kind = 0; kind < plot.points.size(); ++kind) {
         if (!are_named(plot, kind)) continue;
         const PlottedPoints& points = plot.points[kind];
         for (std::size_t i = 0; i < points.labels.size(); ++i)
-            labels.write(at(points.x[i], points.y[i]), points.labels[i],
-                         plot.points.size() > 1 ? colour_of(kind) : ink);
+            name(at(points.x[i], y_of(points, i)), points.labels[i], plot.points.size() > 1 ? colour_of(kind) : ink);
     }
 }
 
