@@ -10,13 +10,20 @@ meuse=("$data/meuse.csv" --coords x,y --value log_zinc)
 # What the reference says (R 4.2: nlme, gstat).
 expect 0 loglik "$tesela" loglik "${meuse[@]}" --theta sigma2=0.6,range=180,smoothness=0.9,nugget=0.05 --center mean --json
 json loglik "abs(d['loglik'] + 110.3180188026) < 1e-9 * 110 and d['theta']['range'] == 180"
+# The same with semicolons and decimal commas.
+sed 's/,/;/g; s/\./,/g' "$data/meuse.csv" >semicolons.csv
+expect 0 "loglik of semicolons" "$tesela" loglik semicolons.csv "${meuse[@]:1}" --theta sigma2=0.6,range=180,smoothness=0.9,nugget=0.05 --center mean --json
+json "loglik of semicolons" "abs(d['loglik'] + 110.3180188026) < 1e-9 * 110"
 expect 0 fit "$tesela" fit "${meuse[@]}" --fix smoothness=0.5 -o model.json --json
 json fit "abs(d['loglik'] + 99.12877762) < 1e-5 and abs(d['theta']['range'] / 2144.92 - 1) < 0.01"
 json fit "d['stop_reason'] == 'converged' and d['evaluations'] > 10 and d['seconds'] < 2 and d['trend']['kind'] == 'constant'"
 expect 0 "fit for people" "$tesela" fit "${meuse[@]}" --fix smoothness=0.5 -o model.json
 holds "fit for people" out "range        2144.9"
 holds "fit for people" out "(log_zinc)²"
+sed 's/,/;/g; s/\./,/g' "$data/meuse_grid.csv" >grid_semicolons.csv
+expect 0 "predict at semicolons" "$tesela" predict model.json grid_semicolons.csv -o from_semicolons.csv
 expect 0 predict "$tesela" predict model.json "$data/meuse_grid.csv" -o predictions.csv --map map.svg
+check "places of semicolons are written as others are" cmp predictions.csv from_semicolons.csv
 check predict [ "$(head -1 predictions.csv)" = "x,y,mean,variance,sd,lower,upper" ]
 check predict [ "$(wc -l <predictions.csv)" = 3104 ]
 check "the map" grep -q "</svg>" map.svg

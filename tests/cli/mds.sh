@@ -113,6 +113,25 @@ numbers "from NumPy" "near(d['standard_deviations'], [83.73240024640162, 14.2124
 expect 0 "NumPy, ca" "$tesela" ca smoke.npy --json
 numbers "NumPy, ca" "near(d['singular_values'], [0.2734211146, 0.1000858657, 0.0203365208], 3e-9)"
 
+# As spreadsheets write it where the comma is decimal, with a header and without.
+python3 - "$data" <<'PY'
+import csv, sys
+rows = list(csv.reader(open(sys.argv[1] + "/eurodist.csv")))
+comma = [rows[0]] + [[row[0]] + [str(float(x) / 8).replace(".", ",") for x in row[1:]] for row in rows[1:]]
+for name, table in (("semicolons.csv", comma), ("no_header.csv", comma[1:])):
+    csv.writer(open(name, "w"), delimiter=";").writerows(table)
+point = [row[:] for row in comma]
+point[2][1] = point[1][2] = "413.625"
+csv.writer(open("point_and_comma.csv", "w"), delimiter=";").writerows(point)
+csv.writer(open("tabs_and_commas.csv", "w"), delimiter="\t").writerows(comma)
+PY
+for file in semicolons no_header; do
+    expect 0 "$file" "$tesela" mds $file.csv --json
+    numbers "$file" "near([64 * v for v in d['eigenvalues']], [19538377.0895428, 11856555.3340011, 1528844.46798737], 1e-12)"
+done
+bad "a point among commas" "line 3, column 'Athens': '413.625' has a decimal point, and '0,0' in line 2, column 'Athens' a decimal comma" "$tesela" mds point_and_comma.csv
+bad "commas between tabs" "'0,0' has a decimal comma; write 0.0, or separate the fields by semicolons" "$tesela" mds tabs_and_commas.csv
+
 # What is wrong, and where.
 bad "not square" "flat.csv is not square: 20 x 21" "$tesela" mds flat.csv
 bad "not symmetric" "skewed.csv is not symmetric: row 3 (Brussels), column 1 (Athens) is 3000 and row 1 (Athens), column 3 (Brussels) is 2963" "$tesela" mds skewed.csv

@@ -45,6 +45,23 @@ std::optional<double> parse_number(std::string_view text) {
     return value;
 }
 
+std::string with_points(std::string_view text) {
+    std::string result(text);
+    std::replace(result.begin(), result.end(), ',', '.');
+    return result;
+}
+
+/// The number with a decimal comma that is all of `text`, or nothing.
+std::optional<double> parse_comma_number(std::string_view text) {
+    return text.find(',') == std::string_view::npos ? std::nullopt : parse_number(with_points(text));
+}
+
+/// The number in a file whose fields are separated by `delimiter`: semicolons leave the comma to numbers.
+std::optional<double> parse_number(std::string_view text, char delimiter) {
+    const std::optional<double> number = parse_number(text);
+    return number || delimiter != ';' ? number : parse_comma_number(text);
+}
+
 /// Why parse_number() refused a text, and what to do.
 std::string not_a_number(std::string_view text) {
     double value = 0;
@@ -52,10 +69,9 @@ std::string not_a_number(std::string_view text) {
     if (const auto parsed = std::from_chars(text.data(), end, value);
         parsed.ptr == end && parsed.ec == std::errc::result_out_of_range)
         return fmt::format("{} is out of the range of a double", excerpt(text));
-    std::string with_point(text);
-    std::replace(with_point.begin(), with_point.end(), ',', '.');
-    if (with_point != text && parse_number(with_point))
-        return fmt::format("{} has a decimal comma; write {}", excerpt(text), with_point);
+    if (parse_comma_number(text))
+        return fmt::format("{} has a decimal comma; write {}, or separate the fields by semicolons", excerpt(text),
+                           with_points(text));
     return fmt::format("{} is not a number", excerpt(text));
 }
 
@@ -76,28 +92,89 @@ std::string listed(const std::vector<std::string>& names) {
     return list;
 }
 
-/// The delimiter that is most frequent in the first line outside quotes; a comma if there is none.
-char detect_delimiter(std::string_view text) {
-    constexpr std::array candidates{',', ';', '\t'};
-    std::array<std::size_t, candidates.size()> counts{};
+/// What may separate fields.
+struct Separator {
+    char character;
+    const char* name;
+};
+constexpr std::array separators{Separator{',', "commas"}, Separator{';', "semicolons"}, Separator{'\t', "tabs"}};
+
+/// How many of each separator are outside of quotes.
+using SeparatorCounts = std::array<std::size_t, separators.size()>;
+
+SeparatorCounts count_separators(std::string_view text) {
+    SeparatorCounts counts{};
     bool inside = false;
     for (const char c : text) {
         if (c == '"') inside = !inside;
-        if (inside) continue;
-        if (c == '\n' || c == '\r') break;
-        for (std::size_t k = 0; k < candidates.size(); ++k) counts[k] += c == candidates[k] ? 1U : 0U;
+        for (std::size_t k = 0; k < separators.size() && !inside; ++k)
+            counts[k] += c == separators[k].character ? 1U : 0U;
     }
-    return candidates[static_cast<std::size_t>(std::max_element(counts.begin(), counts.end()) - counts.begin())];
+    return counts;
 }
 
-char delimiter_character(CsvDelimiter delimiter, std::string_view text) {
-    switch (delimiter) {
-        case CsvDelimiter::comma: return ',';
-        case CsvDelimiter::semicolon: return ';';
-        case CsvDelimiter::tab: return '\t';
-        case CsvDelimiter::automatic: break;
+/// Takes away what comes before the first of some characters that is outside of quotes.
+std::string_view take_until(std::string_view& text, std::string_view ends) {
+    std::size_t length = 0;
+    for (bool inside = false; length < text.size(); ++length) {
+        if (text[length] == '"') inside = !inside;
+        if (!inside && ends.find(text[length]) != std::string_view::npos) break;
     }
-    return detect_delimiter(text);
+    const std::string_view taken = text.substr(0, length);
+    text.remove_prefix(length);
+    return taken;
+}
+
+/// The next line that is not blank; empty at the end.
+std::string_view take_line(std::string_view& text) {
+    constexpr std::string_view line_ends = "\r\n";
+    text.remove_prefix(std::min(text.find_first_not_of(line_ends), text.size()));
+    return take_until(text, line_ends);
+}
+
+/// Whether a line has semicolons, and other separators only as the commas of numbers between them.
+bool has_semicolons_and_decimal_commas(std::string_view line) {
+    bool several = false;
+    for (;;) {
+        const std::string_view field = take_until(line, ";");
+        if (count_separators(field) != SeparatorCounts{} && !parse_comma_number(trimmed(field))) return false;
+        if (line.empty()) return several;
+        line.remove_prefix(1);
+        several = true;
+    }
+}
+
+/// Which of the separators fit a text: those in its first line that are as many in each of the next lines.
+std::vector<Separator> fitting_separators(std::string_view text) {
+    constexpr int lines_compared = 20;
+    const SeparatorCounts first = count_separators(take_line(text));
+    SeparatorCounts differ{};
+    std::string_view line = take_line(text);
+    for (int i = 1; i < lines_compared && !line.empty(); ++i, line = take_line(text)) {
+        const SeparatorCounts counts = count_separators(line);
+        for (std::size_t k = 0; k < separators.size(); ++k) differ[k] += counts[k] != first[k] ? 1U : 0U;
+    }
+    std::vector<Separator> fitting;
+    for (std::size_t k = 0; k < separators.size(); ++k)
+        if (first[k] > 0 && differ[k] == 0) fitting.push_back(separators[k]);
+    return fitting;
+}
+
+/// The separators in a line.
+std::vector<Separator> separators_in(std::string_view line) {
+    const SeparatorCounts counts = count_separators(line);
+    std::vector<Separator> found;
+    for (std::size_t k = 0; k < separators.size(); ++k)
+        if (counts[k] > 0) found.push_back(separators[k]);
+    return found;
+}
+
+/// "commas, semicolons and tabs"
+std::string names_of(const std::vector<Separator>& some) {
+    std::string list;
+    for (std::size_t k = 0; k < some.size(); ++k)
+        list += fmt::format("{}{}", k == 0 ? "" : k + 1 == some.size() ? " and " : ", ", some[k].name);
+    return list;
 }
 
 std::string_view without_byte_order_mark(std::string_view text) {
@@ -123,8 +200,10 @@ std::string_view packed_as(std::string_view content) {
 }
 
 /// Whether a line without quotes is one of numbers, the first field of several aside: then it is no header.
-bool is_data(const std::vector<std::string>& fields) {
-    const auto is_number = [](const std::string& field) { return parse_number(trimmed(field)).has_value(); };
+bool is_data(const std::vector<std::string>& fields, char delimiter) {
+    const auto is_number = [=](const std::string& field) {
+        return parse_number(trimmed(field), delimiter).has_value();
+    };
     const auto number_or_missing = [&](const std::string& field) { return is_missing(field) || is_number(field); };
     if (fields.size() == 1) return is_number(fields.front());
     return !fields.front().empty() && std::any_of(fields.begin() + 1, fields.end(), is_number) &&
@@ -160,9 +239,9 @@ public:
         check_text(content);
         skip_blank_lines();
         if (at_ == end_) throw Error("{} is empty; a header and data rows are expected", in_quotes(table_.file_));
-        delimiter_ = delimiter_character(options.delimiter, {at_, static_cast<std::size_t>(end_ - at_)});
+        delimiter_ = table_.delimiter_ = delimiter_of(options.delimiter);
         table_.has_header_ = options.header == CsvHeader::present ||
-                             (options.header == CsvHeader::automatic && !is_data(first_record()));
+                             (options.header == CsvHeader::automatic && !is_data(first_record(), delimiter_));
     }
 
     /// The names of a header that is all of the text.
@@ -182,6 +261,7 @@ public:
         for (skip_blank_lines(); at_ != end_; skip_blank_lines()) read_row();
         if (table_.lines_.empty()) throw Error("{} has a header but no data rows", in_quotes(table_.file_));
         table_.text_.resize(static_cast<std::size_t>(out_ - table_.text_.data()));
+        if (delimiter_ == ';') table_.take_decimal_commas();
         return std::move(table_);
     }
 
@@ -196,6 +276,28 @@ private:
         const bool utf16 = content.substr(0, 2) == "\xff\xfe" || content.substr(0, 2) == "\xfe\xff";
         throw Error("{}, line {}: a NUL byte, so not a text file{}", in_quotes(table_.file_),
                     1 + line_breaks(content.substr(0, bad)), utf16 ? "; it looks like UTF-16: save it as UTF-8" : "");
+    }
+
+    [[nodiscard]] char delimiter_of(CsvDelimiter asked) const {
+        switch (asked) {
+            case CsvDelimiter::comma: return ',';
+            case CsvDelimiter::semicolon: return ';';
+            case CsvDelimiter::tab: return '\t';
+            case CsvDelimiter::automatic: break;
+        }
+        const std::string_view text{at_, static_cast<std::size_t>(end_ - at_)};
+        std::string_view rest = text;
+        const std::string_view line = take_line(rest);
+        const std::vector<Separator> present = separators_in(line);
+        if (present.empty()) return ',';
+        if (present.size() == 1) return present.front().character;
+        if (has_semicolons_and_decimal_commas(line)) return ';';
+        const std::vector<Separator> fitting = fitting_separators(text);
+        if (fitting.size() == 1) return fitting.front().character;
+        throw Error(
+            "{}, line {}: {} are there outside quotes, and it is not clear which of them separate the fields; put "
+            "fields that hold one in quotes",
+            in_quotes(table_.file_), line_, names_of(present));
     }
 
     /// The fields of the line that is read next, which stays to be read.
@@ -326,10 +428,47 @@ std::string place(const CsvTable& table, Index row, Index column) {
 double CsvTable::number(Index row, Index column) const {
     const std::string_view text = trimmed(field(row, column));
     if (is_missing(text)) return std::nan("");
-    const std::optional<double> parsed = parse_number(text);
+    const std::optional<double> parsed = parse_number(text, delimiter_);
     if (!parsed) throw Error("{}: {}", place(*this, row, column), not_a_number(text));
+    if (!first_comma_.empty() && text.find('.') != std::string_view::npos &&
+        !comma_columns_[static_cast<std::size_t>(column)])
+        throw Error("{}: {} has a decimal point, and {} a decimal comma; write all numbers with the one or the other",
+                    place(*this, row, column), excerpt(text), first_comma_);
     if (std::isinf(*parsed)) throw Error("{}: {} is not finite", place(*this, row, column), excerpt(text));
     return *parsed;
+}
+
+void CsvTable::take_decimal_commas() {
+    if (text_.find(',') == std::string::npos) return;
+    struct Found {
+        bool commas = false;
+        bool others = false;  // text, or numbers with a decimal point
+    };
+    std::vector<Found> found(names_.size());
+    const auto count = static_cast<Index>(names_.size());
+    for (Index row = 0; row < rows(); ++row) {
+        for (Index column = 0; column < count; ++column) {
+            const std::string_view text = trimmed(field(row, column));
+            Found& here = found[static_cast<std::size_t>(column)];
+            const bool comma = parse_comma_number(text).has_value();
+            if (comma && first_comma_.empty())
+                first_comma_ = fmt::format("{} in line {}, column {}", excerpt(text), line(row),
+                                           excerpt(names_[static_cast<std::size_t>(column)]));
+            here.commas |= comma;
+            here.others |= !comma && !is_missing(text) && (!parse_number(text) || text.find('.') != text.npos);
+        }
+    }
+    comma_columns_.assign(names_.size(), false);
+    for (Index column = 0; column < count; ++column) {
+        const Found& here = found[static_cast<std::size_t>(column)];
+        if (!here.commas || here.others) continue;
+        comma_columns_[static_cast<std::size_t>(column)] = true;
+        for (Index row = 0; row < rows(); ++row) {
+            const std::string_view text = field(row, column);
+            const auto begin = text_.begin() + (text.data() - text_.data());
+            std::replace(begin, begin + static_cast<std::ptrdiff_t>(text.size()), ',', '.');
+        }
+    }
 }
 
 std::string_view CsvTable::field(Index row, Index column) const {
@@ -394,7 +533,8 @@ CsvContent CsvTable::content(Index position) const {
     bool texts = false;
     for (Index row = 0; row < rows(); ++row) {
         const std::string_view text = trimmed(field(row, position));
-        if (!is_missing(text)) (parse_number(text) ? numbers : texts) = true;
+        // What has a decimal comma where it may not is no text: who wants it as a number is told.
+        if (!is_missing(text)) (parse_number(text) || parse_comma_number(text) ? numbers : texts) = true;
     }
     return !texts ? CsvContent::numbers : numbers ? CsvContent::mixed : CsvContent::text;
 }

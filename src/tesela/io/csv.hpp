@@ -17,7 +17,8 @@ enum class CsvDelimiter { automatic, comma, semicolon, tab };
 enum class CsvHeader { present, absent, automatic };
 
 struct CsvOptions {
-    /// automatic: whichever of the three is most frequent in the header outside quotes.
+    /// automatic: the one that is in the first line outside quotes. Where there are several, semicolons if the commas
+    /// are those of numbers, else the one that is as often in each of the next lines; Error if that is not one.
     CsvDelimiter delimiter = CsvDelimiter::automatic;
     CsvHeader header = CsvHeader::present;
 };
@@ -39,7 +40,8 @@ struct NumericTable {
 };
 
 /// A CSV file in memory (RFC 4180: a header, quoted fields with "" for a quote, commas and newlines inside quotes).
-/// Every row has as many fields as the header. Blank lines are skipped; a BOM, CRLF and lone CR are understood.
+/// Every row has as many fields as the header. Blank lines are skipped; a BOM, CRLF and lone CR are understood. Between
+/// semicolons numbers may have decimal commas, if none has a decimal point.
 class CsvTable {
 public:
     [[nodiscard]] const std::string& file() const { return file_; }
@@ -47,7 +49,7 @@ public:
     [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
     [[nodiscard]] bool has_header() const { return has_header_; }
     [[nodiscard]] Index rows() const { return static_cast<Index>(lines_.size()); }
-    /// Without quotes; valid as long as the table.
+    /// Without quotes, and with points for the decimal commas of a column of numbers; valid as long as the table.
     [[nodiscard]] std::string_view field(Index row, Index column) const;
     /// The line of the file where a row begins, from 1.
     [[nodiscard]] Index line(Index row) const { return lines_[static_cast<std::size_t>(row)]; }
@@ -67,12 +69,18 @@ public:
 
 private:
     friend class CsvParser;
+    /// Makes points of the commas in columns of numbers, and keeps where the first was.
+    void take_decimal_commas();
+
     std::string file_;
     std::vector<std::string> names_;
     std::string text_;               // every field of every row, unquoted, one after the other
     std::vector<std::size_t> ends_;  // where each field ends in text_
     std::vector<Index> lines_;
     Index header_line_ = 1;
+    char delimiter_ = ',';
+    std::string first_comma_;          // "'1,5' in line 2, column 'x'"; empty if no number has a decimal comma
+    std::vector<bool> comma_columns_;  // those that had decimal commas and nothing else
     bool has_header_ = true;
 };
 
