@@ -193,7 +193,7 @@ Index line_breaks(std::string_view text) {
 std::string_view packed_as(std::string_view content) {
     if (content.starts_with("\x1f\x8b")) return "compressed by gzip: unpack it first, as with gunzip";
     if (content.starts_with("PK\x03\x04")) return "a ZIP archive, as spreadsheets are: save the table as CSV";
-    if (content.starts_with("BZh") && content.substr(4, 6) == "1AY&SY")
+    if (content.starts_with("BZh") && content.size() > 4 && content.substr(4, 6) == "1AY&SY")
         return "compressed by bzip2: unpack it first, as with bunzip2";
     if (content.starts_with("\xfd\x37zXZ")) return "compressed by xz: unpack it first, as with unxz";
     return {};

@@ -189,6 +189,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"too_many_fields", "x,zinc\n1,2\n3,4,five\n", {"line 3", "3 fields", "header has 2", "'five'"}},
         BadInput{"too_few_fields", "x,zinc\n1,2\n3\n", {"line 3", "1 field where the header has 2", "column 'zinc'"}},
         BadInput{"empty", "", {"is empty"}}, BadInput{"only_blank_lines", "\xef\xbb\xbf\r\n\n", {"is empty"}},
+        BadInput{"nothing_but_a_packers_first_bytes", "BZh", {"no data rows"}},
         BadInput{"no_rows", "x,zinc\n\n", {"no data rows"}},
         BadInput{"open_quote", "x,zinc\n1,2\n3,\"4\n5,6\n7,8\n", {"line 3", "never ends"}},
         BadInput{"text_after_quote", "x,zinc\n1,\"2\"3\n", {"line 2", "'3' after a closing quote"}},
