@@ -2,6 +2,7 @@
 
 #include "tesela/base/near_word.hpp"
 #include "tesela/cli/completion.hpp"
+#include "tesela/cli/interrupt.hpp"
 #include "tesela/cli/output.hpp"
 
 #include <fcntl.h>
@@ -63,6 +64,7 @@ int after_output(int exit_code) {
 
 int parse_and_run(CLI::App& app, int argc, char** argv, const int& exit_code) {
     open_what_was_closed();
+    leave_no_files_when_ended();
     if (answered_completion(app, argc, argv)) return after_output(success);
     try {
         app.parse(argc, argv);

@@ -1,5 +1,8 @@
 #include "tesela/cli/interrupt.hpp"
 
+#include "tesela/io/output_file.hpp"
+
+#include <array>
 #include <csignal>
 #include <cstring>
 
@@ -15,18 +18,35 @@ struct sigaction before {};
 
 extern "C" void remember_interrupt(int) {
     interrupted = 1;
+    sigaction(SIGINT, &before, nullptr);  // which the second one finds
     [[maybe_unused]] const auto written = write(STDERR_FILENO, to_say, std::strlen(to_say));
 }
 
+/// Ends the program as the signal does by itself, since SA_RESETHAND leaves it to.
+extern "C" void end_without_leftovers(int signal) {
+    remove_unfinished_outputs();
+    (void)std::raise(signal);
+}
+
 }  // namespace
+
+void leave_no_files_when_ended() {
+    for (const int signal : std::array{SIGINT, SIGTERM, SIGHUP}) {
+        struct sigaction old {};
+        if (sigaction(signal, nullptr, &old) != 0 || old.sa_handler != SIG_DFL) continue;  // as under nohup
+        struct sigaction action {};
+        action.sa_handler = end_without_leftovers;
+        action.sa_flags = static_cast<int>(SA_RESETHAND);
+        sigaction(signal, &action, nullptr);
+    }
+}
 
 Interrupt::Interrupt(const char* said) {
     interrupted = 0;
     to_say = said;
     struct sigaction action {};
     action.sa_handler = remember_interrupt;
-    // The second one finds what was there before.
-    action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+    action.sa_flags = SA_RESTART;
     sigaction(SIGINT, &action, &before);
 }
 

@@ -7,6 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -37,7 +40,40 @@ std::string temporary_name(const std::string& target, int attempt) {
     return fmt::format("{}/.{}.tmp{}-{}", directory_of(target), name, ::getpid(), attempt);
 }
 
+/// The name of a temporary where the handler of a signal can read it: it may neither wait nor ask for memory.
+struct Slot {
+    enum State : int { free, being_changed, in_use };
+    std::atomic<int> state = free;
+    std::array<char, 4096> name{};  // the longest path that Linux takes
+};
+static_assert(std::atomic<int>::is_always_lock_free);
+
+/// More than a program has open at once; further files are written without.
+std::array<Slot, 32> slots;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): handlers see nothing else
+
+/// Puts a name into a free slot and returns its number; -1 if there is none.
+int keep_for_signals(const std::string& name) {
+    if (name.size() >= slots.front().name.size()) return -1;
+    for (std::size_t k = 0; k < slots.size(); ++k) {
+        int expected = Slot::free;
+        if (!slots[k].state.compare_exchange_strong(expected, Slot::being_changed)) continue;
+        std::copy_n(name.c_str(), name.size() + 1, slots[k].name.begin());
+        slots[k].state = Slot::in_use;
+        return static_cast<int>(k);
+    }
+    return -1;
+}
+
+void give_back(int slot) {
+    if (slot >= 0) slots[static_cast<std::size_t>(slot)].state = Slot::free;
+}
+
 }  // namespace
+
+void remove_unfinished_outputs() noexcept {
+    for (const Slot& slot : slots)
+        if (slot.state == Slot::in_use) ::unlink(slot.name.data());
+}
 
 OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
     if (path_.empty()) throw Error("the name of an output file is empty");
@@ -63,6 +99,12 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
 OutputFile::~OutputFile() {
     if (descriptor_ >= 0 && !is_stdout()) ::close(descriptor_);
     if (!temporary_.empty()) ::unlink(temporary_.c_str());
+    forget_temporary();
+}
+
+void OutputFile::forget_temporary() {
+    give_back(std::exchange(slot_, -1));
+    temporary_.clear();
 }
 
 void OutputFile::open_in_place() {
@@ -75,9 +117,15 @@ void OutputFile::open_temporary() {
         throw Error("cannot write {}: there is no directory {}", in_quotes(path_), in_quotes(parent));
     for (int attempt = 0; descriptor_ < 0; ++attempt) {
         const std::string name = temporary_name(target_, attempt);
+        slot_ = keep_for_signals(name);  // before there is a file: a signal may come in between
         descriptor_ = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (descriptor_ >= 0) temporary_ = name;
-        if (descriptor_ < 0 && errno != EEXIST) fail(errno);
+        if (descriptor_ >= 0) {
+            temporary_ = name;
+            return;
+        }
+        const int reason = errno;
+        forget_temporary();
+        if (reason != EEXIST) fail(reason);
     }
 }
 
@@ -110,7 +158,7 @@ void OutputFile::commit() {
     if (::close(std::exchange(descriptor_, -1)) != 0) fail_to_write(errno);
     if (temporary_.empty()) return;
     if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail_to_write(errno);
-    temporary_.clear();
+    forget_temporary();
 }
 
 std::string OutputFile::failure(int reason) const {

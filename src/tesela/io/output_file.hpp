@@ -35,6 +35,7 @@ public:
 private:
     void open_in_place();
     void open_temporary();
+    void forget_temporary();
     void flush();
     [[nodiscard]] std::string failure(int reason) const;
     [[noreturn]] void fail(int reason) const;
@@ -44,9 +45,15 @@ private:
     std::string path_;
     std::string target_;     ///< what is replaced: path_ with links followed
     std::string temporary_;  ///< empty when there is none (any more)
+    int slot_ = -1;          ///< where remove_unfinished_outputs() finds its name
     std::string buffer_;
     int descriptor_ = -1;
 };
+
+/// Removes the temporaries of all files that are not committed; what was there before stays. For the handler of a
+/// signal that ends the program: it may be called at any moment, by any thread, and the files can only be given up
+/// afterwards.
+void remove_unfinished_outputs() noexcept;
 
 /// One OutputFile with this text in it.
 void write_file(const std::string& path, std::string_view text);

@@ -15,7 +15,10 @@
 
 #include <csignal>
 #include <filesystem>
+#include <memory>
+#include <set>
 #include <string>
+#include <vector>
 
 namespace tesela {
 namespace {
@@ -56,6 +59,36 @@ TEST(OutputFile, WithoutCommitLeavesWhatWasThere) {
     }
     EXPECT_EQ(get(path), "before");
     EXPECT_EQ(directory.entries(), std::set<std::string>{"out.txt"});
+}
+
+TEST(OutputFile, OfAProgramThatIsEndedLeavesNothing) {
+    const TemporaryDirectory directory;
+    put(directory.path("old.txt"), "before");
+    OutputFile committed(directory.path("committed.txt"));
+    committed.write("whole");
+    committed.commit();
+    const OutputFile first(directory.path("old.txt"));
+    const OutputFile second(directory.path("old.txt"));
+    { const OutputFile given_up(directory.path("none.txt")); }
+    EXPECT_EQ(directory.entries().size(), 4U);
+    remove_unfinished_outputs();
+    EXPECT_EQ(directory.entries(), (std::set<std::string>{"committed.txt", "old.txt"}));
+    EXPECT_EQ(get(directory.path("old.txt")), "before");
+}
+
+TEST(OutputFile, AnyNumberCanBeOpenAtOnce) {
+    const TemporaryDirectory directory;
+    for (int round = 0; round < 2; ++round) {
+        std::vector<std::unique_ptr<OutputFile>> files;
+        for (int k = 0; k < 100; ++k)
+            files.push_back(std::make_unique<OutputFile>(directory.path(fmt::format("{}.txt", k))));
+        for (const auto& file : files) file->commit();
+    }
+    EXPECT_EQ(directory.entries().size(), 100U);
+    // Those before have given their places back.
+    const OutputFile file(directory.path("last.txt"));
+    remove_unfinished_outputs();
+    EXPECT_EQ(directory.entries().size(), 100U);
 }
 
 TEST(OutputFile, TwoWritersOfOnePathDoNotMix) {

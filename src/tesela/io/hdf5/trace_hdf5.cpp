@@ -2,6 +2,7 @@
 
 #include "tesela/base/error.hpp"
 #include "tesela/io/hdf5/internal/handle.hpp"
+#include "tesela/io/output_file.hpp"
 #include "tesela/trace/analysis.hpp"
 
 #include <hdf5.h>
@@ -142,23 +143,15 @@ void write_tables(const Trace& trace, hid_t file) {
 }  // namespace
 
 void export_hdf5(const Trace& trace, const std::string& path) {
-    const Hdf5Lock lock;
-    const std::string temporary = fmt::format("{}.tmp{}", path, getpid());
-    try {
-        const Handle file(H5Fcreate(temporary.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose,
+    OutputFile output(path);
+    {
+        const Hdf5Lock lock;
+        const Handle file(H5Fcreate(output.name_to_write().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose,
                           "creating a file beside " + path);
         write_tables(trace, file);
         check(H5Fflush(file, H5F_SCOPE_GLOBAL), "writing " + path);
-    } catch (...) {
-        std::remove(temporary.c_str());
-        throw;
     }
-    std::error_code error;
-    std::filesystem::rename(temporary, path, error);
-    if (error) {
-        std::remove(temporary.c_str());
-        throw Error("cannot write {}: {}", path, error.message());
-    }
+    output.commit();
 }
 
 }  // namespace tesela
