@@ -23,6 +23,7 @@ namespace {
 
 using ::testing::AllOf;
 using testing::chunks_of;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::Hdf5File;
@@ -60,6 +61,20 @@ void expect_values(const MatrixFile& matrix) {
             }
         ASSERT_EQ(wrong, 0) << matrix.description();
     }
+}
+
+/// Writes the labels "0", "1", …
+void write_names(const Hdf5File& file, const std::string& name, Index count) {
+    std::vector<std::string> texts;
+    std::vector<const char*> pointers;
+    for (Index k = 0; k < count; ++k) texts.push_back(fmt::format("{}", k));
+    for (const std::string& text : texts) pointers.push_back(text.c_str());
+    const hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, H5T_VARIABLE);
+    const hid_t names = file.make({.name = name, .size = {static_cast<hsize_t>(count)}, .type = type});
+    EXPECT_GE(H5Dwrite(names, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()), 0);
+    H5Dclose(names);
+    H5Tclose(type);
 }
 
 class Hdf5Matrix : public ::testing::Test {
@@ -234,6 +249,68 @@ TEST_F(Hdf5Matrix, LabelsStandBesideTheDataSet) {
     EXPECT_THAT(matrix->header().row_labels, ElementsAre("one", "four"));
     EXPECT_THAT(matrix->header().col_labels, ElementsAre("x", "a longer name", ""));
     EXPECT_THAT(open_hdf5_matrix(path_, "/b/d")->header().row_labels, IsEmpty());
+}
+
+TEST_F(Hdf5Matrix, LinksLeadToDataSetsOfThisAndOfOtherFiles) {
+    for (const bool chunked : {false, true}) {
+        {
+            const Hdf5File other(directory_.path("other.h5"));
+            // So that elements stand elsewhere than in the file with the link.
+            other.write({.name = "/before", .size = {1000}}, std::vector<double>(1000, 1.0));
+            other.write(
+                {.name = "/deep/d", .size = {rows, cols}, .properties = chunked ? chunks_of(16, 10) : [](hid_t) {}},
+                row_major_values(rows, cols));
+            write_names(other, "/deep/rownames", rows);
+            const Hdf5File file(path_);
+            file.write({.name = "/deep/d", .size = {rows, cols}}, std::vector<double>(rows * cols, -5.0));
+            H5Lcreate_external("other.h5", "/deep/d", file.id(), "/elsewhere", H5P_DEFAULT, H5P_DEFAULT);
+            H5Lcreate_external("other.h5", "/deep", file.id(), "/folder", H5P_DEFAULT, H5P_DEFAULT);
+            H5Lcreate_soft("/elsewhere", file.id(), "/twice", H5P_DEFAULT, H5P_DEFAULT);
+            H5Lcreate_soft("/deep/d", other.id(), "/soft", H5P_DEFAULT, H5P_DEFAULT);
+        }
+        for (const char* name : {"/elsewhere", "/folder/d", "/twice"}) {
+            const auto matrix = open_hdf5_matrix(path_, name);
+            expect_values(*matrix);
+            EXPECT_THAT(matrix->description(), AllOf(HasSubstr(fmt::format("m.h5:{}, 61 x 47", name)),
+                                                     HasSubstr(fmt::format(", in '{}", directory_.path("other.h5"))),
+                                                     Not(HasSubstr("read by HDF5"))));
+            EXPECT_THAT(matrix->header().row_labels, Contains("60")) << name;
+            expect_values(*open_hdf5_matrix(path_, name, {.reading = Hdf5Reading::library}));
+        }
+        const auto soft = open_hdf5_matrix(directory_.path("other.h5"), "/soft");
+        expect_values(*soft);
+        EXPECT_THAT(soft->header().row_labels, Contains("60"));
+        // A soft link is another name of a matrix, not another matrix.
+        expect_values(*open_hdf5_matrix(directory_.path("other.h5")));
+    }
+    EXPECT_THAT(opening_error(), HasSubstr("has several matrices; choose one as in " + path_ +
+                                           ":/deep/d: it has /deep/d (2-D), /elsewhere (2-D)"));
+}
+
+TEST_F(Hdf5Matrix, AFileOfNothingButALinkIsTheMatrixThatItLeadsTo) {
+    Hdf5File(directory_.path("other.h5")).write({.size = {rows, cols}}, row_major_values(rows, cols));
+    {
+        const Hdf5File file(path_);
+        H5Lcreate_external("other.h5", "/d", file.id(), "/link", H5P_DEFAULT, H5P_DEFAULT);
+    }
+    expect_values(*open_hdf5_matrix(path_));
+}
+
+TEST_F(Hdf5Matrix, LinksThatLeadNowhereAreNamed) {
+    {
+        const Hdf5File file(path_);
+        file.write({.name = "/d", .size = {1, 1}}, {1});
+        H5Lcreate_soft("/nothing", file.id(), "/soft", H5P_DEFAULT, H5P_DEFAULT);
+        H5Lcreate_soft("/circle", file.id(), "/circle", H5P_DEFAULT, H5P_DEFAULT);
+        H5Lcreate_external("none.h5", "/x", file.id(), "/external", H5P_DEFAULT, H5P_DEFAULT);
+    }
+    EXPECT_THAT(opening_error("/soft"),
+                ::testing::EndsWith("'/soft' in '" + path_ + "' is a link to '/nothing', which cannot be found"));
+    EXPECT_THAT(opening_error("/circle"), HasSubstr("is a link to '/circle', which cannot be found"));
+    EXPECT_THAT(opening_error("/external"), HasSubstr("is a link to '/x' in 'none.h5', which cannot be found"));
+    EXPECT_THAT(opening_error("external/y"), HasSubstr("'/external' in '"));
+    EXPECT_THAT(opening_error("/d/y"), HasSubstr("has no data set '/d/y'"));
+    EXPECT_EQ(open_hdf5_matrix(path_)->rows(), 1);
 }
 
 TEST_F(Hdf5Matrix, OpeningSaysWhatIsWrong) {

@@ -42,6 +42,19 @@ int dimensions_of(hid_t dataset) {
     return H5Sget_simple_extent_ndims(space);
 }
 
+/// Data sets that external links lead to. Those behind soft links are in the file under names of their own.
+void add_external_data_sets(hid_t file, std::vector<DataSetName>& names) {
+    const auto visit = [](hid_t at, const char* name, const auto* info, void* to) -> herr_t {
+        if (info->type != H5L_TYPE_EXTERNAL) return 0;
+        const hid_t dataset = H5Dopen2(at, name, H5P_DEFAULT);
+        if (dataset < 0) return 0;
+        static_cast<std::vector<DataSetName>*>(to)->push_back({std::string("/") + name, dimensions_of(dataset)});
+        H5Dclose(dataset);
+        return 0;
+    };
+    H5Lvisit(file, H5_INDEX_NAME, H5_ITER_INC, visit, &names);
+}
+
 std::vector<DataSetName> list_data_sets(hid_t file) {
     std::vector<DataSetName> names;
     const auto visit = [](hid_t at, const char* name, const auto* info, void* to) -> herr_t {
@@ -57,6 +70,7 @@ std::vector<DataSetName> list_data_sets(hid_t file) {
 #else
     H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_INC, visit, &names, H5O_INFO_BASIC);
 #endif
+    add_external_data_sets(file, names);
     return names;
 }
 
@@ -94,11 +108,80 @@ Handle open_file(const std::string& path) {
     return {id, H5Fclose, path};
 }
 
+/// Where a link leads.
+struct Link {
+    std::string object;
+    std::string file;  ///< empty: this one
+    [[nodiscard]] std::string words() const {
+        return file.empty() ? in_quotes(object) : fmt::format("{} in {}", in_quotes(object), in_quotes(file));
+    }
+};
+
+/// The link of this name; nothing if it is a name as any other.
+std::optional<Link> link_at(hid_t file, const std::string& name) {
+    H5L_info_t info;
+    if (H5Lget_info(file, name.c_str(), &info, H5P_DEFAULT) < 0) return {};
+    if (info.type != H5L_TYPE_SOFT && info.type != H5L_TYPE_EXTERNAL) return {};
+    std::vector<char> value(info.u.val_size + 1);
+    if (H5Lget_val(file, name.c_str(), value.data(), value.size(), H5P_DEFAULT) < 0) return {};
+    if (info.type == H5L_TYPE_SOFT) return Link{.object = value.data(), .file = {}};
+    unsigned flags = 0;
+    const char* other = nullptr;
+    const char* object = nullptr;
+    if (H5Lunpack_elink_val(value.data(), info.u.val_size, &flags, &other, &object) < 0) return {};
+    return Link{.object = object, .file = other};
+}
+
+/// Throws Error if a part of a name is a link that leads nowhere.
+void require_whole_links(hid_t file, const std::string& path, const std::string& name) {
+    for (std::size_t end = name.find('/', 1); !name.empty(); end = name.find('/', end + 1)) {
+        const std::string part = name.substr(0, end);
+        if (H5Lexists(file, part.c_str(), H5P_DEFAULT) <= 0) return;
+        if (H5Oexists_by_name(file, part.c_str(), H5P_DEFAULT) <= 0)
+            if (const std::optional<Link> link = link_at(file, part))
+                throw Error("{} in {} is a link to {}, which cannot be found", in_quotes(part), in_quotes(path),
+                            link->words());
+        if (end == std::string::npos) return;
+    }
+}
+
 Handle open_dataset(hid_t file, const std::string& path, const std::string& name, hid_t access) {
     const hid_t id = H5Dopen2(file, name.c_str(), access);
-    if (id < 0)
-        throw Error("{} has no data set {}: {}", in_quotes(path), in_quotes(name), listed(list_data_sets(file)));
-    return {id, H5Dclose, name};
+    if (id >= 0) return {id, H5Dclose, name};
+    require_whole_links(file, path, name);
+    throw Error("{} has no data set {}: {}", in_quotes(path), in_quotes(name), listed(list_data_sets(file)));
+}
+
+std::string folder_of(const std::string& name) { return name.substr(0, name.rfind('/') + 1); }
+
+/// Where the elements of a data set are, which links may lead to: an external one to another file.
+struct Home {
+    Handle file;
+    std::string path;
+    std::string name;  ///< of the data set, there
+};
+
+std::string path_of(hid_t file) {
+    const ssize_t length = H5Fget_name(file, nullptr, 0);
+    check(length, "the name of a file");
+    std::string path(static_cast<std::size_t>(length), '\0');
+    H5Fget_name(file, path.data(), path.size() + 1);
+    return path;
+}
+
+Home home_of(hid_t file, hid_t dataset, const std::string& name) {
+    constexpr int most_links = 16;  // as HDF5 follows
+    Home home{.file = {H5Iget_file_id(dataset), H5Fclose, name}, .path = {}, .name = name};
+    home.path = path_of(home.file);
+    hid_t at = file;
+    for (int k = 0; k < most_links; ++k) {
+        const std::optional<Link> link = link_at(at, home.name);
+        if (!link) break;
+        const bool leaves = !link->file.empty();
+        if (leaves) at = home.file;
+        home.name = (link->object.starts_with('/') ? "" : leaves ? "/" : folder_of(home.name)) + link->object;
+    }
+    return home;
 }
 
 /// The elements as they are stored, if they are of a type that is read without HDF5.
@@ -176,7 +259,7 @@ std::vector<std::string> read_strings(hid_t file, const std::string& name, Index
 /// Labels stand beside the data set under one of these names.
 std::vector<std::string> labels(hid_t file, const std::string& dataset, std::initializer_list<const char*> names,
                                 Index count) {
-    const std::string folder = dataset.substr(0, dataset.rfind('/') + 1);
+    const std::string folder = folder_of(dataset);
     for (const char* name : names)
         if (auto found = read_strings(file, folder + name, count); !found.empty()) return found;
     return {};
@@ -334,7 +417,14 @@ void read_fill_value(hid_t properties, DataSet& set) {
         set.elements.fill.fill(std::byte{0});
 }
 
-DataSet look_at(hid_t file, hid_t dataset, const std::string& path, const std::string& name) {
+/// Names of rows or columns beside the name that the data set was asked for by, or else beside its own.
+std::vector<std::string> labels(hid_t file, const std::string& name, const Home& home,
+                                std::initializer_list<const char*> names, Index count) {
+    auto found = labels(file, name, names, count);
+    return found.empty() ? labels(home.file, home.name, names, count) : found;
+}
+
+DataSet look_at(hid_t file, hid_t dataset, const std::string& path, const std::string& name, const Home& home) {
     DataSet set;
     set.header.name = path + ":" + name;
     const Handle space(H5Dget_space(dataset), H5Sclose, name);
@@ -344,11 +434,12 @@ DataSet look_at(hid_t file, hid_t dataset, const std::string& path, const std::s
     read_fill_value(properties, set);
     look_at_layout(dataset, space, properties, set);
     if (!set.known_type) set.why_hdf5 = "elements of a rare type";
-    if (user_block(file) > 0) set.why_hdf5 = "a user block before the data";
+    if (home.path != path) set.header.layout += fmt::format(", in {}", in_quotes(home.path));
+    if (user_block(home.file) > 0) set.why_hdf5 = "a user block before the data";
     if (!set.why_hdf5.empty())
         set.header.layout += fmt::format(", read by HDF5, one thread at a time ({})", set.why_hdf5);
-    set.header.row_labels = labels(file, name, {"rownames", "row_labels", "axis1"}, set.header.rows);
-    set.header.col_labels = labels(file, name, {"colnames", "col_labels", "block0_items"}, set.header.cols);
+    set.header.row_labels = labels(file, name, home, {"rownames", "row_labels", "axis1"}, set.header.rows);
+    set.header.col_labels = labels(file, name, home, {"colnames", "col_labels", "block0_items"}, set.header.cols);
     return set;
 }
 
@@ -448,10 +539,11 @@ std::unique_ptr<MatrixFile> open_hdf5_matrix(const std::string& path, const std:
     const std::string name = chosen.starts_with('/') ? chosen : "/" + chosen;
     const Handle access = access_properties();
     Handle data = open_dataset(file, path, name, access);
-    DataSet set = look_at(file, data, path, name);
+    const Home home = home_of(file, data, name);
+    DataSet set = look_at(file, data, path, name, home);
     if (options.reading == Hdf5Reading::fastest && set.why_hdf5.empty())
-        return std::make_unique<StoredMatrix>(path, std::move(set));
-    return std::make_unique<Hdf5Matrix>(path, std::move(set.header), std::move(file), std::move(data));
+        return std::make_unique<StoredMatrix>(home.path, std::move(set));
+    return std::make_unique<Hdf5Matrix>(home.path, std::move(set.header), std::move(file), std::move(data));
 }
 
 bool is_hdf5(const std::string& path) {

@@ -15,12 +15,12 @@ struct Hdf5Options {
     Hdf5Reading reading = Hdf5Reading::fastest;
 };
 
-/// Opens a two-dimensional data set of numbers in an HDF5 file; without its name the only one that the file has. Labels
-/// are data sets of strings beside it called rownames and colnames (row_labels and col_labels; axis1 and block0_items,
-/// as pandas writes them). Threads read contiguous and chunked data sets (uncompressed, or by shuffle and deflate) at
-/// once and without HDF5; everything else that HDF5 can read is read by it, one thread at a time, and the description
-/// says so. Throws Error of one line if there is no such data set, it is no matrix, the file is cut short, a filter is
-/// missing, or this build has no HDF5.
+/// Opens a two-dimensional data set of numbers in an HDF5 file, or one that a soft or an external link in it leads to;
+/// without its name the only one that the file has. Labels are data sets of strings beside it called rownames and
+/// colnames (row_labels and col_labels; axis1 and block0_items, as pandas writes them). Threads read contiguous and
+/// chunked data sets (uncompressed, or by shuffle and deflate) at once and without HDF5; everything else that HDF5 can
+/// read is read by it, one thread at a time, and the description says so. Throws Error of one line if there is no such
+/// data set, it is no matrix, the file is cut short, a filter is missing, or this build has no HDF5.
 [[nodiscard]] std::unique_ptr<MatrixFile> open_hdf5_matrix(const std::string& path, const std::string& dataset = {},
                                                            const Hdf5Options& options = {});
 
