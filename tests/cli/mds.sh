@@ -163,6 +163,19 @@ cp D.npy over.npy
 bad "writing over the input" "'over.npy' would be written over, which is read" "$tesela" mds over.npy -o over.npy
 check "the input is as it was" cmp D.npy over.npy
 bad "memory without its step" "--memory needs --overlap split_gram" "$tesela" mds D.npy --algorithm krylov --memory 1MB --overlap sync
+# Tiles that are far too many are refused before anything is computed, those that are many are told.
+python3 -c "
+import struct
+header = \"{'descr': '<f8', 'fortran_order': False, 'shape': (3000, 3000), }\"
+header += ' ' * (-(len(header) + 11) % 64) + chr(10)
+with open('zeros.npy', 'wb') as f:
+    f.write(b'\x93NUMPY\x01\x00' + struct.pack('<H', len(header)) + header.encode())
+    f.truncate(10 + len(header) + 8 * 3000 * 3000)"
+bad "too many tiles" "zeros.npy would be 4501500 tiles of size 1, and at most 4000000 are taken: give --tile 2 or more, or --tile auto" "$tesela" mds zeros.npy --tile 1
+expect 124 "many tiles" timeout 5 "$tesela" mds zeros.npy --tile 3
+holds "many tiles" err "note: 500500 tiles of size 3 take about 2.56 GiB besides their numbers; --tile auto would be"
+expect 0 "LAPACK has no tiles" "$tesela" mds "$data/eurodist.csv" --tile 1
+check "LAPACK has no tiles: no note" [ "$(grep -c tiles err)" = 0 ]
 printf 'w\n1e300\n' >weights.csv; for _ in $(seq 20); do echo 1; done >>weights.csv
 bad "weights that dwarf others" "weights go from 1 to 1e+300" "$tesela" mds "$data/eurodist.csv" --weights weights.csv
 python3 -c "

@@ -126,7 +126,7 @@ int run_ca(const CaCommand& options) {
     mds::DecompositionOptions asked = decomposition_options(common, *input.matrix, mds::Analysis::correspondence, {});
     check_outputs(common, {options.column_output});
     const auto engine = start_engine(common, *input.matrix);
-    if (!common.run.quiet) print_notes(*engine, input.matrix->header().notes);
+    print_notes(common, *input.matrix, mds::Analysis::correspondence, asked, *engine, input.matrix->header().notes);
     ProgressLine line(wants_progress(common.run));
     asked.progress = [&](const std::string& text) { line.show([&] { return text; }); };
     const mds::Correspondence analysis = mds::correspondence(*engine, *input.matrix, asked);

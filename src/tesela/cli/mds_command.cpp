@@ -172,7 +172,7 @@ int run_mds(const MdsCommand& options) {
     check_outputs(common);
     const auto engine = start_engine(common, *distances.all);
     take_plan(common, *distances.all, *engine, asked);
-    if (!common.run.quiet) print_notes(*engine, distances.notes);
+    print_notes(common, *distances.all, mds::Analysis::scaling, asked, *engine, distances.notes);
     ProgressLine line(wants_progress(common.run));
     asked.progress = [&](const std::string& text) { line.show([&] { return text; }); };
     const mds::Scaling scaling = mds::scale(*engine, *distances.all, asked);

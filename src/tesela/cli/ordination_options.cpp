@@ -242,6 +242,22 @@ void take_plan(const OrdinationOptions& options, const MatrixFile& matrix, Starp
 
 namespace {
 
+/// What a size of tiles costs that makes very many; nothing where it does not, or where less would be chosen.
+std::optional<std::string> note_on_tiles(const MatrixFile& matrix, mds::Analysis analysis,
+                                         const mds::DecompositionOptions& asked, Index workers) {
+    constexpr Index many = 200'000;  // 1 GB, and about ten seconds
+    const GridSize size{matrix.rows(), matrix.cols()};
+    if (asked.tile < 1 || mds::chosen_algorithm(asked.algorithm, size.rows, size.cols) == mds::Algorithm::exact)
+        return {};
+    const Index count = mds::tile_count(analysis, size, asked.tile);
+    const Index chosen = mds::automatic_tile(std::max(size.rows, size.cols), workers);
+    if (count <= many || asked.tile >= chosen) return {};
+    return fmt::format(
+        "{} tiles of size {} take about {} besides their numbers; --tile auto would be {} tiles of size {}", count,
+        asked.tile, format_bytes(static_cast<double>(count) * mds::bytes_per_tile),
+        mds::tile_count(analysis, size, chosen), chosen);
+}
+
 bool is_same_file(const std::string& output, const std::string& input) {
     if (input.empty()) return false;
     std::error_code none;
@@ -249,6 +265,15 @@ bool is_same_file(const std::string& output, const std::string& input) {
 }
 
 }  // namespace
+
+void print_notes(const OrdinationOptions& options, const MatrixFile& matrix, mds::Analysis analysis,
+                 const mds::DecompositionOptions& asked, const StarpuEngine& engine,
+                 const std::vector<std::string>& notes) {
+    if (options.run.quiet) return;
+    Notes all = notes;
+    if (auto note = note_on_tiles(matrix, analysis, asked, engine.total_workers())) all.push_back(std::move(*note));
+    print_notes(engine, all);
+}
 
 void check_outputs(const OrdinationOptions& options, const std::vector<std::string>& others) {
     if (!options.plot.empty()) require_svg("--plot", options.plot);

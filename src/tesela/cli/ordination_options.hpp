@@ -82,6 +82,11 @@ struct OrdinationInput {
 void take_plan(const OrdinationOptions& options, const MatrixFile& matrix, StarpuEngine& engine,
                mds::DecompositionOptions& asked);
 
+/// Notes of the file, and one on tiles that are very many, on stderr of the first node unless the command is quiet.
+void print_notes(const OrdinationOptions& options, const MatrixFile& matrix, mds::Analysis analysis,
+                 const mds::DecompositionOptions& asked, const StarpuEngine& engine,
+                 const std::vector<std::string>& notes);
+
 /// Throws Error unless all files can be written.
 void check_outputs(const OrdinationOptions& options, const std::vector<std::string>& others = {});
 

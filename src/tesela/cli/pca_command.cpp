@@ -121,7 +121,7 @@ int run_pca(const PcaCommand& options) {
         decomposition_options(common, *input.matrix, options.analysis(), std::move(input.weights));
     check_outputs(common, {options.loadings});
     const auto engine = start_engine(common, *input.matrix);
-    if (!common.run.quiet) print_notes(*engine, input.matrix->header().notes);
+    print_notes(common, *input.matrix, options.analysis(), asked, *engine, input.matrix->header().notes);
     ProgressLine line(wants_progress(common.run));
     asked.progress = [&](const std::string& text) { line.show([&] { return text; }); };
     const mds::Components components = mds::principal_components(

@@ -81,6 +81,27 @@ TEST(MatrixDecomposition, RefusesWhatLapackCannotTakeBeforeItIsRead) {
                 ::testing::ThrowsMessage<Error>(HasSubstr("vast is 40000 x 40000, which is more than LAPACK takes")));
 }
 
+TEST(MatrixDecomposition, TilesAreCountedAndTooManyRefused) {
+    EXPECT_EQ(tile_count(Analysis::scaling, {10, 10}, 4), 6);
+    EXPECT_EQ(tile_count(Analysis::components, {10, 5}, 4), 6);
+    const auto problem = [](Analysis analysis, Index tile, Algorithm algorithm = Algorithm::automatic) {
+        InlineEngine engine;
+        try {
+            (void)decompose(engine, VastMatrix(), analysis, {.algorithm = algorithm, .tile = tile});
+        } catch (const Error& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    EXPECT_EQ(
+        problem(Analysis::scaling, 14),
+        "vast would be 4085511 tiles of size 14, and at most 4000000 are taken: give --tile 15 or more, or --tile "
+        "auto");
+    EXPECT_THAT(problem(Analysis::correspondence, 19), HasSubstr("vast would be 4435236 tiles of size 19"));
+    EXPECT_THAT(problem(Analysis::correspondence, 19), HasSubstr("give --tile 20 or more"));
+    EXPECT_THAT(problem(Analysis::scaling, 1, Algorithm::exact), HasSubstr("more than LAPACK takes"));  // it has none
+}
+
 TEST(MatrixDecomposition, PartsOfTheVarianceAreOfThePositiveEigenvalues) {
     Decomposition d{.rows = 4, .cols = 4, .values = {6, 2, 0, -3}};
     EXPECT_EQ(explained_part(d, Analysis::scaling, 0), exactly(0.75));

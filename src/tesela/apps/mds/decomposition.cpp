@@ -62,6 +62,29 @@ void require_owners(const MatrixFile& file, const DecompositionOptions& options)
                         options.tile, owners->grid().rows, owners->grid().cols);
 }
 
+/// The smallest tiles that are not too many.
+Index least_tile(Analysis analysis, GridSize size) {
+    Index low = 1;
+    Index high = std::max(size.rows, size.cols);
+    while (low < high) {
+        const Index middle = low + (high - low) / 2;
+        if (tile_count(analysis, size, middle) > most_tiles)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void require_few_tiles(const MatrixFile& file, Analysis analysis, const DecompositionOptions& options) {
+    const GridSize size{file.rows(), file.cols()};
+    if (options.tile < 1 || chosen_algorithm(options.algorithm, size.rows, size.cols) == Algorithm::exact) return;
+    const Index count = tile_count(analysis, size, options.tile);
+    if (count > most_tiles)
+        throw Error("{} would be {} tiles of size {}, and at most {} are taken: give --tile {} or more, or --tile auto",
+                    file.name(), count, options.tile, most_tiles, least_tile(analysis, size));
+}
+
 /// The begin of some rows, for a comparison of files; where they cannot be read, who reads all of them says so.
 std::vector<double> some_elements(const MatrixFile& file) {
     constexpr Index most = 256;
@@ -115,10 +138,23 @@ Algorithm chosen_algorithm(Algorithm asked, Index rows, Index cols) {
     return small ? Algorithm::exact : Algorithm::krylov;
 }
 
+Index automatic_tile(Index length, Index workers) {
+    constexpr Index least = 96;
+    constexpr Index most = 512;
+    const Index rows = 4 * std::max<Index>(2, workers);
+    return std::min(length, std::clamp(ceil_div(length, rows), least, most));
+}
+
+Index tile_count(Analysis analysis, GridSize size, Index tile) {
+    const GridSize tiles{ceil_div(size.rows, tile), ceil_div(size.cols, tile)};
+    return analysis == Analysis::scaling ? tiles.rows * (tiles.rows + 1) / 2 : tiles.count();
+}
+
 void validate(const MatrixFile& file, Analysis analysis, const DecompositionOptions& options) {
     if (analysis == Analysis::scaling) require_square(file);
     require_dimensions(file, analysis, options);
     require_weights(file, analysis, options.row_weights);
+    require_few_tiles(file, analysis, options);
     require_owners(file, options);
 }
 

@@ -34,13 +34,8 @@ BorderRule border_rule(Analysis analysis) {
 
 double sum_of(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
-/// Tiles small enough that all workers have some, and large enough that tasks are work.
 Index chosen_tile(Index wanted, Index length, const Engine& engine) {
-    if (wanted > 0) return std::min(wanted, length);
-    constexpr Index least = 96;
-    constexpr Index most = 512;
-    const Index rows = 4 * std::max<Index>(2, engine.total_workers());
-    return std::min(length, std::clamp((length + rows - 1) / rows, least, most));
+    return wanted > 0 ? std::min(wanted, length) : automatic_tile(length, engine.total_workers());
 }
 
 /// Columns of a block: those wanted and some more; all, where few are left.
