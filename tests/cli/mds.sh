@@ -135,6 +135,21 @@ bad "commas between tabs" "'0,0' has a decimal comma; write 0.0, or separate the
 # What is wrong, and where.
 bad "not square" "flat.csv is not square: 20 x 21" "$tesela" mds flat.csv
 bad "not symmetric" "skewed.csv is not symmetric: row 3 (Brussels), column 1 (Athens) is 3000 and row 1 (Athens), column 3 (Brussels) is 2963" "$tesela" mds skewed.csv
+python3 - "$data" <<'PY'
+import csv, sys
+rows = list(csv.reader(open(sys.argv[1] + "/eurodist.csv")))
+swapped = rows[:2] + [rows[3], rows[2]] + rows[4:]
+other = [row[:] for row in rows]
+other[3][0] = "Bruxelles"
+numbered = [["point"] + [str(100 + k) for k in range(21)]] + [[str(100 + k)] + row[1:] for k, row in enumerate(rows[1:])]
+for name, table in (("swapped.csv", swapped), ("other.csv", other), ("numbered.csv", numbered)):
+    csv.writer(open(name, "w")).writerows(table)
+PY
+bad "rows in another order" "swapped.csv: row 2 is called Brussels and column 2 is called Barcelona, but must be the same point: rows and columns have the same names in different orders" "$tesela" mds swapped.csv
+bad "rows of another name" "other.csv: row 3 is called Bruxelles and column 3 is called Brussels, but must be the same point" "$tesela" mds other.csv
+expect 0 "points with numbers for names" "$tesela" mds numbered.csv -o numbered_coords.csv --json
+numbers "points with numbers for names" "near(d['eigenvalues'], [19538377.0895428, 11856555.3340011], 1e-12)"
+table "points with numbers for names" numbered_coords.csv "r[0]['label'] == '100' and len(r) == 21"
 bad "negative" "negative.csv, row 2 (Barcelona), column 4 (Calais): -5 is negative" "$tesela" mds negative.csv
 bad "not 0 on the diagonal" "diagonal.csv, row 5 (Cherbourg), column 5 (Cherbourg): 1 is on the diagonal" "$tesela" mds diagonal.csv
 bad "text" "text.csv" "$tesela" mds text.csv

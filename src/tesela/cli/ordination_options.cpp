@@ -91,8 +91,10 @@ void add_data_options(CLI::App& command, OrdinationOptions& options, const Ordin
     command.add_option("file", options.file, help.file)->required();
     add_columns_option(command, "--columns", options.columns,
                        "Columns of a CSV file that are taken (default: all that hold numbers)");
-    command.add_option("--labels", options.labels,
-                       "Column of a CSV file that names the rows (default: the first if it has no name or is text)");
+    command.add_option(
+        "--labels", options.labels,
+        "Column of a CSV file that names the rows (default: the first if it has no name, is text or holds the names of "
+        "the other columns, or is an id)");
 }
 
 void add_weights_option(CLI::App& command, OrdinationOptions& options) {

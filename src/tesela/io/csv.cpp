@@ -229,7 +229,7 @@ bool has_word(std::string_view text, std::string_view word) {
 /// the buffer that they are read from.
 class CsvParser {
 public:
-    CsvParser(std::string text, std::string file, CsvOptions options) {
+    CsvParser(std::string text, std::string file, CsvOptions options) : header_(options.header) {
         table_.file_ = std::move(file);
         table_.text_ = std::move(text);
         const std::string_view content = without_byte_order_mark(table_.text_);
@@ -261,6 +261,8 @@ public:
         for (skip_blank_lines(); at_ != end_; skip_blank_lines()) read_row();
         if (table_.lines_.empty()) throw Error("{} has a header but no data rows", in_quotes(table_.file_));
         table_.text_.resize(static_cast<std::size_t>(out_ - table_.text_.data()));
+        if (header_ == CsvHeader::automatic && !table_.has_header_ && table_.names_rows_in_first())
+            table_.make_first_row_the_header();
         if (delimiter_ == ';') table_.take_decimal_commas();
         return std::move(table_);
     }
@@ -413,6 +415,7 @@ private:
     const char* end_ = nullptr;
     char* out_ = nullptr;  // never past at_
     char delimiter_ = ',';
+    CsvHeader header_ = CsvHeader::present;
     Index line_ = 1;
 };
 
@@ -436,6 +439,32 @@ double CsvTable::number(Index row, Index column) const {
                     place(*this, row, column), excerpt(text), first_comma_);
     if (std::isinf(*parsed)) throw Error("{}: {} is not finite", place(*this, row, column), excerpt(text));
     return *parsed;
+}
+
+bool CsvTable::names_rows_in_first() const {
+    const auto count = static_cast<Index>(names_.size());
+    if (count < 2 || rows() != count || parse_number(trimmed(field(0, 0)))) return false;
+    std::vector<std::string_view> of_columns;
+    std::vector<std::string_view> of_rows;
+    for (Index k = 1; k < count; ++k) {
+        of_columns.push_back(trimmed(field(0, k)));
+        of_rows.push_back(trimmed(field(k, 0)));
+    }
+    std::sort(of_columns.begin(), of_columns.end());
+    std::sort(of_rows.begin(), of_rows.end());
+    return of_columns == of_rows;
+}
+
+void CsvTable::make_first_row_the_header() {
+    const auto count = static_cast<std::ptrdiff_t>(names_.size());
+    for (std::ptrdiff_t k = 0; k < count; ++k) names_[static_cast<std::size_t>(k)] = trimmed(field(0, k));
+    const std::size_t taken = ends_[static_cast<std::size_t>(count) - 1];
+    text_.erase(0, taken);
+    ends_.erase(ends_.begin(), ends_.begin() + count);
+    for (std::size_t& end : ends_) end -= taken;
+    header_line_ = lines_.front();
+    lines_.erase(lines_.begin());
+    has_header_ = true;
 }
 
 void CsvTable::take_decimal_commas() {

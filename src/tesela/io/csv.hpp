@@ -13,7 +13,7 @@ namespace tesela {
 enum class CsvDelimiter { automatic, comma, semicolon, tab };
 
 /// Whether the first line names the columns. automatic: it does unless all that follows its first field are numbers (or
-/// its only field is one).
+/// its only field is one), and then too if these are what the rows are called.
 enum class CsvHeader { present, absent, automatic };
 
 struct CsvOptions {
@@ -71,6 +71,9 @@ private:
     friend class CsvParser;
     /// Makes points of the commas in columns of numbers, and keeps where the first was.
     void take_decimal_commas();
+    /// Whether the first row has the names of all other rows, as in a table of distances between numbered points.
+    [[nodiscard]] bool names_rows_in_first() const;
+    void make_first_row_the_header();
 
     std::string file_;
     std::vector<std::string> names_;

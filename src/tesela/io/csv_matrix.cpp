@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 namespace tesela {
@@ -16,14 +18,42 @@ namespace {
 
 Index columns_of(const CsvTable& table) { return static_cast<Index>(table.names().size()); }
 
+/// Whether the first column has the names of all other columns, as in a table of distances between numbered points.
+bool has_names_of_columns_first(const CsvTable& table) {
+    if (columns_of(table) != table.rows() + 1) return false;
+    std::vector<std::string_view> of_columns(table.names().begin() + 1, table.names().end());
+    std::vector<std::string_view> of_rows;
+    for (Index row = 0; row < table.rows(); ++row) of_rows.push_back(table.field(row, 0));
+    std::sort(of_columns.begin(), of_columns.end());
+    std::sort(of_rows.begin(), of_rows.end());
+    return of_columns == of_rows;
+}
+
+/// Whether the first column is called as labels are and has another integer in every row.
+bool is_identifier(const CsvTable& table) {
+    constexpr std::array names{"id", "index", "label", "name"};
+    std::string called = table.names().front();
+    for (char& c : called) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    if (!table.has_header() || std::find(names.begin(), names.end(), called) == names.end()) return false;
+    std::vector<std::string_view> found;
+    for (Index row = 0; row < table.rows(); ++row) found.push_back(table.field(row, 0));
+    const auto is_integer = [](std::string_view text) {
+        return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+    };
+    std::sort(found.begin(), found.end());
+    return std::all_of(found.begin(), found.end(), is_integer) &&
+           std::adjacent_find(found.begin(), found.end()) == found.end();
+}
+
 /// The column with the names of the rows, if there is one.
 std::optional<Index> label_column(const CsvTable& table, const CsvMatrixOptions& options) {
     if (options.labels) return table.column(*options.labels);
     const std::string& first = table.names().front();
     if (std::find(options.columns.begin(), options.columns.end(), first) != options.columns.end()) return {};
-    const bool alone = columns_of(table) == 1;
-    if (!alone && (first.empty() || table.content(Index{0}) != CsvContent::numbers)) return 0;
-    return {};
+    if (columns_of(table) == 1) return {};
+    const bool labels = first.empty() || table.content(Index{0}) != CsvContent::numbers ||
+                        has_names_of_columns_first(table) || is_identifier(table);
+    return labels ? std::optional<Index>(0) : std::nullopt;
 }
 
 std::vector<Index> wanted_columns(const CsvTable& table, const CsvMatrixOptions& options,
@@ -52,9 +82,14 @@ std::vector<std::string> left_out(const CsvTable& table, const CsvMatrixOptions&
     std::vector<Index> others;
     for (Index c = 0; c < columns_of(table); ++c)
         if (c != labels && std::find(kept.begin(), kept.end(), c) == kept.end()) others.push_back(c);
-    if (others.empty() || !options.columns.empty()) return {};
-    return {fmt::format("{}: column{} {} left out, which {} not of numbers", in_quotes(table.file()),
-                        plural(others.size()), quoted_names(table, others), others.size() == 1 ? "is" : "are")};
+    std::vector<std::string> notes;
+    if (labels && !options.labels && is_identifier(table) && !has_names_of_columns_first(table))
+        notes.push_back(fmt::format("{}: column {} is taken for labels; --columns takes it for numbers",
+                                    in_quotes(table.file()), excerpt(table.names().front())));
+    if (others.empty() || !options.columns.empty()) return notes;
+    notes.push_back(fmt::format("{}: column{} {} left out, which {} not of numbers", in_quotes(table.file()),
+                                plural(others.size()), quoted_names(table, others), others.size() == 1 ? "is" : "are"));
+    return notes;
 }
 
 double number_at(const CsvTable& table, Index row, Index column) {

@@ -17,7 +17,8 @@ struct CsvMatrixOptions {
     /// The columns of the matrix in this order; empty: all that hold nothing but numbers. What is left out is in the
     /// header's notes.
     std::vector<std::string> columns;
-    /// The column that names the rows; none: the first if it has no name or is text and was not asked for.
+    /// The column that names the rows; none: the first if it was not asked for and has no name, is text, has the names
+    /// of the other columns, or is called id, index, label or name and has another integer in every row.
     std::optional<std::string> labels;
 };
 

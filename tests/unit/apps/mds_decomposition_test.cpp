@@ -4,6 +4,7 @@
 #include "tesela/apps/mds/ordination_plot.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/flow/inline_engine.hpp"
+#include "tesela/io/memory_matrix.hpp"
 #include "unit/apps/mds_cases.hpp"
 
 #include <fmt/format.h>
@@ -79,6 +80,34 @@ TEST(MatrixDecomposition, RefusesWhatLapackCannotTakeBeforeItIsRead) {
     InlineEngine engine;
     EXPECT_THAT([&] { (void)decompose(engine, VastMatrix(), Analysis::scaling, {.algorithm = Algorithm::exact}); },
                 ::testing::ThrowsMessage<Error>(HasSubstr("vast is 40000 x 40000, which is more than LAPACK takes")));
+}
+
+TEST(MatrixDecomposition, RowsAndColumnsOfDistancesHaveTheSameNames) {
+    using Names = std::vector<std::string>;
+    const auto problem = [](const Names& rows, const Names& cols, Analysis analysis = Analysis::scaling) {
+        const auto file = memory_matrix(
+            {.rows = 3, .cols = 3, .values = {0, 1, 2, 1, 0, 2, 2, 2, 0}, .row_labels = rows, .col_labels = cols}, "D");
+        try {
+            validate(*file, analysis, {});
+        } catch (const Error& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    const Names towns{"Rome", "Hook of Holland", "1st"};
+    EXPECT_EQ(problem(towns, towns), "");
+    EXPECT_EQ(problem(towns, {}), "");
+    EXPECT_EQ(problem({}, towns), "");
+    EXPECT_EQ(problem(towns, {"Rome", "Hook.of.Holland", "X1st"}), "");  // as R's data.frame() makes them
+    EXPECT_EQ(problem(towns, {"V1", "V2", "V3"}), "");
+    EXPECT_EQ(problem({"0", "1", "2"}, towns), "");
+    EXPECT_EQ(problem(towns, {"Rome", "1st", "Hook of Holland"}),
+              "D: row 2 is called Hook of Holland and column 2 is called 1st, but must be the same point: rows and "
+              "columns have the same names in different orders");
+    EXPECT_EQ(problem(towns, {"Rome", "Oslo", "1st"}),
+              "D: row 2 is called Hook of Holland and column 2 is called Oslo, but must be the same point");
+    EXPECT_THAT(problem({"2", "1", "3"}, {"X3", "X1", "X2"}), HasSubstr("row 1 is called 2 and column 1 is called X3"));
+    EXPECT_EQ(problem(towns, {"a", "b", "c"}, Analysis::correspondence), "");
 }
 
 TEST(MatrixDecomposition, TilesAreCountedAndTooManyRefused) {

@@ -23,7 +23,7 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 /// Distances of points on a line, with one element of its own.
 std::unique_ptr<MatrixFile> line_with(Index row, Index col, double value) {
     MatrixValues values{
-        .rows = 4, .cols = 4, .values = {}, .row_labels = {"a", "b", "c", "d"}, .col_labels = {"A", "B", "C", "D"}};
+        .rows = 4, .cols = 4, .values = {}, .row_labels = {"a", "b", "c", "d"}, .col_labels = {"a", "b", "c", "d"}};
     for (Index j = 0; j < 4; ++j)
         for (Index i = 0; i < 4; ++i)
             values.values.push_back(i == row && j == col ? value : static_cast<double>(std::abs(i - j)));
@@ -42,20 +42,20 @@ std::string complaint(const MatrixFile& file, Analysis analysis, const Decomposi
 
 TEST(InputCheck, NamesFileRowAndColumnOfWhatIsWrong) {
     EXPECT_EQ(complaint(*line_with(2, 1, nan), Analysis::scaling),
-              "D.csv, row 3 (c), column 2 (B): nan is not a finite number");
-    EXPECT_EQ(complaint(*line_with(0, 3, -3), Analysis::scaling), "D.csv, row 1 (a), column 4 (D): -3 is negative");
+              "D.csv, row 3 (c), column 2 (b): nan is not a finite number");
+    EXPECT_EQ(complaint(*line_with(0, 3, -3), Analysis::scaling), "D.csv, row 1 (a), column 4 (d): -3 is negative");
     EXPECT_EQ(complaint(*line_with(1, 1, 0.5), Analysis::scaling),
-              "D.csv, row 2 (b), column 2 (B): 0.5 is on the diagonal, where the distance of a point from itself must "
+              "D.csv, row 2 (b), column 2 (b): 0.5 is on the diagonal, where the distance of a point from itself must "
               "be 0");
     EXPECT_EQ(complaint(*line_with(3, 0, 3.5), Analysis::scaling),
-              "D.csv is not symmetric: row 4 (d), column 1 (A) is 3.5 and row 1 (a), column 4 (D) is 3; --symmetrise "
+              "D.csv is not symmetric: row 4 (d), column 1 (a) is 3.5 and row 1 (a), column 4 (d) is 3; --symmetrise "
               "averages the two");
     EXPECT_EQ(complaint(*line_with(3, 0, 3.5), Analysis::scaling, {.symmetry = Symmetry::unchecked}), "");
     EXPECT_EQ(complaint(*line_with(3, 0, -3.5), Analysis::components), "");
     EXPECT_EQ(complaint(*line_with(3, 0, -3.5), Analysis::correspondence),
-              "D.csv, row 4 (d), column 1 (A): -3.5 is negative");
+              "D.csv, row 4 (d), column 1 (a): -3.5 is negative");
     EXPECT_EQ(complaint(*line_with(3, 0, std::numeric_limits<double>::infinity()), Analysis::components),
-              "D.csv, row 4 (d), column 1 (A): inf is not a finite number");
+              "D.csv, row 4 (d), column 1 (a): inf is not a finite number");
 }
 
 TEST(InputCheck, RoundingIsNoFlaw) {

@@ -119,6 +119,29 @@ TEST(CsvMatrix, FirstColumnWithoutANameLabelsTheRows) {
     EXPECT_THAT(parse_csv_matrix(",a\n0,5\n1,6\n", "f")->header().row_labels, ElementsAre("0", "1"));
 }
 
+TEST(CsvMatrix, NumbersThatNameRowsAreLabels) {
+    // In a table of distances the first column has the names of the others, in whatever order.
+    for (const char* text : {"point,101,102\n101,0,5\n102,5,0\n", "point;101;102\n102;0;5\n101;5;0\n"}) {
+        const auto matrix = parse_csv_matrix(text, "f");
+        EXPECT_THAT(matrix->header().col_labels, ElementsAre("101", "102"));
+        EXPECT_EQ(matrix->header().row_labels.size(), 2U);
+        EXPECT_THAT(read_all(*matrix).values, ElementsAre(0, 5, 5, 0));
+        EXPECT_THAT(matrix->header().notes, IsEmpty());
+    }
+    EXPECT_THAT(parse_csv_matrix("point,a1,a2\na1,0,5\na2,5,0\n", "f")->header().row_labels, ElementsAre("a1", "a2"));
+    // Elsewhere it has to be called so, and be one number for one row.
+    const auto named = parse_csv_matrix("ID,x,y\n7,1,2\n3,4,5\n", "f");
+    EXPECT_THAT(named->header().row_labels, ElementsAre("7", "3"));
+    EXPECT_THAT(named->header().col_labels, ElementsAre("x", "y"));
+    EXPECT_THAT(named->header().notes,
+                ElementsAre("'f': column 'ID' is taken for labels; --columns takes it for numbers"));
+    EXPECT_EQ(parse_csv_matrix("ID,x,y\n7,1,2\n3,4,5\n", "f", {.columns = {"ID", "x"}})->cols(), 2);
+    for (const char* data : {"age,x,y\n7,1,2\n3,4,5\n", "id,x,y\n7,1,2\n7,4,5\n", "id,x,y\n7.5,1,2\n3,4,5\n"})
+        EXPECT_EQ(parse_csv_matrix(data, "f")->cols(), 3) << data;
+    // A line of numbers behind a name is data where rows are called otherwise.
+    EXPECT_EQ(parse_csv_matrix("Rome,1,2\nOslo,3,4\nBern,5,6\n", "f")->rows(), 3);
+}
+
 TEST(CsvMatrix, ColumnsOfTextAreLeftOutAndNamed) {
     const std::string text = "length,species,width\n1,setosa,2\n3,virginica,4\n";
     const auto matrix = parse_csv_matrix(text, "iris");

@@ -6,9 +6,13 @@
 #include "tesela/flow/engine.hpp"
 #include "tesela/io/matrix_file.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <string>
+#include <vector>
 
 namespace tesela::mds {
 namespace {
@@ -17,6 +21,44 @@ void require_square(const MatrixFile& file) {
     if (file.rows() != file.cols())
         throw Error("{} is not square: {} x {}, where distances between all points are needed", file.name(),
                     file.rows(), file.cols());
+}
+
+/// A name as make.names of R leaves it, which tables come back with: "Hook.of.Holland", "X2".
+std::string plain(const std::string& name) {
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    const auto stays = [&](char c) {
+        return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & '\x80') != 0;
+    };
+    std::string result = name.empty() || is_digit(name.front()) ? "X" : "";
+    for (const char c : name) result += stays(c) ? c : '.';
+    return result;
+}
+
+/// Whether labels are no names but count, from 0 or from 1: "0", "1", …, or "V1", "V2", …
+bool count_up(const std::vector<std::string>& labels) {
+    const std::string& first = labels.front();
+    if (!first.ends_with('0') && !first.ends_with('1')) return false;
+    const std::string prefix = first.substr(0, first.size() - 1);
+    for (std::size_t k = 0; k < labels.size(); ++k)
+        if (labels[k] != fmt::format("{}{}", prefix, k + (first.ends_with('1') ? 1 : 0))) return false;
+    return true;
+}
+
+/// Row k and column k of distances are the same point, by their names too.
+void require_same_names(const MatrixFile& file) {
+    const std::vector<std::string>& rows = file.header().row_labels;
+    const std::vector<std::string>& cols = file.header().col_labels;
+    if (rows.empty() || cols.empty() || count_up(rows) || count_up(cols)) return;
+    const auto [row, col] = std::ranges::mismatch(rows, cols, {}, plain, plain);
+    if (row == rows.end()) return;
+    const auto sorted = [](std::vector<std::string> names) {
+        std::ranges::transform(names, names.begin(), plain);
+        std::ranges::sort(names);
+        return names;
+    };
+    throw Error("{}: row {} is called {} and column {} is called {}, but must be the same point{}", file.name(),
+                row - rows.begin() + 1, *row, col - cols.begin() + 1, *col,
+                sorted(rows) == sorted(cols) ? ": rows and columns have the same names in different orders" : "");
 }
 
 void require_weights(const MatrixFile& file, Analysis analysis, const std::vector<double>& weights) {
@@ -151,7 +193,10 @@ Index tile_count(Analysis analysis, GridSize size, Index tile) {
 }
 
 void validate(const MatrixFile& file, Analysis analysis, const DecompositionOptions& options) {
-    if (analysis == Analysis::scaling) require_square(file);
+    if (analysis == Analysis::scaling) {
+        require_square(file);
+        require_same_names(file);
+    }
     require_dimensions(file, analysis, options);
     require_weights(file, analysis, options.row_weights);
     require_few_tiles(file, analysis, options);

@@ -158,8 +158,8 @@ inline constexpr double bytes_per_tile = 5.5e3;
 /// A size that makes more tiles than this, which would take 22 GB and a quarter of an hour, is refused.
 inline constexpr Index most_tiles = 4'000'000;
 
-/// Throws Error where options cannot be meant for the analysis of this file: its shape, too many dimensions, weights,
-/// too many tiles, owners of other tiles.
+/// Throws Error where options cannot be meant for the analysis of this file: its shape, labels of distances that are
+/// not the same for rows and columns, too many dimensions, weights, too many tiles, owners of other tiles.
 void validate(const MatrixFile& file, Analysis analysis, const DecompositionOptions& options);
 
 /// The factor that turns a sum of weighted squares about the mean into a variance: n - 1, or with weights
