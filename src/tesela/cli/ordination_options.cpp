@@ -247,7 +247,7 @@ namespace {
 /// What a size of tiles costs that makes very many; nothing where it does not, or where less would be chosen.
 std::optional<std::string> note_on_tiles(const MatrixFile& matrix, mds::Analysis analysis,
                                          const mds::DecompositionOptions& asked, Index workers) {
-    constexpr Index many = 200'000;  // 1 GB, and about ten seconds
+    constexpr Index many = 200'000;  // 1 GB, and more than ten seconds
     const GridSize size{matrix.rows(), matrix.cols()};
     if (asked.tile < 1 || mds::chosen_algorithm(asked.algorithm, size.rows, size.cols) == mds::Algorithm::exact)
         return {};

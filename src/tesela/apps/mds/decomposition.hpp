@@ -153,9 +153,9 @@ struct Decomposition {
 /// Tiles of a matrix cut by this size: of distances those of the lower triangle.
 [[nodiscard]] Index tile_count(Analysis analysis, GridSize size, Index tile);
 
-/// What a tile takes besides its elements: measured with 281,625 (1.8 GB, 13 s) and 1,125,750 of them (6.2 GB, 250 s).
+/// What a tile takes besides its elements: measured with 281,625 (1.8 GB, 27 s) and 1,125,750 of them (6.3 GB, 190 s).
 inline constexpr double bytes_per_tile = 5.5e3;
-/// A size that makes more tiles than this, which would take 22 GB and a quarter of an hour, is refused.
+/// A size that makes more tiles than this, 22 GB and more than ten minutes by these figures, is refused.
 inline constexpr Index most_tiles = 4'000'000;
 
 /// Throws Error where options cannot be meant for the analysis of this file: its shape, labels of distances that are
