@@ -34,6 +34,11 @@ for signal in SIGINT SIGTERM SIGHUP; do
     done
 done
 
+# A limit to the size of files is told as a full disk is.
+rm -f one/*
+expect 1 "a file that may not grow" bash -c "ulimit -f 1000; exec '$tesela' sample-distances --n 2000 --dim 3 --quiet -o one/d.csv"
+check "nothing is left of a file that may not grow" [ -z "$(ls -A one)" ]
+
 # The first Ctrl-C of a fit is kept for it, the second ends the program at once. An evaluation takes seconds here.
 cat >twice.py <<'PY'
 import signal, subprocess, sys, time

@@ -1,5 +1,6 @@
 #include "tesela/algs/compressed_cut.hpp"
 
+#include "tesela/base/error.hpp"
 #include "tesela/kernels/dense.hpp"
 #include "tesela/kernels/low_rank_cost.hpp"
 
@@ -96,9 +97,8 @@ private:
         const GemmArguments arguments{.op_b = Op::transpose};
         const std::array shapes{at(near + updated), at(near), at(updated)};
         const double flops = Dense<double>::gemm.cost(shapes, &arguments).flops;
-        const double recompressed = Dense<double>::gemm.recompressed_rank(shapes);
-        const double slowness = recompressed > 0 ? value_at(rates_.low_rank.recompression, recompressed) : 1;
-        return rates_.per_task() + flops * slowness;
+        const Recompression part = Dense<double>::gemm.recompression(shapes);
+        return rates_.per_task() + flops + slowness_flops(part, rates_.low_rank.recompression);
     }
     [[nodiscard]] double generation(Index distance) const {
         const auto nb = static_cast<double>(tile_);
@@ -124,6 +124,13 @@ std::vector<Index> even_sizes(Index n) {
     return sizes;
 }
 
+void check(const CompressedProblem& problem, const CompressedCut& cut = {}) {
+    if (problem.n < 1) throw Error("a matrix to be cut needs rows; it has {}", problem.n);
+    if (!problem.rank) throw Error("to cut a compressed matrix needs the ranks of its tiles");
+    if (cut.tile < 1 || cut.band < 1)
+        throw Error("tiles and bands are above 0; they are {} and {}", cut.tile, cut.band);
+}
+
 }  // namespace
 
 double compression_cost(const TileShape& tile, const CompressedRates& rates) {
@@ -144,14 +151,19 @@ double dense_cholesky_cost(Index n, const CompressedRates& rates) {
 }
 
 double compressed_cholesky_cost(const CompressedProblem& problem, const CompressedCut& cut) {
+    check(problem, cut);
     return CutCost(problem, cut).makespan(problem.workers);
 }
 
 double compressed_bytes(const CompressedProblem& problem, const CompressedCut& cut) {
+    check(problem, cut);
     return CutCost(problem, cut).bytes();
 }
 
 CompressedCut cheapest_compressed_cut(const CompressedProblem& problem, const CompressedCut& given) {
+    check(problem);
+    if (given.tile < 0 || given.band < 0)
+        throw Error("a tile of {} rows or a band of {} cannot be", given.tile, given.band);
     constexpr Index widest_band = 4;
     const std::vector<Index> sizes = given.tile > 0 ? std::vector{given.tile} : even_sizes(problem.n);
     const Index first_band = given.band > 0 ? given.band : 1;

@@ -54,7 +54,8 @@ struct CompressedProblem {
 /// The cheapest by compressed_cholesky_cost of sizes that are about a quarter apart and divide the matrix evenly, and
 /// of bands of 1 to 4; of `given` as far as it is not 0. Where the dense matrix would take more than 4 GB, only such as
 /// take no more than 17 % of that, if there are any. Equation (2) takes it that workers are many and wait for the
-/// critical path; with few it is the work itself that is to be small.
+/// critical path; with few it is the work itself that is to be small. Throws Error if the problem has no rows or no
+/// ranks, or a number that is given is below 0.
 [[nodiscard]] CompressedCut cheapest_compressed_cut(const CompressedProblem& problem,
                                                     const CompressedCut& given = {0, 0});
 

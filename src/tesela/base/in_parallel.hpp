@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tesela/base/index.hpp"
+#include "tesela/base/usable_cores.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -12,9 +13,9 @@
 
 namespace tesela {
 
-/// As many as were asked for, or one per core that this process may use.
+/// As many as were asked for, or one per core that this thread may use.
 [[nodiscard]] inline Index threads_or_cores(Index threads) {
-    return threads > 0 ? threads : static_cast<Index>(std::max(1U, std::thread::hardware_concurrency()));
+    return threads > 0 ? threads : std::max<Index>(1, static_cast<Index>(usable_cores().size()));
 }
 
 /// Calls work(0) to work(count - 1) by this thread and others, `threads` in all or 0 for one per usable core, each of

@@ -2,6 +2,8 @@
 
 #include <sys/resource.h>
 
+#include <ctime>
+
 namespace tesela {
 
 double processor_seconds() {
@@ -11,6 +13,12 @@ double processor_seconds() {
         return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
     };
     return seconds(use.ru_utime) + seconds(use.ru_stime);
+}
+
+double thread_seconds() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
 }  // namespace tesela

@@ -2,6 +2,7 @@
 
 #include "tesela/base/error.hpp"
 #include "tesela/base/median.hpp"
+#include "tesela/base/processor_time.hpp"
 #include "tesela/calibration/internal/crew.hpp"
 #include "tesela/calibration/internal/tile_supply.hpp"
 #include "tesela/calibration/memory_bandwidth.hpp"
@@ -12,7 +13,6 @@
 #include <atomic>
 #include <barrier>
 #include <chrono>
-#include <ctime>
 #include <iterator>
 #include <numeric>
 #include <optional>
@@ -29,13 +29,6 @@ constexpr std::size_t fewest_calls = 7;
 constexpr std::size_t most_calls = 20'000;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-/// Seconds of processor time that this thread has used.
-double thread_seconds() {
-    timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
 
 /// One thread for BLAS inside a call, as in the workers of an engine.
 class SingleThreadedBlas {

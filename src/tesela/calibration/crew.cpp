@@ -1,5 +1,7 @@
 #include "tesela/calibration/internal/crew.hpp"
 
+#include "tesela/base/usable_cores.hpp"
+
 #include <pthread.h>
 #include <sched.h>
 
@@ -17,16 +19,6 @@ void bind_this_thread(int core) {
 }
 
 }  // namespace
-
-std::vector<int> usable_cores() {
-    cpu_set_t mask;
-    CPU_ZERO(&mask);
-    std::vector<int> cores;
-    if (sched_getaffinity(0, sizeof(mask), &mask) != 0) return cores;
-    for (int core = 0; core < CPU_SETSIZE; ++core)
-        if (CPU_ISSET(static_cast<std::size_t>(core), &mask)) cores.push_back(core);
-    return cores;
-}
 
 void run_crew(int threads, const std::function<void(int)>& work, const std::vector<int>& given) {
     const auto wanted = static_cast<std::size_t>(threads);

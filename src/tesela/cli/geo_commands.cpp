@@ -434,7 +434,7 @@ int run_fit(const FitCommand& given) {
     if (likelihood.options().compression) {
         (void)geo::evaluate_well(likelihood, fitted.result.theta);
         warn_if_ill_conditioned(likelihood, *engine);
-        fitted.configuration["compression"] = compression_json(likelihood);
+        fitted.configuration["compression"] = compression_json(likelihood, {});
     }
     if (is_first(*engine)) report_fit(options, fitted);
     return success;
@@ -507,9 +507,8 @@ int run_loglik(GeoOptions options) {
     const geo::LikelihoodValue value = likelihood.evaluate(theta);
     geo::require_good_evaluation(likelihood, value.status, theta);
     const double seconds = seconds_since(start);
-    const bool more = options.run.trace.empty();  // a trace is of the evaluation alone
-    if (more) warn_if_ill_conditioned(likelihood, *engine);
-    const Json compression = more ? compression_json(likelihood) : Json();
+    if (options.run.trace.empty()) warn_if_ill_conditioned(likelihood, *engine);
+    const Json compression = compression_json(likelihood, options.run);
     const Json results{{"loglik", value.log_likelihood},
                        {"method", method_name(likelihood)},
                        {"compression", compression},
@@ -677,7 +676,7 @@ int run_predict(PredictCommand options) {
                           {.of = options.variance, .block = options.block, .progress = progress});
     warn_if_ill_conditioned(likelihood, *engine, options.geo.model.theta.empty() ? when_fitting : "");
     note_other_coefficients(fitted, predictions.trend, options.model, *engine);
-    const Json compression = options.geo.run.trace.empty() ? compression_json(likelihood) : Json();
+    const Json compression = compression_json(likelihood, options.geo.run);
     if (!is_first(*engine)) return success;
     report_predictions(options, fitted, places, predictions);
     if (options.geo.output == "-") {  // which is where predictions went

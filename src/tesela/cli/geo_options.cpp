@@ -4,6 +4,7 @@
 #include "tesela/apps/geo/degrees.hpp"
 #include "tesela/base/digest.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/base/in_parallel.hpp"
 #include "tesela/base/units.hpp"
 #include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/column_options.hpp"
@@ -260,12 +261,12 @@ bool is_compressed(const GeoOptions& options) { return options.method == Method:
 
 double accuracy_of(const GeoOptions& options) { return options.accuracy.value_or(geo::TileAccuracy{}.accuracy); }
 
-/// Whether a compressed matrix pays for so many evaluations, with the reason.
+/// Whether a compressed matrix pays for so many evaluations, with the reason. All nodes must come to the same, and so
+/// should all runs: measured speeds do not count.
 bool compression_pays(const geo::RankSample& ranks, Index n, double evaluations, std::string& reason) {
     constexpr double clearly_less = 0.8;
-    const CompressedCut cut = ranks.cheapest_cut(1);
     const double sampling = ranks.work_over_dense() / evaluations;
-    const double cost = ranks.cost_over_dense(cut, 1) + sampling;
+    const double cost = ranks.usual_cost_over_dense() + sampling;
     const bool pays = cost < clearly_less;
     reason = fmt::format(
         "--method auto: {}, since by the ranks of {} tiles generation, compression and factorisation of {} "
@@ -312,6 +313,7 @@ void resolve_method(GeoOptions& options, const geo::Observations& observations, 
     if (options.method == Method::tlr && theta && options.band && !is_automatic_tile(options.run.tile)) return;
     // As engines do: blocks are small, and threads of BLAS would wait for each other.
     set_blas_threads(1);
+    reserve_blas_memory(static_cast<int>(threads_or_cores(options.run.workers)));
     const auto start = std::chrono::steady_clock::now();
     const auto ranks = std::make_shared<geo::RankSample>(
         geo::sample_ranks(observations, model, accuracy_of(options), theta,
@@ -328,8 +330,11 @@ void resolve_method(GeoOptions& options, const geo::Observations& observations, 
     options.ranks = ranks;
 }
 
-Json compression_json(geo::Likelihood& likelihood) {
-    if (!likelihood.options().compression) return {};
+Json compression_json(geo::Likelihood& likelihood, const RunOptions& run) {
+    const auto& compression = likelihood.options().compression;
+    if (!compression) return {};
+    if (!run.trace.empty())
+        return {{"accuracy", compression->accuracy}, {"tile", likelihood.options().tile}, {"band", compression->band}};
     const geo::CompressionReport report = geo::report_compression(likelihood);
     Json result{{"accuracy", report.asked},          {"reached", report.reached},
                 {"tile", likelihood.options().tile}, {"band", likelihood.options().compression->band},
@@ -345,19 +350,20 @@ Json compression_json(geo::Likelihood& likelihood) {
 
 std::string describe_compression(const Json& compression) {
     const auto number = [&](const char* key) { return compression.at(key).get<double>(); };
-    const auto largest = compression.at("rank_max").get<Index>();
     const auto band = compression.at("band").get<Index>();
+    const std::string cut =
+        fmt::format("compressed: tiles of {}, {} of sigma2, {} whole", compression.at("tile").get<Index>(),
+                    number("accuracy") > 0 ? fmt::format("to {:.0e}", number("accuracy")) : "to rounding",
+                    band == 1 ? "the diagonal" : fmt::format("{} diagonals", band));
+    if (!compression.contains("reached")) return cut + "; ranks are in the trace: tesela trace ranks";
+    const auto largest = compression.at("rank_max").get<Index>();
     const auto ranks = [&]() -> std::string {
         if (number("compressed_tiles") == 0) return "no tile is compressed";
         if (largest == 0) return "compressed tiles are 0 to that accuracy";
         return fmt::format("ranks {:.1f} on average, {} at most", number("rank_mean"), largest);
     };
-    std::string text = fmt::format(
-        "compressed: tiles of {}, {} of sigma2, {} whole; ||S - L*L'|| = {:.1e} of it; {} instead of {}; {}",
-        compression.at("tile").get<Index>(),
-        number("accuracy") > 0 ? fmt::format("to {:.0e}", number("accuracy")) : "to rounding",
-        band == 1 ? "the diagonal" : fmt::format("{} diagonals", band), number("reached"),
-        format_bytes(number("bytes")), format_bytes(number("dense_bytes")), ranks());
+    std::string text = fmt::format("{}; ||S - L*L'|| = {:.1e} of it; {} instead of {}; {}", cut, number("reached"),
+                                   format_bytes(number("bytes")), format_bytes(number("dense_bytes")), ranks());
     if (!compression.contains("refinement")) return text;
     const Json& refined = compression.at("refinement");
     const auto iterations = refined.at("iterations").get<Index>();

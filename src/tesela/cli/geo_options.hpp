@@ -126,8 +126,8 @@ void add_method_options(CLI::App& command, GeoOptions& options);
 void resolve_method(GeoOptions& options, const geo::Observations& observations, const geo::Model& model,
                     const std::optional<CovarianceParameters>& theta, std::vector<std::string>& notes);
 /// What compression came to after a good evaluation, and how the matrix was cut for it, as results; empty where there
-/// is none.
-[[nodiscard]] Json compression_json(geo::Likelihood& likelihood);
+/// is none. A traced run says only how it was cut: a trace is of the evaluation alone.
+[[nodiscard]] Json compression_json(geo::Likelihood& likelihood, const RunOptions& run);
 /// The same in a line.
 [[nodiscard]] std::string describe_compression(const Json& compression);
 /// The method that a likelihood is evaluated by: "exact" or "tlr".

@@ -31,7 +31,8 @@ extern "C" void end_without_leftovers(int signal) {
 }  // namespace
 
 void leave_no_files_when_ended() {
-    for (const int signal : std::array{SIGINT, SIGTERM, SIGHUP}) {
+    std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk
+    for (const int signal : std::array{SIGINT, SIGTERM, SIGHUP, SIGXCPU}) {
         struct sigaction old {};
         if (sigaction(signal, nullptr, &old) != 0 || old.sa_handler != SIG_DFL) continue;  // as under nohup
         struct sigaction action {};

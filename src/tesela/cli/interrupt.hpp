@@ -2,8 +2,8 @@
 
 namespace tesela::cli {
 
-/// From now on a signal that ends the program (SIGINT, SIGTERM, SIGHUP) removes files that were being written first.
-/// Signals that are ignored, or have a handler, stay as they are.
+/// From now on a signal that ends the program (SIGINT, SIGTERM, SIGHUP, SIGXCPU) removes files that were being written
+/// first. Signals that are ignored, or have a handler, stay as they are.
 void leave_no_files_when_ended();
 
 /// While it lives, the first Ctrl-C is kept for the work under way, which may ask for it and end well; the second ends

@@ -117,6 +117,12 @@ std::vector<double> parts_of(const mds::Decomposition& d) {
     return parts;
 }
 
+/// Row k and column k are the same point: names of columns alone are those of points.
+const std::vector<std::string>& point_names(const MatrixFile& distances) {
+    const MatrixHeader& header = distances.header();
+    return header.row_labels.empty() ? header.col_labels : header.row_labels;
+}
+
 void write_plot(const MdsCommand& options, const mds::Scaling& scaling, const MatrixFile& distances,
                 const MatrixFile* of_new, const std::vector<double>& placed) {
     const Index n = scaling.decomposition.rows;
@@ -127,7 +133,7 @@ void write_plot(const MdsCommand& options, const mds::Scaling& scaling, const Ma
         .title = fmt::format("Multidimensional scaling of {}", options.input()),
         .x_label = label(0),
         .y_label = scaling.dimensions > 1 ? label(1) : "",
-        .points = {plotted(fmt::format("{} points", n), scaling.coordinates, n, distances.header().row_labels)}};
+        .points = {plotted(fmt::format("{} points", n), scaling.coordinates, n, point_names(distances))}};
     if (of_new != nullptr)
         plot.points.push_back(
             plotted(fmt::format("{} new", of_new->rows()), placed, of_new->rows(), of_new->header().row_labels));
@@ -143,7 +149,7 @@ void write_files(const MdsCommand& options, const mds::Scaling& scaling, const D
                                                              distances.of_new->rows()));
     }
     if (!common.output.empty())
-        write_table(common.output, mds::coordinate_table("dim", scaling.coordinates, distances.all->header().row_labels,
+        write_table(common.output, mds::coordinate_table("dim", scaling.coordinates, point_names(*distances.all),
                                                          scaling.decomposition.rows));
     if (!common.plot.empty()) write_plot(options, scaling, *distances.all, distances.of_new.get(), placed);
     if (!common.scree.empty())

@@ -105,10 +105,13 @@ using SeparatorCounts = std::array<std::size_t, separators.size()>;
 SeparatorCounts count_separators(std::string_view text) {
     SeparatorCounts counts{};
     bool inside = false;
+    char before = ' ';
     for (const char c : text) {
         if (c == '"') inside = !inside;
-        for (std::size_t k = 0; k < separators.size() && !inside; ++k)
+        const bool blank = c == '\t' && (before == ',' || before == ';');  // after another separator
+        for (std::size_t k = 0; k < separators.size() && !inside && !blank; ++k)
             counts[k] += c == separators[k].character ? 1U : 0U;
+        before = c;
     }
     return counts;
 }
@@ -441,18 +444,24 @@ double CsvTable::number(Index row, Index column) const {
     return *parsed;
 }
 
+bool are_same_names(std::vector<std::string_view> some, std::vector<std::string_view> others) {
+    for (auto* const names : {&some, &others}) {
+        std::transform(names->begin(), names->end(), names->begin(), trimmed);
+        std::sort(names->begin(), names->end());
+    }
+    return some == others;
+}
+
 bool CsvTable::names_rows_in_first() const {
     const auto count = static_cast<Index>(names_.size());
-    if (count < 2 || rows() != count || parse_number(trimmed(field(0, 0)))) return false;
+    if (count < 2 || rows() != count || parse_number(trimmed(field(0, 0)), delimiter_)) return false;
     std::vector<std::string_view> of_columns;
     std::vector<std::string_view> of_rows;
     for (Index k = 1; k < count; ++k) {
-        of_columns.push_back(trimmed(field(0, k)));
-        of_rows.push_back(trimmed(field(k, 0)));
+        of_columns.push_back(field(0, k));
+        of_rows.push_back(field(k, 0));
     }
-    std::sort(of_columns.begin(), of_columns.end());
-    std::sort(of_rows.begin(), of_rows.end());
-    return of_columns == of_rows;
+    return are_same_names(of_columns, of_rows);
 }
 
 void CsvTable::make_first_row_the_header() {
@@ -470,27 +479,30 @@ void CsvTable::make_first_row_the_header() {
 void CsvTable::take_decimal_commas() {
     if (text_.find(',') == std::string::npos) return;
     struct Found {
-        bool commas = false;
-        bool others = false;  // text, or numbers with a decimal point
+        Index comma = -1;  // the first row with a decimal comma
+        bool points = false;
+        bool texts = false;
     };
     std::vector<Found> found(names_.size());
     const auto count = static_cast<Index>(names_.size());
-    for (Index row = 0; row < rows(); ++row) {
+    for (Index row = 0; row < rows(); ++row)
         for (Index column = 0; column < count; ++column) {
             const std::string_view text = trimmed(field(row, column));
+            if (is_missing(text)) continue;
             Found& here = found[static_cast<std::size_t>(column)];
             const bool comma = parse_comma_number(text).has_value();
-            if (comma && first_comma_.empty())
-                first_comma_ = fmt::format("{} in line {}, column {}", excerpt(text), line(row),
-                                           excerpt(names_[static_cast<std::size_t>(column)]));
-            here.commas |= comma;
-            here.others |= !comma && !is_missing(text) && (!parse_number(text) || text.find('.') != text.npos);
+            if (comma && here.comma < 0) here.comma = row;
+            here.points |= !comma && text.find('.') != text.npos;
+            here.texts |= !comma && !parse_number(text);
         }
-    }
     comma_columns_.assign(names_.size(), false);
     for (Index column = 0; column < count; ++column) {
         const Found& here = found[static_cast<std::size_t>(column)];
-        if (!here.commas || here.others) continue;
+        if (here.comma < 0 || here.texts) continue;  // remarks may be what they like
+        if (first_comma_.empty())
+            first_comma_ = fmt::format("{} in line {}, column {}", excerpt(trimmed(field(here.comma, column))),
+                                       line(here.comma), excerpt(names_[static_cast<std::size_t>(column)]));
+        if (here.points) continue;
         comma_columns_[static_cast<std::size_t>(column)] = true;
         for (Index row = 0; row < rows(); ++row) {
             const std::string_view text = field(row, column);
@@ -562,8 +574,7 @@ CsvContent CsvTable::content(Index position) const {
     bool texts = false;
     for (Index row = 0; row < rows(); ++row) {
         const std::string_view text = trimmed(field(row, position));
-        // What has a decimal comma where it may not is no text: who wants it as a number is told.
-        if (!is_missing(text)) (parse_number(text) || parse_comma_number(text) ? numbers : texts) = true;
+        if (!is_missing(text)) (parse_number(text, delimiter_) ? numbers : texts) = true;
     }
     return !texts ? CsvContent::numbers : numbers ? CsvContent::mixed : CsvContent::text;
 }

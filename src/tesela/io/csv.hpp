@@ -115,4 +115,7 @@ void write_csv(const std::string& path, const std::vector<CsvColumn>& columns);
 /// The same with columns of text before those of numbers.
 void write_csv(const std::string& path, const std::vector<CsvTextColumn>& texts, const std::vector<CsvColumn>& numbers);
 
+/// Whether two lists hold the same names, whatever their order and the blanks around them.
+[[nodiscard]] bool are_same_names(std::vector<std::string_view> some, std::vector<std::string_view> others);
+
 }  // namespace tesela

@@ -21,12 +21,9 @@ Index columns_of(const CsvTable& table) { return static_cast<Index>(table.names(
 /// Whether the first column has the names of all other columns, as in a table of distances between numbered points.
 bool has_names_of_columns_first(const CsvTable& table) {
     if (columns_of(table) != table.rows() + 1) return false;
-    std::vector<std::string_view> of_columns(table.names().begin() + 1, table.names().end());
     std::vector<std::string_view> of_rows;
     for (Index row = 0; row < table.rows(); ++row) of_rows.push_back(table.field(row, 0));
-    std::sort(of_columns.begin(), of_columns.end());
-    std::sort(of_rows.begin(), of_rows.end());
-    return of_columns == of_rows;
+    return are_same_names({table.names().begin() + 1, table.names().end()}, std::move(of_rows));
 }
 
 /// Whether the first column is called as labels are and has another integer in every row.
@@ -85,6 +82,9 @@ std::vector<std::string> left_out(const CsvTable& table, const CsvMatrixOptions&
     std::vector<std::string> notes;
     if (labels && !options.labels && is_identifier(table) && !has_names_of_columns_first(table))
         notes.push_back(fmt::format("{}: column {} is taken for labels; --columns takes it for numbers",
+                                    in_quotes(table.file()), excerpt(table.names().front())));
+    if (labels && !options.labels && table.content(*labels) == CsvContent::mixed)
+        notes.push_back(fmt::format("{}: column {} has numbers and text, and is taken for labels",
                                     in_quotes(table.file()), excerpt(table.names().front())));
     if (others.empty() || !options.columns.empty()) return notes;
     notes.push_back(fmt::format("{}: column{} {} left out, which {} not of numbers", in_quotes(table.file()),

@@ -331,13 +331,13 @@ const KernelOf<SyrkArguments, const T, T> Dense<T>::syrk{named<T>("ssyrk", "dsyr
                                                          low_rank_syrk_flops};
 template <class T>
 const KernelOf<GemmArguments, const T, const T, T> Dense<T>::gemm{named<T>("sgemm", "dgemm"), cost_gemm<T>, run_gemm<T>,
-                                                                  low_rank_gemm_flops, gemm_recompressed_rank};
+                                                                  low_rank_gemm_flops, gemm_recompression};
 template <class T>
 const KernelOf<GemmArguments, const T, const T, T> Dense<T>::gemv{named<T>("sgemv", "dgemv"), cost_gemm<T>, run_gemv<T>,
-                                                                  low_rank_gemm_flops, gemm_recompressed_rank};
+                                                                  low_rank_gemm_flops, gemm_recompression};
 template <class T>
 const KernelOf<GeaddArguments, const T, T> Dense<T>::geadd{named<T>("sgeadd", "dgeadd"), cost_geadd<T>, run_geadd<T>,
-                                                           low_rank_sum_flops, sum_recompressed_rank};
+                                                           low_rank_sum_flops, sum_recompression};
 template <class T>
 const KernelOf<LasetArguments, T> Dense<T>::laset{named<T>("slaset", "dlaset"), cost_write<T>, run_laset<T>,
                                                   TileForms::any};

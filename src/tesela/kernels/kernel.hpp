@@ -58,6 +58,13 @@ struct KernelCost {
     double bytes = 0;
 };
 
+/// What of a kernel's operations recompress a sum of low-rank tiles, which take longer than others (LowRankSpeed), and
+/// the rank of that sum; none: 0.
+struct Recompression {
+    double flops = 0;
+    double rank = 0;
+};
+
 /// Which tiles a kernel knows how to use: those with all their elements, or also those stored as U·Vᵀ.
 enum class TileForms : std::uint8_t { dense, any };
 
@@ -68,6 +75,7 @@ struct Kernel {
     using Entry = KernelResult (*)(const KernelCall&) noexcept;
     using Cost = KernelCost (*)(std::span<const TileShape> shapes, const void* arguments) noexcept;
     using LowRankFlops = double (*)(std::span<const TileShape> shapes) noexcept;
+    using RecompressionOf = Recompression (*)(std::span<const TileShape> shapes) noexcept;
 
     const char* name = "";
     Cost cost = nullptr;
@@ -77,9 +85,8 @@ struct Kernel {
     /// The operations that `cost` counts where a tile is stored as U·Vᵀ, which follow from shapes alone; null: as many
     /// as with all elements. Who has no arguments any more asks this, as a simulation whose tiles have ranks.
     LowRankFlops low_rank_flops = nullptr;
-    /// The rank of the sum that it recompresses where tiles have these shapes, 0 if it does not: those operations take
-    /// longer than others (LowRankSpeed). Null: it never does.
-    LowRankFlops recompressed_rank = nullptr;
+    /// What of it is recompression where tiles have these shapes. Null: nothing.
+    RecompressionOf recompression = nullptr;
 };
 
 /// The arguments of a kernel that has none.
@@ -104,16 +111,16 @@ struct KernelOf : Kernel {
 
     constexpr KernelOf(const char* its_name, Cost its_cost, Entry its_cpu, TileForms its_forms = TileForms::dense)
         : Kernel{.name = its_name, .cost = its_cost, .cpu = its_cpu, .forms = its_forms} {}
-    /// One that takes tiles of any form, with its operations where one is of low rank, and the rank that it
+    /// One that takes tiles of any form, with its operations where one is of low rank, and what of them
     /// recompresses.
     constexpr KernelOf(const char* its_name, Cost its_cost, Entry its_cpu, LowRankFlops its_flops,
-                       LowRankFlops its_recompressed_rank = nullptr)
+                       RecompressionOf its_recompression = nullptr)
         : Kernel{.name = its_name,
                  .cost = its_cost,
                  .cpu = its_cpu,
                  .forms = TileForms::any,
                  .low_rank_flops = its_flops,
-                 .recompressed_rank = its_recompressed_rank} {}
+                 .recompression = its_recompression} {}
 };
 
 /// A tile as a kernel of one's own sees it: elements by row and column, from 0, column-major in memory.

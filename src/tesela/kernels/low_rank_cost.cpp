@@ -47,18 +47,23 @@ double low_rank_triangular_flops(std::span<const TileShape> shapes) noexcept {
     return is_whole(b) ? rows_of(a) * elements(b) : rows_of(a) * rows_of(a) * rank_of(b);
 }
 
-double gemm_recompressed_rank(std::span<const TileShape> shapes) noexcept {
+Recompression gemm_recompression(std::span<const TileShape> shapes) noexcept {
     const TileShape& c = shapes[2];
-    if (is_whole(c)) return 0;
+    if (is_whole(c)) return {};
     const Index product = product_rank(shapes[0], shapes[1]);
-    return rank_of(c) + static_cast<double>(product == dense_rank ? std::min(c.rows, c.cols) : product);
+    if (product == dense_rank)
+        return {.flops = low_rank_addition_flops(0, c), .rank = rank_of(c) + std::min(rows_of(c), cols_of(c))};
+    const auto added = static_cast<double>(product);
+    return {.flops = low_rank_addition_flops(added, c), .rank = rank_of(c) + added};
 }
 
-double sum_recompressed_rank(std::span<const TileShape> shapes) noexcept {
+Recompression sum_recompression(std::span<const TileShape> shapes) noexcept {
     const TileShape& a = shapes[0];
     const TileShape& b = shapes[1];
-    if (is_whole(b)) return 0;
-    return rank_of(b) + (is_whole(a) ? std::min(rows_of(a), cols_of(a)) : rank_of(a));
+    if (is_whole(b)) return {};
+    if (is_whole(a))
+        return {.flops = low_rank_addition_flops(0, b), .rank = rank_of(b) + std::min(rows_of(a), cols_of(a))};
+    return {.flops = low_rank_addition_flops(rank_of(a), b), .rank = rank_of(a) + rank_of(b)};
 }
 
 double low_rank_sum_flops(std::span<const TileShape> shapes) noexcept {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tesela/kernels/tile.hpp"
+#include "tesela/kernels/kernel.hpp"
 
 #include <span>
 
@@ -33,9 +33,9 @@ namespace tesela {
 /// (A, B): B := A + B.
 [[nodiscard]] double low_rank_sum_flops(std::span<const TileShape> shapes) noexcept;
 
-/// The rank of the sum that a product or a sum of tiles recompresses: that of the tile and of what is added to it; 0
-/// where the tile has all its elements.
-[[nodiscard]] double gemm_recompressed_rank(std::span<const TileShape> shapes) noexcept;
-[[nodiscard]] double sum_recompressed_rank(std::span<const TileShape> shapes) noexcept;
+/// What of these a product or a sum of tiles recompresses; the rank is that of the tile and of what is added to it.
+/// Nothing where the tile has all its elements.
+[[nodiscard]] Recompression gemm_recompression(std::span<const TileShape> shapes) noexcept;
+[[nodiscard]] Recompression sum_recompression(std::span<const TileShape> shapes) noexcept;
 
 }  // namespace tesela

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tesela/base/log_curve.hpp"
+#include "tesela/kernels/kernel.hpp"
 
 namespace tesela {
 
@@ -8,13 +9,19 @@ namespace tesela {
 /// operations take longer than those of a product of dense tiles, on some machines twice as long and on others ten
 /// times, with small ranks more so.
 struct LowRankSpeed {
-    double product_flops = 31e9;  ///< operations a second in a product of dense tiles
+    double product_flops = 30e9;  ///< operations a second in a product of dense tiles
     /// By the rank of a sum before it is recompressed, how many times as long its operations take as those of a
-    /// product, as costs of kernels count them. As measured with OpenBLAS on a Neoverse V1.
-    LogCurve recompression{{8, 6.8}, {24, 3.9}, {72, 2.5}, {192, 3.1}};
+    /// product, as costs of kernels count them. Here as on a core with AVX-512, whose products are fastest beside all
+    /// else: what pays by this pays on others too.
+    LogCurve recompression{{16, 10.5}, {64, 8.1}, {192, 5}, {500, 2.6}};
 };
 
-/// Of the core that this runs on, in a few hundredths of a second; with as many threads as BLAS is allowed.
+/// What a kernel's recompression takes besides, in operations of a product, where it is so slow by its rank.
+[[nodiscard]] inline double slowness_flops(const Recompression& part, const LogCurve& slowness) {
+    return part.rank > 0 ? part.flops * (value_at(slowness, part.rank) - 1) : 0;
+}
+
+/// Of the core that this runs on, in a few hundredths of a second, with one thread of BLAS.
 [[nodiscard]] LowRankSpeed measure_low_rank_speed();
 
 }  // namespace tesela

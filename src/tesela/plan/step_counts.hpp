@@ -43,7 +43,7 @@ struct StepCounts {
     std::vector<TaskType> types;
     std::vector<Index> counts;  ///< step by step, types next to each other
     /// The same in tasks on tiles that are stored whole: one on tiles of low rank counts as the part of it that its
-    /// work is (low_rank_time_ratio). Empty: as counts.
+    /// time is (low_rank_time_ratio). Empty: as counts.
     std::vector<double> amounts{};
 
     [[nodiscard]] Index count(Index step, std::size_t type) const { return counts[place(step, type)]; }

@@ -1,5 +1,6 @@
 #include "tesela/sim/rank_model.hpp"
 
+#include "tesela/kernels/low_rank_speed.hpp"
 #include "tesela/sim/traced_ranks.hpp"
 
 #include <algorithm>
@@ -68,9 +69,8 @@ double low_rank_work_ratio(const Kernel& kernel, const KernelCost& whole, std::s
 double low_rank_time_ratio(const Kernel& kernel, const KernelCost& whole, std::span<const TileShape> shapes,
                            const LogCurve& recompression) {
     const double ratio = low_rank_work_ratio(kernel, whole, shapes);
-    if (kernel.recompressed_rank == nullptr) return ratio;
-    const double rank = kernel.recompressed_rank(shapes);
-    return rank > 0 ? ratio * value_at(recompression, rank) : ratio;
+    if (kernel.recompression == nullptr || whole.flops == 0) return ratio;
+    return ratio + slowness_flops(kernel.recompression(shapes), recompression) / whole.flops;
 }
 
 }  // namespace tesela

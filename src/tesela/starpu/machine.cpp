@@ -1,6 +1,7 @@
 #include "tesela/starpu/internal/machine.hpp"
 
-#include <sched.h>
+#include "tesela/base/usable_cores.hpp"
+
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -134,12 +135,7 @@ Cores find_cores() {
     const std::string folder = "/sys/devices/system/cpu";
     std::vector<int> all(static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN))));
     std::iota(all.begin(), all.end(), 0);
-    std::vector<int> mine;
-    cpu_set_t mask;
-    CPU_ZERO(&mask);
-    if (sched_getaffinity(0, sizeof(mask), &mask) == 0)
-        for (int processor = 0; processor < CPU_SETSIZE; ++processor)
-            if (CPU_ISSET(static_cast<std::size_t>(processor), &mask)) mine.push_back(processor);
+    const std::vector<int> mine = usable_cores();
     Cores cores{.machine = count_cores(all, folder)};
     for (const int processor : mine) cores.mask += std::to_string(processor) + ' ';
     cores.usable = mine.empty() ? cores.machine : count_cores(mine, folder);

@@ -1,5 +1,7 @@
 #include "tesela/algs/compressed_cut.hpp"
 
+#include "tesela/base/error.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -72,7 +74,10 @@ TEST(CompressedCut, OfLargeMatricesTakesASixthOfTheirMemory) {
     EXPECT_LE(share(60'000, cheapest_compressed_cut(problem(60'000, 2, steep))), 0.18);
     // Where nothing does, the cheapest is taken all the same.
     const auto full = [](Index tile, Index) { return 0.45 * static_cast<double>(tile); };
-    EXPECT_GE(cheapest_compressed_cut(problem(60'000, 2, full)).tile, 64);
+    const CompressedProblem dear = problem(60'000, 2, full);
+    const double least = compressed_cholesky_cost(dear, cheapest_compressed_cut(dear));
+    for (const Index tile : {500, 2000, 8000})
+        EXPECT_LE(least, 1.05 * compressed_cholesky_cost(dear, {tile, 4})) << tile;
 }
 
 TEST(CompressedCut, KeepsWhatIsGiven) {
@@ -121,6 +126,14 @@ TEST(CompressedCut, CountsWhatACovarianceTakes) {
     slow.covariance_seconds *= 10;
     EXPECT_NEAR(compression_cost({1000, 1000, 0}, slow) / compression_cost({1000, 1000, 0}), 10, 0.1);
     EXPECT_GT(dense_cholesky_cost(1000, slow), dense_cholesky_cost(1000));
+}
+
+TEST(CompressedCut, RefusesWhatIsNoMatrix) {
+    EXPECT_THROW((void)cheapest_compressed_cut(problem(0, 2, plane)), Error);
+    EXPECT_THROW((void)cheapest_compressed_cut(problem(100, 2, {})), Error);
+    EXPECT_THROW((void)cheapest_compressed_cut(problem(100, 2, plane), {-5, 0}), Error);
+    EXPECT_THROW((void)compressed_cholesky_cost(problem(100, 2, plane), {0, 1}), Error);
+    EXPECT_THROW((void)compressed_bytes(problem(100, 2, plane), {10, 0}), Error);
 }
 
 TEST(CompressedCut, IsThereForMatricesOfAnyOrder) {

@@ -104,6 +104,12 @@ TEST(MatrixDecomposition, RowsAndColumnsOfDistancesHaveTheSameNames) {
     EXPECT_EQ(problem(towns, {"Rome", "1st", "Hook of Holland"}),
               "D: row 2 is called Hook of Holland and column 2 is called 1st, but must be the same point: rows and "
               "columns have the same names in different orders");
+    // Numbers and the like are names too, where rows and columns have the same ones or do not begin with the first.
+    for (const auto& [rows, cols] : {std::pair(Names{"2", "1", "3"}, Names{"1", "2", "3"}),
+                                     std::pair(Names{"V2", "V1", "V3"}, Names{"V1", "V2", "V3"}),
+                                     std::pair(Names{"102", "101", "103"}, Names{"101", "102", "103"})})
+        EXPECT_THAT(problem(rows, cols), HasSubstr("in different orders"));
+    EXPECT_THAT(problem(towns, {"101", "102", "103"}), HasSubstr("row 1 is called Rome and column 1 is called 101"));
     EXPECT_EQ(problem(towns, {"Rome", "Oslo", "1st"}),
               "D: row 2 is called Hook of Holland and column 2 is called Oslo, but must be the same point");
     EXPECT_THAT(problem({"2", "1", "3"}, {"X3", "X1", "X2"}), HasSubstr("row 1 is called 2 and column 1 is called X3"));

@@ -80,6 +80,8 @@ TEST(RankSample, DoesNotDependOnThreadsNorOnMeasuredSpeeds) {
     EXPECT_EQ(one.sampled(), other.sampled());
     for (const Index tile : {50, 111, 300, 700})
         for (const Index distance : {1, 3}) EXPECT_EQ(one.rank(tile, distance), other.rank(tile, distance));
+    EXPECT_EQ(one.usual_cost_over_dense(), other.usual_cost_over_dense());
+    EXPECT_EQ(one.cost_over_dense(one.cheapest_cut(1), 1), one.usual_cost_over_dense());
 }
 
 TEST(RankSample, MeasuresWhatCovariancesTake) {

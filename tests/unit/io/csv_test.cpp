@@ -86,6 +86,13 @@ TEST(Csv, OfSeveralPossibleSeparatorsTakesTheOneThatFits) {
     }
 }
 
+TEST(Csv, DistancesWithDecimalCommasAndWithoutAHeaderKeepTheirFirstRow) {
+    const CsvTable table = parse("0,0;1,5;2,0\n1,5;0,0;1,5\n2,0;1,5;0,0\n", {.header = CsvHeader::automatic});
+    EXPECT_FALSE(table.has_header());
+    EXPECT_EQ(table.rows(), 3);
+    EXPECT_EQ(table.number(0, 1), 1.5);
+}
+
 TEST(Csv, BetweenSemicolonsACommaIsADecimalPoint) {
     const CsvTable table = parse("id;x;y;note\n3;1,5; -2,25e1 ;1,5\n4;2;NA;text\n5;\"+0,5\";7;\n");
     const NumericTable numbers = table.numbers({"id", "x"}, NaPolicy::error);
@@ -98,6 +105,16 @@ TEST(Csv, BetweenSemicolonsACommaIsADecimalPoint) {
     // A column with points beside one with commas does no harm to who does not ask for it.
     EXPECT_EQ(parse("x;time\n1,5;12.30\n").numbers({"x"}, NaPolicy::error).columns, (std::vector<Doubles>{{1.5}}));
     EXPECT_EQ(parse("x;y\n1.5;2\n").numbers({"x"}, NaPolicy::error).columns, (std::vector<Doubles>{{1.5}}));
+    // Nor does a comma in a remark to numbers with points.
+    EXPECT_EQ(parse("x;remark\n1.5;1,5\n2.5;see there\n").numbers({"x"}, NaPolicy::error).columns,
+              (std::vector<Doubles>{{1.5, 2.5}}));
+    // Between commas such a field is text, as it was written with thousands or by mistake.
+    EXPECT_EQ(parse("city,pop\na,\"1,234\"\nb,\"2,345\"\n").content("pop"), CsvContent::text);
+}
+
+TEST(Csv, ABlankTabAfterACommaSeparatesNothing) {
+    EXPECT_EQ(parse("x,\ty,\tz\n1,\t2,\t3\n").numbers({"x", "y", "z"}, NaPolicy::error).columns,
+              (std::vector<Doubles>{{1}, {2}, {3}}));
 }
 
 TEST(Csv, SaysWhatAPackedFileIs) {

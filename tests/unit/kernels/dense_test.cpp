@@ -100,7 +100,7 @@ TEST(DenseKernels, PotrfNamesTheFirstBadPivotWhereSeveralAre) {
     }
 }
 
-double flops(const Kernel& kernel, std::vector<TileShape> shapes, const auto& arguments) {
+double flops(const Kernel& kernel, const std::vector<TileShape>& shapes, const auto& arguments) {
     return kernel.cost(shapes, &arguments).flops;
 }
 
@@ -146,20 +146,23 @@ TEST(DenseKernels, OperationsWithoutArgumentsAreThoseOfTheCost) {
     EXPECT_EQ(Dense<float>::geadd.low_rank_flops(two), flops(Dense<float>::geadd, two, GeaddArguments{}));
 }
 
-TEST(DenseKernels, SayTheRankThatTheyRecompress) {
+TEST(DenseKernels, SayWhatTheyRecompress) {
     const TileShape dense{60, 60};
     const TileShape low{60, 60, 3};
     const TileShape target{60, 60, 7};
-    const auto of_product = [](std::vector<TileShape> shapes) { return Dense<double>::gemm.recompressed_rank(shapes); };
-    EXPECT_EQ(of_product({low, dense, target}), 10);
-    EXPECT_EQ(of_product({low, target, target}), 10);
-    EXPECT_EQ(of_product({dense, dense, target}), 67);
-    EXPECT_EQ(of_product({low, low, dense}), 0) << "which has all its elements";
-    const auto of_sum = [](std::vector<TileShape> shapes) { return Dense<double>::geadd.recompressed_rank(shapes); };
-    EXPECT_EQ(of_sum({low, target}), 10);
-    EXPECT_EQ(of_sum({dense, target}), 67);
-    EXPECT_EQ(of_sum({low, dense}), 0);
-    EXPECT_EQ(Dense<double>::trsm.recompressed_rank, nullptr);
+    const auto product = [](const std::vector<TileShape>& shapes) { return Dense<double>::gemm.recompression(shapes); };
+    EXPECT_EQ(product({low, dense, target}).rank, 10);
+    EXPECT_EQ(product({low, dense, target}).flops, 36 * 60 * 5 * 5) << "without the product with the dense tile";
+    EXPECT_EQ(product({low, target, target}).rank, 10);
+    EXPECT_EQ(product({dense, dense, target}).rank, 67);
+    EXPECT_EQ(product({low, low, dense}).rank, 0) << "which has all its elements";
+    EXPECT_EQ(product({low, low, dense}).flops, 0);
+    const auto sum = [](const std::vector<TileShape>& shapes) { return Dense<double>::geadd.recompression(shapes); };
+    EXPECT_EQ(sum({low, target}).rank, 10);
+    EXPECT_EQ(sum({low, target}).flops, Dense<double>::geadd.low_rank_flops(std::vector{low, target}));
+    EXPECT_EQ(sum({dense, target}).rank, 67);
+    EXPECT_EQ(sum({low, dense}).rank, 0);
+    EXPECT_EQ(Dense<double>::trsm.recompression, nullptr);
 }
 
 }  // namespace

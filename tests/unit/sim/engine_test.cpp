@@ -393,7 +393,7 @@ TEST(RankModel, GivesBytesAndWorkOfLowRankTiles) {
     EXPECT_DOUBLE_EQ(tile_bytes({100, 60}, 48000), 48000);
     const TileShape dense{1000, 1000};
     const TileShape low{1000, 1000, 10};
-    const auto ratio = [&](const Kernel& kernel, double whole, std::vector<TileShape> shapes) {
+    const auto ratio = [&](const Kernel& kernel, double whole, const std::vector<TileShape>& shapes) {
         return low_rank_work_ratio(kernel, {whole, 0}, shapes);
     };
     const Kernel& gemm = Dense<double>::gemm;
@@ -408,11 +408,13 @@ TEST(RankModel, CountsThatRecompressionTakesLonger) {
     const TileShape dense{1000, 1000};
     const TileShape low{1000, 1000, 10};
     const LogCurve slowness{{10, 6}, {40, 2}};
-    const auto ratio = [&](const Kernel& kernel, double whole, std::vector<TileShape> shapes) {
+    const auto ratio = [&](const Kernel& kernel, double whole, const std::vector<TileShape>& shapes) {
         return low_rank_time_ratio(kernel, {whole, 0}, shapes, slowness);
     };
     const Kernel& gemm = Dense<double>::gemm;
     EXPECT_DOUBLE_EQ(ratio(gemm, 2e9, {low, low, low}), 4 * 36.0 * 1000 * 100 / 2e9) << "a sum of rank 20";
+    EXPECT_DOUBLE_EQ(ratio(gemm, 2e9, {low, dense, low}), (2 * 1e6 * 10 + 4 * 36.0 * 1000 * 100) / 2e9)
+        << "the product itself is dense";
     EXPECT_DOUBLE_EQ(ratio(gemm, 2e9, {dense, dense, dense}), 1);
     EXPECT_DOUBLE_EQ(ratio(gemm, 2e9, {low, dense, dense}),
                      low_rank_work_ratio(gemm, {2e9, 0}, std::vector{low, dense, dense}));

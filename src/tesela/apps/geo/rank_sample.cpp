@@ -196,6 +196,12 @@ double RankSample::cost_over_dense(const CompressedCut& cut, Index workers) cons
            dense_cholesky_cost(points_, rates_);
 }
 
+double RankSample::usual_cost_over_dense() const {
+    CompressedProblem usual = problem(1);
+    usual.rates = {};
+    return compressed_cholesky_cost(usual, cheapest_compressed_cut(usual)) / dense_cholesky_cost(points_);
+}
+
 double RankSample::bytes_over_dense(const CompressedCut& cut) const {
     const auto n = static_cast<double>(points_);
     return compressed_bytes(problem(1), cut) / (4 * n * n);

@@ -58,13 +58,17 @@ public:
     /// Bytes of the matrix when it is cut like that, over those of the dense one.
     [[nodiscard]] double bytes_over_dense(const CompressedCut& cut) const;
 
-    /// Generation and factorisation by so many workers, with these ranks; lives no longer than this.
+    /// Generation and factorisation by so many workers, with these ranks and the speeds it was asked for; lives no
+    /// longer than this.
     [[nodiscard]] CompressedProblem problem(Index workers) const {
         return {.n = points_,
                 .workers = workers,
                 .rank = [this](Index tile, Index distance) { return rank(tile, distance); },
                 .rates = rates_};
     }
+    /// Of the cost of exact evaluations by one worker, the part that compressed ones take at best, by usual speeds: the
+    /// same on every node and in every run, whatever was measured.
+    [[nodiscard]] double usual_cost_over_dense() const;
     /// Of the cost of an exact evaluation, the part that sampling takes.
     [[nodiscard]] double work_over_dense() const { return work_ / dense_cholesky_cost(points_); }
 

@@ -39,6 +39,7 @@ bool count_up(const std::vector<std::string>& labels) {
     const std::string& first = labels.front();
     if (!first.ends_with('0') && !first.ends_with('1')) return false;
     const std::string prefix = first.substr(0, first.size() - 1);
+    if (!prefix.empty() && prefix.back() >= '0' && prefix.back() <= '9') return false;  // "101" is no first number
     for (std::size_t k = 0; k < labels.size(); ++k)
         if (labels[k] != fmt::format("{}{}", prefix, k + (first.ends_with('1') ? 1 : 0))) return false;
     return true;
@@ -48,7 +49,7 @@ bool count_up(const std::vector<std::string>& labels) {
 void require_same_names(const MatrixFile& file) {
     const std::vector<std::string>& rows = file.header().row_labels;
     const std::vector<std::string>& cols = file.header().col_labels;
-    if (rows.empty() || cols.empty() || count_up(rows) || count_up(cols)) return;
+    if (rows.empty() || cols.empty()) return;
     const auto [row, col] = std::ranges::mismatch(rows, cols, {}, plain, plain);
     if (row == rows.end()) return;
     const auto sorted = [](std::vector<std::string> names) {
@@ -56,9 +57,11 @@ void require_same_names(const MatrixFile& file) {
         std::ranges::sort(names);
         return names;
     };
+    const bool reordered = sorted(rows) == sorted(cols);
+    if (!reordered && (count_up(rows) || count_up(cols))) return;
     throw Error("{}: row {} is called {} and column {} is called {}, but must be the same point{}", file.name(),
                 row - rows.begin() + 1, *row, col - cols.begin() + 1, *col,
-                sorted(rows) == sorted(cols) ? ": rows and columns have the same names in different orders" : "");
+                reordered ? ": rows and columns have the same names in different orders" : "");
 }
 
 void require_weights(const MatrixFile& file, Analysis analysis, const std::vector<double>& weights) {

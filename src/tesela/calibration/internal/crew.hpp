@@ -5,9 +5,6 @@
 
 namespace tesela::calibration {
 
-/// Cores that this process may use, by its affinity mask; empty where it cannot be asked.
-[[nodiscard]] std::vector<int> usable_cores();
-
 /// Runs `work(0)`, …, `work(threads - 1)` at the same time, each on a thread of its own, and returns when all have
 /// ended. They are bound to the cores given, if those are enough; otherwise as many threads as usable cores are bound
 /// to one each, and fewer to none: other processes would bind theirs to the same cores. The work must not throw.
