@@ -574,7 +574,9 @@ CsvContent CsvTable::content(Index position) const {
     bool texts = false;
     for (Index row = 0; row < rows(); ++row) {
         const std::string_view text = trimmed(field(row, position));
-        if (!is_missing(text)) (parse_number(text, delimiter_) ? numbers : texts) = true;
+        // Between tabs a decimal comma may not be, but it is no text: who wants the number is told.
+        const bool number = parse_number(text, delimiter_) || (delimiter_ == '\t' && parse_comma_number(text));
+        if (!is_missing(text)) (number ? numbers : texts) = true;
     }
     return !texts ? CsvContent::numbers : numbers ? CsvContent::mixed : CsvContent::text;
 }
