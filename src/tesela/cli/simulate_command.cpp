@@ -309,8 +309,7 @@ Simulated simulate(const SimulateOptions& options) {
     if (!options.contents.ranks.empty() && simulated.platform.recompression.empty())
         simulated.result.warnings.push_back(
             fmt::format("platform {} does not say how slow recompression is, and has it as fast as dense products: "
-                        "compressed tiles "
-                        "come out two to four times too fast",
+                        "compressed tiles come out two to four times too fast",
                         simulated.platform.name));
     simulated.wall_seconds = std::chrono::duration<double>(Clock::now() - start).count();
     return simulated;

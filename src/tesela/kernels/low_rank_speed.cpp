@@ -28,24 +28,12 @@ std::vector<double> some_columns(Index count, unsigned seed) {
     return elements;
 }
 
-/// The best of several, by the time that this thread had.
-template <class Work>
-double seconds_of(int times, const Work& work) {
-    double best = std::numeric_limits<double>::infinity();
-    for (int k = 0; k < times; ++k) {
-        const double start = thread_seconds();
-        work();
-        best = std::min(best, thread_seconds() - start);
-    }
-    return std::max(best, 1e-9);  // clocks have a grain
-}
-
 double measured_product_flops() {
     constexpr Index inner = 128;
     std::vector<double> a = some_columns(inner, 1);
     std::vector<double> b = some_columns(inner, 2);
     std::vector<double> c(static_cast<std::size_t>(order * order));
-    const double seconds = seconds_of(5, [&] {
+    const double seconds = least_thread_seconds(5, [&] {
         blas::gemm<double>({.op_b = Op::transpose}, {a.data(), order, inner, order}, {b.data(), order, inner, order},
                            {c.data(), order, order, order});
     });
@@ -75,8 +63,9 @@ double measured_recompression_flops(Index rank, int times) {
         write_factors(c, half, 1, 5);
         const std::array tiles{a.tile(), b.tile(), c.tile()};
         KernelResult result;
-        best = std::min(
-            best, seconds_of(1, [&] { result = Dense<double>::gemm.cpu({.tiles = tiles, .arguments = &arguments}); }));
+        best = std::min(best, least_thread_seconds(1, [&] {
+                            result = Dense<double>::gemm.cpu({.tiles = tiles, .arguments = &arguments});
+                        }));
         if (result.failure != Failure::none) throw std::bad_alloc();  // for want of memory, and of nothing else
     }
     const std::array shapes{a.shape(), b.shape(), TileShape{order, order, half}};

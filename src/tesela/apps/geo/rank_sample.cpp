@@ -4,11 +4,11 @@
 #include "tesela/apps/geo/tile_accuracy.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/in_parallel.hpp"
+#include "tesela/base/processor_time.hpp"
 #include "tesela/kernels/covariance_kernel.hpp"
 #include "tesela/kernels/owned_tile.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <functional>
 #include <numbers>
@@ -31,8 +31,6 @@ double sampling_work(Index n, double evaluations) {
 
 CompressedRates measure_rates(const Covariance& covariance, const PointSet& points) {
     constexpr Index most = 128;
-    constexpr int times = 3;
-    using Clock = std::chrono::steady_clock;
     const Index size = std::min(most, points.size());
     std::vector<double> elements(static_cast<std::size_t>(size * size));
     const Tile tile{elements.data(), {size, size}, size};
@@ -42,13 +40,10 @@ CompressedRates measure_rates(const Covariance& covariance, const PointSet& poin
                                         .cols = &points,
                                         .first = {.i = points.size() - size, .j = 0},
                                         .sets = ObservationSets::same};
-    double least = std::numeric_limits<double>::infinity();
-    for (int k = 0; k < times; ++k) {
-        const auto start = Clock::now();
+    const double seconds = least_thread_seconds(3, [&] {
         (void)covariance_kernel.cpu({.tiles = {&tile, 1}, .arguments = &arguments});
-        least = std::min(least, std::chrono::duration<double>(Clock::now() - start).count());
-    }
-    return {.low_rank = measure_low_rank_speed(), .covariance_seconds = least / static_cast<double>(elements.size())};
+    });
+    return {.low_rank = measure_low_rank_speed(), .covariance_seconds = seconds / static_cast<double>(elements.size())};
 }
 
 Index tile_rank(const Covariance& covariance, const PointSet& points, double accuracy, ElementIndex first, Index size) {
