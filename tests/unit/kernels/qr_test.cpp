@@ -218,6 +218,23 @@ TEST(QrKernels, ColumnsOfZerosAndTinyOrHugeNumbersAreNoTrouble) {
     }
 }
 
+TEST(QrKernels, NumbersBelowTheSmallestNormalOneGiveAnOrthogonalQ) {
+    for (const double scale : {1e-320, 1e-312, 1e-305, 1e-290}) {
+        Array<double> a(40, 20, 1);
+        for (double& x : a.elements) x *= scale;
+        Array<double> r(20, 20, 2);
+        Array<double> t(8, 20, 3);
+        Array<double> b(40, 40, 4);
+        Array<double> there_and_back = b;
+        run(Qr<double>::geqrt, {a.tile(), r.tile(), t.tile()});
+        EXPECT_NE(r(19, 19), 0);
+        for (const Op op : {Op::transpose, Op::none})
+            run(Qr<double>::gemqrt, {a.tile(), t.tile(), there_and_back.tile()}, QArguments{.op = op});
+        for (Index j = 0; j < 40; ++j)
+            for (Index i = 0; i < 40; ++i) EXPECT_NEAR(there_and_back(i, j), b(i, j), 1e-13) << scale;
+    }
+}
+
 TEST(QrKernels, CostsAreThoseOfTheTextbook) {
     const auto flops = [](const Kernel& kernel, std::vector<TileShape> shapes, const QArguments& args = {}) {
         return kernel.cost(shapes, &args).flops;

@@ -87,6 +87,25 @@ double length_of(const T* x, Index n) {
     return largest * std::sqrt(scaled);
 }
 
+/// Below it, numbers have too few digits left for a reflector that is orthogonal.
+inline constexpr double smallest_exact = std::numeric_limits<double>::min() / std::numeric_limits<double>::epsilon();
+
+template <class T>
+T make_reflector(T& pivot, T* x, Index n);
+
+/// The same reflector from numbers times 2^600, which changes no digit. Columns that depend on each other leave
+/// rounding errors of rounding errors, down to the smallest numbers there are.
+template <class T>
+T make_small_reflector(T& pivot, T* x, Index n) {
+    constexpr int up = 600;
+    const auto scaled = [](T value, int exponent) { return static_cast<T>(std::ldexp(value, exponent)); };
+    pivot = scaled(pivot, up);
+    for (Index i = 0; i < n; ++i) x[i] = scaled(x[i], up);
+    const T tau = make_reflector(pivot, x, n);
+    pivot = scaled(pivot, -up);
+    return tau;
+}
+
 /// The reflector that makes x zero beneath `pivot`; its vector without its leading 1 takes the place of x. Returns its
 /// tau: 0 where there is nothing to do.
 template <class T>
@@ -95,6 +114,7 @@ T make_reflector(T& pivot, T* x, Index n) {
     if (rest == 0) return T{0};
     const auto alpha = static_cast<double>(pivot);
     const double beta = -std::copysign(std::hypot(alpha, rest), alpha);
+    if (std::abs(beta) < smallest_exact) return make_small_reflector(pivot, x, n);
     const double denominator = alpha - beta;
     for (Index i = 0; i < n; ++i) x[i] = static_cast<T>(static_cast<double>(x[i]) / denominator);
     pivot = static_cast<T>(beta);
