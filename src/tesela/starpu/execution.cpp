@@ -248,11 +248,14 @@ Lane lane_of(const Task& task) {
 
 TaskRecord* record_of(const Job& job, KernelTally* tally) {
     const Task& task = job.task;
-    Gate* gate = task.resource == nullptr ? nullptr : &job.stream.scheduler().gate(*task.resource);
+    Scheduler& scheduler = job.stream.scheduler();
+    Gate* gate = task.resource == nullptr ? nullptr : &scheduler.gate(*task.resource);
+    const Scheduled scheduled{job.stream.queue.get(), gate, lane_of(task)};
+    scheduler.expect(scheduled);
     return new TaskRecord{.kernel = task.kernel,
                           .tally = tally,
                           .stream = &job.stream,
-                          .scheduled = {job.stream.queue.get(), gate, lane_of(task)},
+                          .scheduled = scheduled,
                           .fetched = job.fetched,
                           .after_failure = job.after_failure,
                           .traced = job.traced,

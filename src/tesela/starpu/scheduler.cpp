@@ -44,6 +44,7 @@ bool Gate::enter(starpu_task* task) {
     const std::lock_guard lock(mutex_);
     if (free_ > 0) {
         --free_;
+        waiting_.pass();
         return true;
     }
     waiting_.push({task->priority, waited_++, task});
@@ -150,8 +151,9 @@ starpu_task* Scheduler::take(int worker) {
 
 StreamQueue& Scheduler::open(const LaneWorkers& workers) {
     const std::lock_guard lock(mutex_);
-    streams_.push_back({workers});
-    return streams_.back();
+    StreamQueue& opened = streams_.emplace_back();
+    opened.workers = workers;
+    return opened;
 }
 
 void Scheduler::close(StreamQueue& stream) {
@@ -180,6 +182,11 @@ Gate& Scheduler::gate(const LimitedResource& resource) {
     const std::size_t number = number_of(resources_, resource);
     while (gates_.size() <= number) gates_.emplace_back(resource.at_most);
     return gates_[number];
+}
+
+void Scheduler::expect(const Scheduled& task) {
+    if (task.gate != nullptr) task.gate->expect();
+    if (own()) task.stream->ready[static_cast<std::size_t>(task.lane)].expect(mutex_);
 }
 
 void Scheduler::ended(const Scheduled& task) {

@@ -2,6 +2,7 @@
 
 #include "tesela/flow/resource.hpp"
 #include "tesela/flow/task.hpp"
+#include "tesela/starpu/internal/ready_tasks.hpp"
 
 #include <starpu.h>
 #include <starpu_scheduler.h>
@@ -13,7 +14,6 @@
 #include <deque>
 #include <list>
 #include <mutex>
-#include <queue>
 #include <string>
 #include <vector>
 
@@ -21,17 +21,6 @@ namespace tesela::starpu {
 
 /// Workers by StarPU's numbers.
 using WorkerBits = std::bitset<STARPU_NMAXWORKERS>;
-
-/// A task that is ready, before those of lower priority and those that came later.
-struct ReadyTask {
-    std::int32_t priority = 0;
-    std::uint64_t number = 0;
-    starpu_task* task = nullptr;
-    friend bool operator<(const ReadyTask& a, const ReadyTask& b) {  // the first to go is the greatest
-        return a.priority != b.priority ? a.priority < b.priority : a.number > b.number;
-    }
-};
-using ReadyTasks = std::priority_queue<ReadyTask>;
 
 /// Tasks by which workers may take them: `critical` ones may run on the critical worker too, and those that hold a
 /// limited `resource` run on the workers for such tasks, where there are any.
@@ -43,7 +32,7 @@ using LaneWorkers = std::array<WorkerBits, lanes>;
 
 /// The tasks of a stream that are ready, and the workers that may take them.
 struct StreamQueue {
-    LaneWorkers workers;
+    LaneWorkers workers{};
     std::array<ReadyTasks, lanes> ready{};
 
     [[nodiscard]] bool allows(int worker, Lane lane) const {
@@ -55,6 +44,8 @@ struct StreamQueue {
 class Gate {
 public:
     explicit Gate(int at_most) : free_(at_most) {}
+    /// Makes room for a task that may have to wait. Throws std::bad_alloc.
+    void expect() { waiting_.expect(mutex_); }
     /// Whether the task may go on; otherwise it waits until `leave` returns it.
     [[nodiscard]] bool enter(starpu_task* task);
     /// A task that had one has ended: the next that may go on, or null.
@@ -113,6 +104,9 @@ public:
     /// The gate of a resource. Throws Error for a limit below 1.
     [[nodiscard]] Gate& gate(const LimitedResource& resource);
 
+    /// A task is about to be submitted. Throws std::bad_alloc where there is no memory to remember it when it is ready;
+    /// one that is then not submitted after all does no harm.
+    void expect(const Scheduled& task);
     /// A worker has begun a task.
     void started(int worker) noexcept { hands_[static_cast<std::size_t>(worker)].holds.store(nullptr); }
     /// A task has ended.
