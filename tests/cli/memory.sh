@@ -25,7 +25,7 @@ find_least() {
         fi
     done
 }
-find_least 600000
+find_least 100000
 
 expect 0 "points" "$tesela" sample --n 3000 --theta sigma2=1,range=0.1,nugget=0.05 --family exponential --seed 3 -o field.csv --quiet
 expect 0 "more points" "$tesela" sample --n 6000 --theta sigma2=1,range=0.1,nugget=0.05 --family exponential --seed 3 -o large.csv --quiet

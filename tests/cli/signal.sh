@@ -13,6 +13,7 @@ def wait_for(process, what):
     while not what() and process.poll() is None and time.time() < until:
         time.sleep(0.001)
 number, output, command = getattr(signal, sys.argv[1]), sys.argv[2], sys.argv[3:]
+signal.signal(number, signal.SIG_DFL)  # who runs the tests may ignore it, as nohup does, and so would the command
 folder, name = os.path.split(os.path.abspath(output))
 written = lambda: sum(os.path.getsize(f) for f in glob.glob(glob.escape(folder) + "/." + name + ".tmp*"))
 process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
