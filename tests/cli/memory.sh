@@ -10,7 +10,7 @@ launch=()  # mpirun, for several nodes
 # limited KIB COMMAND…: with so much address space on each node, and a time limit.
 limited() { timeout --kill-after=5 40 "${launch[@]}" bash -c 'ulimit -v "$0"; exec "$@"' "$@"; }
 small=("$tesela" loglik "$data/meuse.csv" --coords x,y --value log_zinc --theta sigma2=0.6,range=180,smoothness=0.9,nugget=0.05 --quiet)
-# find_least KIB: from there on, the least with which a small problem can be done, to 5 MB: much more would be enough for
+# find_least KIB: from there on, the least with which a small problem can be done, to 7 MB: much more would be enough for
 # the problems that are to have too little.
 find_least() {
     least=$1
@@ -19,7 +19,7 @@ find_least() {
         if [ "$least" -gt 20000000 ]; then break; fi
     done
     local step
-    for step in 25000 12500 5000; do
+    for step in 25000 12500 6250; do
         if [ "$least" -gt $(($1 + step)) ] && limited $((least - step)) "${small[@]}" >out 2>err; then
             least=$((least - step))
         fi

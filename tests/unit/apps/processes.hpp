@@ -13,9 +13,8 @@ namespace tesela::testing {
 /// Over the whole interval from the first case on and while a case shrinks: points that draw together are another
 /// problem, in which rounding decides.
 inline std::vector<double> column_between(Index n, double low, double high) {
-    constexpr int whole_range = 100;
     const auto steps = *rc::gen::noShrink(rc::gen::container<std::vector<int>>(
-        static_cast<std::size_t>(n), rc::gen::resize(whole_range, rc::gen::inRange(0, 1000001))));
+        static_cast<std::size_t>(n), rc::gen::resize(rc::kNominalSize, rc::gen::inRange(0, 1000001))));
     std::vector<double> values;
     for (const int step : steps) values.push_back(low + (high - low) * step / 1e6);
     return values;

@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <atomic>
+#include <cstdint>
+#include <iterator>
+#include <mutex>
 #include <set>
 #include <thread>
 #include <utility>
@@ -49,17 +53,30 @@ RC_GTEST_PROP(ReadyTasks, ThatAreExpectedFindRoom, ()) {
     }
 }
 
-TEST(ReadyTasks, FindRoomThoughSeveralThreadsSubmit) {
+TEST(ReadyTasks, FindRoomWhileSeveralThreadsSubmitAndOneTakes) {
     ReadyTasks tasks;
     std::mutex lock;
+    std::atomic<int> expected = 0;
     const auto submit = [&] {
-        for (int k = 0; k < 2000; ++k) tasks.expect(lock);
+        for (int k = 0; k < 2000; ++k) {
+            tasks.expect(lock);
+            ++expected;
+        }
     };
+    int grown = 0;
     {
+        const std::jthread one(submit);
         const std::jthread other(submit);
-        submit();
+        for (int pushed = 0; pushed < 4000;) {
+            if (pushed == expected) continue;
+            const std::lock_guard held(lock);
+            const std::int64_t before = tasks.room();
+            tasks.push({.priority = ++pushed});
+            grown += tasks.room() != before ? 1 : 0;
+            if (pushed % 3 == 0) tasks.pop();
+        }
     }
-    EXPECT_GE(tasks.room(), 4000);
+    EXPECT_EQ(grown, 0);
 }
 
 }  // namespace

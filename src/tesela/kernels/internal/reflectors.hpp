@@ -87,7 +87,7 @@ double length_of(const T* x, Index n) {
     return largest * std::sqrt(scaled);
 }
 
-/// Below it, numbers have too few digits left for a reflector that is orthogonal.
+/// Where a reflector's length is below it, its small components have too few digits for it to be orthogonal.
 inline constexpr double smallest_exact = std::numeric_limits<double>::min() / std::numeric_limits<double>::epsilon();
 
 template <class T>

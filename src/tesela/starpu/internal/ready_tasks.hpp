@@ -26,11 +26,11 @@ class ReadyTasks {
 public:
     /// Makes room for one more, before it is submitted; `lock` is the queue's. Throws std::bad_alloc.
     void expect(std::mutex& lock) {
-        const std::int64_t waiting = expected_.fetch_add(1) + 1 - gone_.load();
-        if (waiting <= room_.load()) return;
+        const std::int64_t needed = pending_.fetch_add(1) + 1;
+        if (needed <= room_.load()) return;
         const std::lock_guard held(lock);
-        if (waiting <= room()) return;
-        tasks_.reserve(static_cast<std::size_t>(2 * waiting));
+        if (needed <= room()) return;
+        tasks_.reserve(static_cast<std::size_t>(2 * needed));
         room_ = room();
     }
 
@@ -46,16 +46,15 @@ public:
         pass();
     }
     /// One that was expected need not wait.
-    void pass() { gone_.fetch_add(1); }
+    void pass() { pending_.fetch_sub(1); }
 
     /// For how many tasks there is room, those that wait included.
     [[nodiscard]] std::int64_t room() const { return static_cast<std::int64_t>(tasks_.capacity()); }
 
 private:
     std::vector<ReadyTask> tasks_;
-    std::atomic<std::int64_t> expected_{0};
-    std::atomic<std::int64_t> gone_{0};
-    std::atomic<std::int64_t> room_{0};
+    std::atomic<std::int64_t> pending_{0};  ///< expected or waiting
+    std::atomic<std::int64_t> room_{0};     ///< room(), for those who have no lock
 };
 
 }  // namespace tesela::starpu

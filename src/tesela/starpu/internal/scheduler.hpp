@@ -105,7 +105,7 @@ public:
     [[nodiscard]] Gate& gate(const LimitedResource& resource);
 
     /// A task is about to be submitted. Throws std::bad_alloc where there is no memory to remember it when it is ready;
-    /// one that is then not submitted after all does no harm.
+    /// one that is then not submitted after all leaves room for one too many.
     void expect(const Scheduled& task);
     /// A worker has begun a task.
     void started(int worker) noexcept { hands_[static_cast<std::size_t>(worker)].holds.store(nullptr); }
