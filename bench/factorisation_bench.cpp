@@ -142,7 +142,7 @@ public:
     double ours() {
         factors_.reset();
         generate(stream_, matrix_.view(), {element});
-        stream_.wait();
+        require_done(stream_.wait());
         const double seconds = seconds_of([&] {
             factorise();
             require_done(stream_.wait());
@@ -206,7 +206,7 @@ public:
         if (which_ == Factorisation::lu || m * n > largest) return std::nullopt;
         const bool lower = which_ == Factorisation::cholesky;
         const std::vector<T> factor = gather(stream_, lower ? matrix_.lower() : matrix_.view());
-        stream_.wait();
+        require_done(stream_.wait());
         std::vector<T> expected = whole_matrix<T>({m, n});
         lapack(which_, {m, n}, expected);
         LargestDifference worst;
@@ -246,7 +246,7 @@ private:
     }
     std::vector<double> values_of(const Matrix<T>& x) {
         const std::vector<T> values = gather(stream_, x.view());
-        stream_.wait();
+        require_done(stream_.wait());
         return {values.begin(), values.end()};
     }
     /// A⁻¹·b.

@@ -60,7 +60,7 @@ public:
             for (Index j = 0; j <= i; ++j)
                 stream_.submit(
                     {covariance_kernel, arguments({tiling.row_begin(i), tiling.col_begin(j)}), write((*sigma_)(i, j))});
-        stream_.wait();
+        require_done(stream_.wait());
         return engine_.max(seconds_of([&] {
             cholesky(stream_, *sigma_);
             require_done(stream_.wait());

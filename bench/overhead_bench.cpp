@@ -25,19 +25,19 @@ public:
                   Distribution({64, 1}, engine.node_count(),
                                std::vector<std::int32_t>(64, static_cast<std::int32_t>(owner.number())))) {
         fill(stream_, matrix_.view(), {});
-        stream_.wait();
+        require_done(stream_.wait());
     }
 
     double run(Index tasks) {
         return seconds_of([&] {
             submit(tasks);
-            stream_.wait();
+            require_done(stream_.wait());
         });
     }
     /// Submission alone; what is pending is waited for afterwards.
     double submit_only(Index tasks) {
         const double seconds = seconds_of([&] { submit(tasks); });
-        stream_.wait();
+        require_done(stream_.wait());
         return seconds;
     }
 

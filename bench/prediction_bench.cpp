@@ -42,11 +42,11 @@ public:
              squarest_block_cyclic(Tiling::square(n, tile).grid(), engine.node_count()), {.stored = Stored::lower}) {}
     void prepare() {
         generate(stream_, A_.view(), {element});
-        stream_.wait();
+        require_done(stream_.wait());
     }
     void run() {
         cholesky(stream_, A_);
-        stream_.wait();
+        require_done(stream_.wait());
     }
     static std::vector<std::string> kernels() { return {"dgenerate", "dpotrf", "dtrsm", "dsyrk", "dgemm"}; }
     const Index tile;
@@ -88,11 +88,11 @@ public:
               block_cyclic(grid_of(n, target_tile), {engine.node_count(), 1})) {}
     void prepare() {
         generate(stream_, from_.view(), {element});
-        stream_.wait();
+        require_done(stream_.wait());
     }
     void run() {
         redistribute(stream_, from_.view(), to_.view());
-        stream_.wait();
+        require_done(stream_.wait());
     }
     static std::vector<std::string> kernels() { return {"dgenerate", "pack", "unpack", "copy"}; }
     static constexpr Index tile = 480;

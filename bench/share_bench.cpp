@@ -28,7 +28,7 @@ public:
     /// Seconds until so many other nodes have read it.
     double read_by(Index others, Way way) {
         fill(stream_, matrix_.view(), {.off_diagonal = 1, .diagonal = 2});
-        stream_.wait();
+        require_done(stream_.wait());
         std::vector<NodeId> nodes;
         for (Index node = 1; node <= others; ++node) nodes.emplace_back(node);
         engine_.barrier();
@@ -37,7 +37,7 @@ public:
             for (const NodeId node : nodes)
                 stream_.submit(
                     Task(reader, read(matrix_(0, 0)), write(tokens_[static_cast<std::size_t>(node.number())].ref())));
-            stream_.wait();
+            require_done(stream_.wait());
         }));
     }
 

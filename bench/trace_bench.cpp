@@ -60,11 +60,11 @@ Duration factorize(StarpuEngine& engine, const TraceOptions& options) {
     const Tiling tiling = Tiling::square(options.n, options.tile);
     Matrix<double> A(s, tiling, squarest_block_cyclic(tiling.grid(), engine.node_count()), {.stored = Stored::lower});
     generate(s, A.view(), {element});
-    s.wait();
+    require_done(s.wait());
     const double before = processor_seconds();
     const double elapsed = seconds_of([&] {
         cholesky(s, A);
-        s.wait();
+        require_done(s.wait());
     });
     return {elapsed, processor_seconds() - before};
 }

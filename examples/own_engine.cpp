@@ -97,8 +97,9 @@ public:
                          segment_arguments(segment, orientation, element));
         });
     }
-    void fetch(StreamState&, TileRef ref, std::shared_ptr<Fetched> into) override {
+    void fetch(StreamState& stream, TileRef ref, std::shared_ptr<Fetched> into) override {
         run_until(0);
+        if (stream.failure.raised()) return into->arrive(Arrival::failure);
         const Tile tile = tile_of(ref);
         const std::size_t element = element_bytes(ref.matrix->type());
         const std::size_t column = static_cast<std::size_t>(tile.rows()) * element;
@@ -106,7 +107,7 @@ public:
             std::memcpy(into->bytes().data() + static_cast<std::size_t>(j) * column,
                         static_cast<const std::byte*>(tile.data) + static_cast<std::size_t>(j * tile.ld) * element,
                         column);
-        into->arrive(true);
+        into->arrive(Arrival::value);
     }
 
     // With one node there is nobody to give a tile to, to share it with or to take copies from.
@@ -153,9 +154,12 @@ private:
     static void run(const Waiting& now) {
         if (now.stream->failure.raised()) return;
         std::vector<Tile> tiles;
-        for (const Access& access : now.task.used()) tiles.push_back(tile_of(access.tile));
+        for (const Access& access : now.task.used()) {
+            tiles.push_back(tile_of(access.tile));
+            tiles.back().view = access.view;  // transposed, or a triangle of it
+        }
         const KernelResult result = now.task.kernel->cpu({tiles, now.task.arguments.data()});
-        if (result.failure != Failure::none) now.stream->failure.raise({result.failure, result.index, result.reason});
+        if (result.failure != Failure::none) now.stream->failure.raise(status_of(*now.task.kernel, result));
     }
 
     std::mt19937_64 random_;
@@ -199,6 +203,7 @@ Solved solve(Engine& engine, Index spoiled = -1) {
     cholesky(s, A);
     solve_cholesky(s, A, x);
     const Status status = s.wait();
+    if (!status.ok()) return {status, {}, {}};
     return {status, gather(s, A), gather(s, x)};
 }
 

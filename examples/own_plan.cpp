@@ -31,7 +31,7 @@ void submit(Engine& engine, const plan::PhaseDistributions& owners) {
             }
     }
     lu(s, A);
-    s.wait();
+    require_done(s.wait());
 }
 
 /// Two nodes with cores alone and two with GPUs, on which assembly takes a second a tile.

@@ -35,7 +35,7 @@ KernelResult normalise(const Rows& rows, TileSpan<const double> square, TileSpan
 const auto normalise_kernel = make_kernel<normalise>("normalise");
 
 /// y := A·x. Products run where A's tiles are; sums travel, tiles of A do not.
-void product(Stream& s, const Matrix<double>& A, const Vector<double>& x, const Vector<double>& y) {
+void product(Stream& s, const MatrixView<double>& A, const Vector<double>& x, const Vector<double>& y) {
     const auto phase = s.phase("product");
     fill(s, y, {});
     for (Index j = 0; j < A.tile_cols(); ++j) {

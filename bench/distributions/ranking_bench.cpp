@@ -78,7 +78,7 @@ private:
         {
             Stream s(engine);
             run_operation(s, request_.workload.operation, tiling_, owners);
-            s.wait();
+            require_done(s.wait());
         }
         return engine.result().makespan;
     }

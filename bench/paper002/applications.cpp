@@ -203,7 +203,7 @@ double simulated_seconds(Algorithm algorithm, const Sizes& sizes, Way way) {
         if (way == Way::redistributed) arrays.send_to(s, algorithm, tiles);
         (way == Way::on_arrays ? arrays : tiles).submit(s, algorithm);
         if (way == Way::redistributed) tiles.send_result_to(s, algorithm, arrays);
-        s.wait();
+        require_done(s.wait());
     }
     return engine.result().makespan;
 }

@@ -190,7 +190,7 @@ double simulated_seconds(const FactorCase& c, Way way) {
         if (moves) redistribute(s, source.view(), target.view());
         if (way != Way::redistribution) factorise(s, c.algorithm, way == Way::on_source ? source : target);
         if (way == Way::there_and_back) redistribute(s, target.view(), source.view());
-        s.wait();
+        require_done(s.wait());
     }
     return engine.result().makespan;
 }

@@ -48,7 +48,7 @@ Simulated simulate(const Case& c) {
         result.volume = redistribution_volume(redistribution_overlay(A.view(), B.view(), c.options),
                                               {A.distribution(), B.distribution()}, dense_bytes(element_size));
         redistribute(s, A.view(), B.view(), c.options);
-        s.wait();
+        require_done(s.wait());
     }
     const SimulationResult simulation = engine.result();
     result.seconds = simulation.makespan;

@@ -43,10 +43,10 @@ Times simulate(const Cluster& cluster, Index tiles, Between between) {
         const Matrix<double> B(s, fine, squarest_block_cyclic(fine.grid(), nodes),
                                {.name = "B", .stored = Stored::lower});
         redistribute(s, A.lower(), B.view());
-        if (between == Between::barrier) s.wait();
+        if (between == Between::barrier) require_done(s.wait());
         times.redistribution = engine.result().makespan;
         cholesky(s, B);
-        s.wait();
+        require_done(s.wait());
     }
     times.both = engine.result().makespan;
     return times;

@@ -2,5 +2,5 @@
 
 tesela::Task tesela::task_of(const Matrix<double>& x, const Matrix<double>& y, const Matrix<float>& single) {
     (void)single;
-    return {axpy_kernel, OtherArguments{2.0}, read(x(0, 0)), read_write(y(0, 0))};
+    return Task(axpy_kernel, OtherArguments{2.0}, read(x(0, 0)), read_write(y(0, 0)));
 }

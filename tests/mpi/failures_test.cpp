@@ -70,7 +70,7 @@ TEST(Failures, ATileThatAFailedStreamMovedHasItsValueAfterwards) {
     EXPECT_TRUE(t.s.wait().ok());
 }
 
-TEST(Failures, WhatAFailedStreamNeverWroteDoesNotFailTheNextRound) {
+TEST(Failures, WhatAFailedStreamNeverWroteIsNotReadInTheNextRound) {
     TwoTiles t;
     const Matrix<double> z = t.on(t.first, "z");
     t.fail();
@@ -79,8 +79,10 @@ TEST(Failures, WhatAFailedStreamNeverWroteDoesNotFailTheNextRound) {
     t.s.submit(Task::unchecked(Dense<double>::geadd, {{t.y(0, 0), AccessMode::read}, {z(0, 0), AccessMode::write}},
                                GeaddArguments{.alpha = 1, .beta = 0}));
     EXPECT_EQ(t.s.wait().failure, Failure::not_positive_definite);
-    (void)gather(t.s, z.view());
+    EXPECT_THROW((void)gather(t.s, z.view()), Error);
     EXPECT_TRUE(t.s.wait().ok());
+    fill(t.s, z.view(), {.off_diagonal = 1, .diagonal = 1});
+    EXPECT_EQ(gather(t.s, z.view())[0], 1);
 }
 
 }  // namespace

@@ -506,9 +506,8 @@ private:
     void wait() {
         seen_.statuses[number_].push_back(stream_.wait());
         for (const auto& [fetched, type] : fetched_) {
-            fetched->wait();
             std::vector<double> values;
-            if (fetched->has_value())
+            if (fetched->wait_for_arrival() == Arrival::value)
                 values = type == ElementType::f64 ? values_of<double>(*fetched) : values_of<float>(*fetched);
             seen_.fetched[number_].push_back({fails_, std::move(values)});
         }

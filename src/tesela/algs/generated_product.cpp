@@ -13,7 +13,7 @@ namespace tesela {
 namespace {
 
 /// Y += K·X for the elements K from `first` on.
-KernelResult add_product(const GenerateArguments& K, TileSpan<const double> X, TileSpan<double> Y) noexcept {
+KernelResult add_product(const GenerateArguments& K, StoredTile<const double> X, StoredTile<double> Y) noexcept {
     ElementIndex at = K.first;
     try {
         for (Index j = 0; j < X.rows(); ++j)

@@ -15,7 +15,8 @@ KernelResult run_rank(const KernelCall& call) noexcept {
     return {};
 }
 KernelCost cost_rank(std::span<const TileShape>, const void*) noexcept { return {0, 2 * sizeof(double)}; }
-const KernelOf<NoArguments, const double, double, double> rank_kernel{"rank", cost_rank, run_rank, TileForms::any};
+const KernelOf<NoArguments, const double, double, double> rank_kernel{"rank", cost_rank, run_rank,
+                                                                      TileUse{.compressed = TileUse::every}};
 
 }  // namespace
 

@@ -417,7 +417,7 @@ void StreamedMatrix::multiply_row_transposed(Index i, const View& Y, const View&
     for (Index k = 0; k < cols_of(i); ++k)
         for (Index c = 0; c < Y.tile_cols(); ++c) {
             TileOf<double> h = tile(i, k);
-            h.op = Op::transpose;
+            h.view.op = Op::transpose;
             s_.submit(tasks::gemm<double>(GemmArguments{}, h, Y(i, c), reduce(Z(k, c)))
                           .on(tile(i, k).owner())
                           .at(number(i), priority(MdsPriorities(rows()).product(i))));

@@ -31,26 +31,27 @@ template <class T>
 /// B := alpha·op(A)⁻¹·B or alpha·B·op(A)⁻¹; `args.triangle` is the triangle of A as stored, op comes from A.
 template <class T>
 [[nodiscard]] Task trsm(TriangularArguments args, TileOf<T> a, TileOf<T> b) {
-    args.op = a.op;
-    return {Dense<T>::trsm, args, read(a), read_write(b)};
+    args.op = a.view.op;
+    return {Dense<T>::trsm, args, read(a.stored()), read_write(b)};
 }
 template <class T>
 [[nodiscard]] Task trmm(TriangularArguments args, TileOf<T> a, TileOf<T> b) {
-    args.op = a.op;
-    return {Dense<T>::trmm, args, read(a), read_write(b)};
+    args.op = a.view.op;
+    return {Dense<T>::trmm, args, read(a.stored()), read_write(b)};
 }
 /// C := alpha·op(A)·op(A)ᵀ + beta·C, lower triangle.
 template <class T>
 [[nodiscard]] Task syrk(double alpha, TileOf<T> a, double beta, TileOf<T> c) {
-    return {Dense<T>::syrk, SyrkArguments{.op = a.op, .alpha = alpha, .beta = beta}, read(a), read_write(c)};
+    return {Dense<T>::syrk, SyrkArguments{.op = a.view.op, .alpha = alpha, .beta = beta}, read(a.stored()),
+            read_write(c)};
 }
 /// C := alpha·op(A)·op(B) + beta·C, as gemv where B has one column. With beta = 0 C is written without being read.
 template <class T>
 [[nodiscard]] Task gemm(GemmArguments args, TileOf<T> a, TileOf<T> b, const AccessTo<T>& c) {
-    args.op_a = a.op;
-    args.op_b = b.op;
-    const bool vector = b.op == Op::none && b.shape().cols == 1;
-    return {vector ? Dense<T>::gemv : Dense<T>::gemm, args, read(a), read(b), c};
+    args.op_a = a.view.op;
+    args.op_b = b.view.op;
+    const bool vector = b.view.op == Op::none && b.shape().cols == 1;
+    return {vector ? Dense<T>::gemv : Dense<T>::gemm, args, read(a.stored()), read(b.stored()), c};
 }
 template <class T>
 [[nodiscard]] Task gemm(double alpha, TileOf<T> a, TileOf<T> b, double beta, TileOf<T> c) {

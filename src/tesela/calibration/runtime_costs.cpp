@@ -84,7 +84,7 @@ public:
           products_(row_per_node(stream_, nodes_, workers_, busy_tile)),
           sent_(row_per_node(stream_, nodes_, slots, message_tile)),
           tokens_(row_per_node(stream_, nodes_, slots, 1)) {
-        stream_.wait();
+        require_done(stream_.wait());
     }
 
     /// Seconds until the workers of this node have done their products, `rounds` of so many each, while each round
@@ -97,7 +97,7 @@ public:
             for (Index node = 0; node < nodes_; ++node) submit_messages(node, messages);
             for (Index node = 0; node < nodes_; ++node) submit_products(node, products_per_round);
         }
-        stream_.wait();
+        require_done(stream_.wait());
         return seconds_between(start, last_.time());
     }
 
@@ -169,7 +169,7 @@ public:
     TaskTimes measure() {
         TaskTimes best;
         for (int r = 0; r < repetitions; ++r) {
-            stream_.wait();
+            require_done(stream_.wait());
             engine_.pause();
             for (Index node = 0; node < engine_.node_count(); ++node) {
                 const double seconds = submit(node);
@@ -178,7 +178,7 @@ public:
             }
             const auto start = Clock::now();
             engine_.resume();
-            stream_.wait();
+            require_done(stream_.wait());
             best.task = std::min(best.task, seconds_between(start, Clock::now()) / submitted_tasks);
         }
         return best;
@@ -208,14 +208,14 @@ double seconds_between_tasks(StarpuEngine& engine) {
     const auto tokens = row_per_node(stream, engine.node_count(), columns, 1);
     double best = std::numeric_limits<double>::infinity();
     for (int r = 0; r < repetitions; ++r) {
-        stream.wait();
+        require_done(stream.wait());
         engine.pause();
         for (Index k = 0; k < submitted_tasks; ++k)
             for (Index node = 0; node < engine.node_count(); ++node)
                 stream.submit(Task(touch_kernel, read_write(tokens(node, k % columns))));
         const auto start = Clock::now();
         engine.resume();
-        stream.wait();
+        require_done(stream.wait());
         best = std::min(best, seconds_between(start, Clock::now()) / submitted_tasks);
     }
     return best;

@@ -35,7 +35,7 @@ double start_latency(Stream& stream, const TileOf<double>& tile) {
     Clock::time_point started;
     const Clock::time_point submitted = Clock::now();
     stream.submit(Task(start_kernel, {&started}, write(tile)));
-    stream.wait();
+    require_done(stream.wait());
     return std::chrono::duration<double>(started - submitted).count();
 }
 

@@ -50,7 +50,7 @@ Attachment::Attachment(MatrixSpec spec) : spec_(std::move(spec)) {
         throw Error("matrix {} cannot store its lower triangle only: its rows and columns are not cut alike",
                     spec_.name);
     check_compression(spec_);
-    written_.assign(static_cast<std::size_t>(tiles.count()), spec_.memory ? 1 : 0);
+    written_.assign(static_cast<std::size_t>(tiles.count()), spec_.memory ? at_first : never);
 }
 
 void Attachment::set_owner(TileIndex tile, NodeId node) {

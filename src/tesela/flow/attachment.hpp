@@ -109,9 +109,13 @@ public:
     }
 
     /// Whether some task before this point of the stream wrote the tile, or the caller brought its memory.
-    [[nodiscard]] bool written(TileIndex tile) const { return written_[position(tile)] != 0; }
-    void set_written(TileIndex tile) { written_[position(tile)] = 1; }
-    void set_discarded(TileIndex tile) { written_[position(tile)] = 0; }
+    [[nodiscard]] bool written(TileIndex tile) const { return written_in(tile) != never; }
+    /// When: between which two waits of its stream (StreamState::era).
+    [[nodiscard]] std::uint64_t written_in(TileIndex tile) const { return written_[position(tile)]; }
+    void set_written(TileIndex tile, std::uint64_t era = at_first) { written_[position(tile)] = era; }
+    void set_discarded(TileIndex tile) { written_[position(tile)] = never; }
+    static constexpr std::uint64_t never = 0;
+    static constexpr std::uint64_t at_first = 1;
 
     /// Whose it is.
     const Engine* engine = nullptr;
@@ -130,7 +134,7 @@ protected:
 
 private:
     MatrixSpec spec_;
-    std::vector<std::uint8_t> written_;
+    std::vector<std::uint64_t> written_;
 };
 
 }  // namespace tesela

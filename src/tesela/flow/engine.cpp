@@ -23,20 +23,44 @@ void require_cpu_entry(const Task& task) {
     if (task.kernel->cpu == nullptr) throw Error("no worker can run {}: it has no code for cores", task.kernel->name);
 }
 
-void Fetched::arrive(bool with_value) {
-    const std::lock_guard lock(mutex_);
-    done_ = true;
-    has_value_ = with_value;
-    arrived_.notify_all();
+void StreamState::begin_era() {
+    static std::atomic<std::uint64_t> last{Attachment::at_first};
+    era_.store(++last, std::memory_order_relaxed);
 }
 
-void Fetched::wait() {
+bool Engine::has_failed(std::uint64_t era) const {
+    if (!any_failed_.load(std::memory_order_acquire)) return false;
+    const std::shared_lock lock(failed_mutex_);
+    return failed_.contains(era);
+}
+
+void Engine::note_failed(std::uint64_t era) {
+    const std::lock_guard lock(failed_mutex_);
+    failed_.insert(era);
+    any_failed_.store(true, std::memory_order_release);
+}
+
+void Fetched::arrive(Arrival how) {
+    const std::lock_guard lock(mutex_);
+    arrived_ = how;
+    arrives_.notify_all();
+}
+
+Arrival Fetched::wait_for_arrival() {
     std::unique_lock lock(mutex_);
-    while (!arrived_.wait_for(lock, std::chrono::seconds(1), [this] { return done_; })) {
+    while (!arrives_.wait_for(lock, std::chrono::seconds(1), [this] { return arrived_.has_value(); })) {
         lock.unlock();
         if (every_second) every_second();
         lock.lock();
     }
+    return *arrived_;
+}
+
+void Fetched::wait() {
+    if (wait_for_arrival() == Arrival::failure)
+        throw Error(
+            "this value was not computed, since work before it in its stream has failed: the stream's wait() "
+            "says why; look at it before you take values");
 }
 
 }  // namespace tesela

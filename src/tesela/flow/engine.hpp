@@ -7,15 +7,19 @@
 #include "tesela/flow/task.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <cstring>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <unordered_set>
 #include <vector>
 
 namespace tesela {
@@ -58,7 +62,7 @@ inline constexpr Index least_cores_to_share_one = 64;
 /// What an engine keeps for one stream; engines derive from it.
 class StreamState {
 public:
-    explicit StreamState(StreamOptions options) : options_(std::move(options)) {}
+    explicit StreamState(StreamOptions options) : options_(std::move(options)) { begin_era(); }
     virtual ~StreamState() = default;
     StreamState(const StreamState&) = delete;
     StreamState& operator=(const StreamState&) = delete;
@@ -67,12 +71,22 @@ public:
 
     [[nodiscard]] const StreamOptions& options() const { return options_; }
     FailureFlag failure;
+    /// Names the time between two waits, among those of all streams of this process.
+    [[nodiscard]] std::uint64_t era() const { return era_.load(std::memory_order_relaxed); }
+    void begin_era();
     /// Names of the phases, by PhaseId.
     std::vector<std::string> phases{""};
 
 protected:
     StreamOptions options_;
+
+private:
+    std::atomic<std::uint64_t> era_{0};
 };
+
+/// How the value of a tile arrives: as its bytes; not, since the engine has no data; not, since what was to write it
+/// has failed or did not run.
+enum class Arrival : std::uint8_t { value, no_data, failure };
 
 /// Where the value of a tile arrives on its way out of an engine (see Future).
 class Fetched {
@@ -80,18 +94,20 @@ public:
     explicit Fetched(std::size_t bytes) : bytes_(bytes) {}
     [[nodiscard]] std::vector<std::byte>& bytes() { return bytes_; }
     /// True unless the engine has no data.
-    [[nodiscard]] bool has_value() const { return has_value_; }
-    void arrive(bool with_value);
-    /// Waits for it; after a second, and every second from then on, `every_second` is called.
+    [[nodiscard]] bool has_value() const { return arrived_ == Arrival::value; }
+    void arrive(Arrival how);
+    /// Waits for it; after a second, and every second from then on, `every_second` is called. Throws Error, on every
+    /// node, if there is no value since the work failed that was to make it.
     void wait();
+    /// The same without the error.
+    [[nodiscard]] Arrival wait_for_arrival();
     std::function<void()> every_second;
 
 private:
     std::vector<std::byte> bytes_;
     std::mutex mutex_;
-    std::condition_variable arrived_;
-    bool done_ = false;
-    bool has_value_ = false;
+    std::condition_variable arrives_;
+    std::optional<Arrival> arrived_;
 };
 
 /// Takes a stream of tasks and does something with it: runs it now, runs it on cores and nodes, records it, simulates
@@ -156,8 +172,8 @@ public:
 
     /// Opens a stream. Under several nodes every node opens its streams in the same order.
     virtual std::unique_ptr<StreamState> open(const StreamOptions& options) = 0;
-    /// Ends a stream, after its pending work. On every node, at the same point of it.
-    virtual void close(StreamState& stream) { (void)wait(stream); }
+    /// Ends a stream, after its pending work, and says how that ended. On every node, at the same point of it.
+    virtual Status close(StreamState& stream) { return wait(stream); }
     /// Takes a matrix in. Throws Error when its tiles do not fit into this node's memory.
     virtual std::unique_ptr<Attachment> attach(StreamState& stream, MatrixSpec spec) = 0;
     /// Precondition: accesses are not `reduce`, `task.node` is set, tiles that are read have been written.
@@ -182,8 +198,15 @@ public:
     /// does not exist, or if the engine's scheduler gives tasks to workers before they are free.
     virtual void set_workers(StreamState& stream, WorkerSet workers) = 0;
 
+    /// Whether the work of a stream between two waits has failed: what it was to write has no value.
+    [[nodiscard]] bool has_failed(std::uint64_t era) const;
+    void note_failed(std::uint64_t era);
+
 private:
     std::shared_ptr<const int> life_ = std::make_shared<const int>(0);
+    mutable std::shared_mutex failed_mutex_;
+    std::unordered_set<std::uint64_t> failed_;
+    std::atomic<bool> any_failed_{false};
 };
 
 }  // namespace tesela

@@ -10,8 +10,7 @@
 namespace tesela {
 
 /// The value that a 1×1 tile has at one point of a stream, available later and on every node. On engines without data
-/// it is the value that the caller gave for that case. After a failure of the stream it is meaningless: look at the
-/// status first.
+/// it is the value that the caller gave for that case. Throws Error if the work failed that was to make it.
 template <class T>
 class Future {
 public:

@@ -89,6 +89,8 @@ void InlineEngine::submit(StreamState& stream, const Task& task) {
     std::size_t count = 0;
     for (const Access& access : task.used()) {
         Tile& tile = tiles[count] = tile_of(access.tile);
+        tile.view = access.view;
+        tile.checks = checks_;
         if (writes(access.mode) && access.tile.matrix->compressible(access.tile.index)) {
             rooms[count] = {attachment_of(access.tile), access.tile.index};
             tile.room = &rooms[count];
@@ -96,7 +98,7 @@ void InlineEngine::submit(StreamState& stream, const Task& task) {
         ++count;
     }
     const KernelResult result = task.kernel->cpu({{tiles.data(), count}, task.arguments.data()});
-    if (result.failure != Failure::none) stream.failure.raise({result.failure, result.index, result.reason});
+    if (result.failure != Failure::none) stream.failure.raise(status_of(*task.kernel, result));
 }
 
 bool InlineEngine::move(StreamState&, TileRef, NodeId) { return true; }
@@ -114,9 +116,10 @@ void InlineEngine::share(StreamState&, TileRef, const Readers&, std::int32_t) {}
 void InlineEngine::retire(StreamState&, TileRef) {}
 void InlineEngine::discard(StreamState&, TileRef) {}
 
-void InlineEngine::fetch(StreamState&, TileRef tile, std::shared_ptr<Fetched> into) {
+void InlineEngine::fetch(StreamState& stream, TileRef tile, std::shared_ptr<Fetched> into) {
+    if (stream.failure.raised()) return into->arrive(Arrival::failure);
     copy_values(tile_of(tile), tile.matrix->type(), into->bytes().data());
-    into->arrive(true);
+    into->arrive(Arrival::value);
 }
 
 Status InlineEngine::wait(StreamState& stream) { return stream.failure.take(); }

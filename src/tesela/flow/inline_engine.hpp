@@ -11,7 +11,7 @@ namespace tesela {
 /// any number of nodes, so that distributions can be tried without starting them.
 class InlineEngine final : public Engine {
 public:
-    explicit InlineEngine(Index nodes = 1) : nodes_(nodes) {}
+    explicit InlineEngine(Index nodes = 1, TileChecks checks = usual_checks) : nodes_(nodes), checks_(checks) {}
 
     [[nodiscard]] NodeId this_node() const override { return NodeId{0}; }
     [[nodiscard]] Index node_count() const override { return nodes_; }
@@ -31,6 +31,7 @@ public:
 
 private:
     Index nodes_;
+    TileChecks checks_;
     std::vector<ResourceLimit> resources_;
 };
 

@@ -5,25 +5,25 @@
 namespace tesela {
 namespace {
 
+/// What of a tile the view means.
 template <class T>
-bool inside(const MatrixView<T>& view, Index i, Index j) {
-    return view.part() == Part::all || (view.part() == Part::lower ? i >= j : i <= j);
+Trapezoid part_of(const MatrixView<T>& view, Index i, Index j, const TileOf<T>& tile) {
+    return {view.rows(i), view.cols(j), tile.view.part, tile.view.diagonal};
 }
 
 template <class T>
 void place(const MatrixView<T>& view, TileIndex at, Fetched& fetched, std::vector<T>& into) {
-    fetched.wait();
     if (!fetched.has_value()) return;
     const Index total_rows = view.row_begin(view.tile_rows() - 1) + view.rows(view.tile_rows() - 1) - view.row_begin(0);
-    const Index m = view.rows(at.i);
-    const Index n = view.cols(at.j);
+    const Trapezoid part = part_of(view, at.i, at.j, view(at.i, at.j));
+    const Index m = part.rows;
+    const Index n = part.cols;
     std::vector<T> tile(static_cast<std::size_t>(m * n));
     std::memcpy(tile.data(), fetched.bytes().data(), fetched.bytes().size());
     for (Index j = 0; j < n; ++j)
-        for (Index i = 0; i < m; ++i) {
+        for (Index i = part.begin(j); i < part.end(j); ++i) {
             const Index row = view.row_begin(at.i) - view.row_begin(0) + i;
             const Index col = view.col_begin(at.j) - view.col_begin(0) + j;
-            if (!inside(view, row, col)) continue;
             into[static_cast<std::size_t>(row + col * total_rows)] =
                 tile[static_cast<std::size_t>(view.op() == Op::none ? i + j * m : j + i * n)];
         }
@@ -47,9 +47,14 @@ std::vector<T> gather(Stream& stream, const MatrixView<T>& view) {
     for (Index j = 0; j < view.tile_cols(); ++j) cols += view.cols(j);
     for (Index i = 0; i < view.tile_rows(); ++i)
         for (Index j = 0; j < view.tile_cols(); ++j)
-            if (inside(view, i, j)) tiles.emplace_back(TileIndex{i, j}, stream.fetch(view(i, j)));
+            if (const TileOf<T> tile = view(i, j); !part_of(view, i, j, tile).empty())
+                tiles.emplace_back(TileIndex{i, j}, stream.fetch(tile));
     std::vector<T> result(static_cast<std::size_t>(rows * cols), T{0});
-    for (auto& [at, fetched] : tiles) place(view, at, *fetched, result);
+    for (auto& [at, fetched] : tiles) {
+        if (fetched->wait_for_arrival() == Arrival::failure) require_done(stream.wait());
+        fetched->wait();
+        place(view, at, *fetched, result);
+    }
     return result;
 }
 

@@ -6,8 +6,10 @@
 #include "tesela/flow/stream.hpp"
 #include "tesela/kernels/dense.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +21,9 @@ namespace tesela {
 /// A range of tiles of a matrix, possibly transposed and possibly a triangle only: a cheap value that algorithms take.
 template <class T>
 class MatrixView {
+    static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>,
+                  "the elements of a matrix are float or double");
+
 public:
     MatrixView(Attachment& matrix, Part part) : matrix_(&matrix), tiles_(matrix.tiling().grid()), part_(part) {}
 
@@ -29,9 +34,12 @@ public:
     [[nodiscard]] Op op() const { return op_; }
     [[nodiscard]] Attachment& matrix() const { return *matrix_; }
 
+    /// Tile (i, j) of the view, as the view means it. Throws Error if it is not in the view.
     [[nodiscard]] TileOf<T> operator()(Index i, Index j) const {
+        if (i < 0 || j < 0 || i >= tile_rows() || j >= tile_cols()) throw_outside(i, j);
+        const TileView view = part_ == Part::all ? TileView{.op = op_} : part_of_tile(i, j);
         if (op_ == Op::transpose) std::swap(i, j);
-        return {{matrix_, {first_.i + i, first_.j + j}}, op_};
+        return {{matrix_, {first_.i + i, first_.j + j}}, view};
     }
     /// Elements in tile row i (tile column j) of the view, and the first of them as a global index.
     [[nodiscard]] Index rows(Index i) const { return op_ == Op::none ? raw_rows(i) : raw_cols(i); }
@@ -76,6 +84,17 @@ public:
     }
 
 private:
+    [[noreturn]] void throw_outside(Index i, Index j) const {
+        throw Error("tile ({}, {}) is not in this view of matrix {}, which has {}x{} tiles", i, j, matrix_->name(),
+                    tile_rows(), tile_cols());
+    }
+    /// The triangle of the view as tile (i, j) has it.
+    [[nodiscard]] TileView part_of_tile(Index i, Index j) const {
+        const Index diagonal = (col_begin(j) - col_begin(0)) - (row_begin(i) - row_begin(0));
+        if (Trapezoid{rows(i), cols(j), part_, diagonal}.full()) return {.op = op_};
+        constexpr Index most = std::numeric_limits<std::int32_t>::max();
+        return {op_, part_, static_cast<std::int32_t>(std::clamp(diagonal, -most, most))};
+    }
     [[nodiscard]] const Tiling& tiling() const { return matrix_->tiling(); }
     [[nodiscard]] Index raw_rows(Index i) const { return tiling().rows(first_.i + i); }
     [[nodiscard]] Index raw_cols(Index j) const { return tiling().cols(first_.j + j); }
@@ -175,7 +194,7 @@ private:
 };
 
 /// Every element of a view on every node, column by column; waits for the tiles it needs. Parts of the view that a
-/// triangle leaves out are 0.
+/// triangle leaves out are 0. Throws Error, which says why, if work failed that was to write them.
 template <class T>
 [[nodiscard]] std::vector<T> gather(Stream& stream, const MatrixView<T>& view);
 

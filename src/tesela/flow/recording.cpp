@@ -294,7 +294,7 @@ void RecordingEngine::submit(StreamState& stream, const Task& task) {
     if (task.resource != nullptr) item.resource = resource_number(*task.resource);
     std::size_t count = 0;
     for (const Access& access : task.used()) {
-        shapes[count++] = access.tile.shape();
+        shapes[count++] = access.shape();
         recording_.accesses.push_back({datum_of(access.tile), access.mode});
     }
     item.cost = task.kernel->cost({shapes.data(), count}, task.arguments.data());
@@ -394,7 +394,7 @@ void RecordingEngine::discard(StreamState& stream, TileRef tile) {
 
 void RecordingEngine::fetch(StreamState& stream, TileRef tile, std::shared_ptr<Fetched> into) {
     add(RecordedItem::Kind::fetch, stream, tile, tile.owner());
-    into->arrive(false);
+    into->arrive(Arrival::no_data);
 }
 
 Status RecordingEngine::wait(StreamState& stream) {

@@ -24,9 +24,16 @@ std::string Status::describe() const {
                 "stream more often",
                 index);
         case Failure::stated: return fmt::format("{} (at {})", reason, index);
+        case Failure::outside: return reason;
         case Failure::elsewhere: return "another node failed";
     }
     return "unknown status";
+}
+
+Status status_of(const Kernel& kernel, const KernelResult& result) {
+    if (result.failure == Failure::outside)
+        return {result.failure, 0, fmt::format("{} {}", kernel.name, result.reason)};
+    return {result.failure, result.index, result.reason};
 }
 
 Status earlier_failure(const Status& a, const Status& b) { return rank_of(b) < rank_of(a) ? b : a; }

@@ -14,13 +14,16 @@ namespace tesela {
 struct Status {
     Failure failure = Failure::none;
     Index index = 0;
-    std::string reason{};  ///< of Failure::stated
+    std::string reason{};  ///< of Failure::stated and outside
 
     [[nodiscard]] bool ok() const { return failure == Failure::none; }
     /// One line for a person, e.g. "the matrix is not positive definite: pivot 17 (counted from 0) is not positive".
     [[nodiscard]] std::string describe() const;
     friend bool operator==(const Status&, const Status&) = default;
 };
+
+/// How a task ends whose kernel returned this, which is no success.
+[[nodiscard]] Status status_of(const Kernel& kernel, const KernelResult& result);
 
 /// Collects the failures of one stream from any thread; see earlier_failure for which wins, so the result does not
 /// depend on the order in which workers report.

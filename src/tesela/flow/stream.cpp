@@ -5,7 +5,12 @@
 #include "tesela/kernels/dense.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <mutex>
+
+#include <unistd.h>
 
 namespace tesela {
 namespace {
@@ -46,7 +51,27 @@ Stream::~Stream() {
         fmt::print(stderr, "tesela: sums of stream {} are lost: {}\n", state_->options().name, error.what());
     }
     for (Attachment* matrix : with_partials_) matrix->add_partial_sums = nullptr;
-    engine_.close(*state_);
+    const Status status = engine_.close(*state_);
+    if (status.ok()) return;
+    engine_.note_failed(state_->era());
+    if (!unwinding()) report_unheard(status);
+}
+
+/// Nobody will ask any more how the stream ended: whoever reads the program's output or its exit code must know.
+void Stream::report_unheard(const Status& status) const {
+    if (engine_.this_node() == NodeId{0})
+        fmt::print(stderr, "tesela: stream {} failed, and nobody waited for it to hear so: {}\n",
+                   state_->options().name, status.describe());
+    static std::once_flag once;
+    std::call_once(once, [] {
+        ::on_exit(
+            [](int code, void*) {
+                if (code != EXIT_SUCCESS) return;
+                std::fflush(nullptr);
+                ::_exit(EXIT_FAILURE);
+            },
+            nullptr);
+    });
 }
 
 Status Stream::wait() {
@@ -54,6 +79,8 @@ Status Stream::wait() {
     for (Attachment* matrix : std::vector(with_partials_)) add_all_partials(*matrix);
     Status status = engine_.wait(*state_);
     kept_.clear();
+    if (!status.ok()) engine_.note_failed(state_->era());
+    state_->begin_era();
     return status;
 }
 
@@ -66,9 +93,11 @@ Attached Stream::attach(MatrixSpec spec) {
 
 void Stream::submit(Task task) {
     task.phase = phase_;
-    for (const Access& access : task.used()) {
+    task.kernel = &kept_kernel(*task.kernel);
+    for (std::size_t k = 0; k < task.used().size(); ++k) {
+        const Access& access = task.accesses[k];
         check_tile(task.kernel->name, access.tile);
-        check_form(*task.kernel, access.tile);
+        check_use(task, k);
         if (reads(access.mode)) check_has_value(task.kernel->name, access.tile);
     }
     if (task.placement == Placement::automatic) task.node = node_of(task);
@@ -82,7 +111,7 @@ void Stream::submit(Task task) {
         task.reductions = Reductions::lowered;
     }
     for (const Access& access : task.used())
-        if (writes(access.mode)) access.tile.matrix->set_written(access.tile.index);
+        if (writes(access.mode)) access.tile.matrix->set_written(access.tile.index, state_->era());
     engine_.submit(*state_, task);
 }
 
@@ -107,10 +136,20 @@ void Stream::check_tile(std::string_view who, const TileRef& tile) const {
                     matrix.name());
 }
 
-void Stream::check_form(const Kernel& kernel, const TileRef& tile) {
-    if (kernel.forms == TileForms::any || !tile.matrix->compressible(tile.index)) return;
-    throw Error("{} works on tiles with all their elements, and tile ({}, {}) of matrix {} may be stored as U*V'",
-                kernel.name, tile.index.i, tile.index.j, tile.matrix->name());
+/// What a kernel does not know of its tile: that it is stored as U·Vᵀ, transposed, or meant in part.
+void Stream::check_use(const Task& task, std::size_t k) {
+    const Kernel& kernel = *task.kernel;
+    const auto& [tile, mode, view] = task.accesses[k];
+    const auto [i, j] = tile.index;
+    if (!TileUse::has(kernel.use.compressed, k) && tile.matrix->compressible(tile.index))
+        throw Error("{} works on tiles with all their elements, and tile ({}, {}) of matrix {} may be stored as U*V'",
+                    kernel.name, i, j, tile.matrix->name());
+    if (TileUse::has(kernel.use.viewed, k)) return;
+    if (view.op == Op::transpose || (view.part != Part::all && TileUse::has(kernel.use.whole, k)))
+        throw Error(
+            "{} takes its tile {} as it is stored, and tile ({}, {}) of matrix {} is meant {}: write the kernel "
+            "with TileSpan, or hand it the tile's .stored() and tell it the rest by its arguments",
+            kernel.name, k, i, j, tile.matrix->name(), view.op == Op::transpose ? "transposed" : "as a triangle");
 }
 
 void Stream::check_single(const TileRef& tile) const {
@@ -122,9 +161,14 @@ void Stream::check_single(const TileRef& tile) const {
 }
 
 void Stream::check_has_value(std::string_view who, const TileRef& tile) const {
-    if (tile.matrix->written(tile.index)) return;
-    throw Error("{} reads tile ({}, {}) of matrix {} before anything wrote it", who, tile.index.i, tile.index.j,
-                tile.matrix->name());
+    const std::uint64_t era = tile.matrix->written_in(tile.index);
+    if (era == Attachment::never)
+        throw Error("{} reads tile ({}, {}) of matrix {} before anything wrote it", who, tile.index.i, tile.index.j,
+                    tile.matrix->name());
+    if (tile.matrix->type() != ElementType::none && engine_.has_failed(era))  // a token has no value to be wrong
+        throw Error(
+            "{} reads tile ({}, {}) of matrix {}, which work that has failed was to write: write it again first", who,
+            tile.index.i, tile.index.j, tile.matrix->name());
 }
 
 AccessMode Stream::mode_of_sums() const {
@@ -233,7 +277,7 @@ void Stream::prepare_target(const Exchange& exchange, TileIndex tile) {
         submit(Task::unchecked(laset_kernel(exchange.to->type()), {{target, AccessMode::write}}, LasetArguments{})
                    .at(0, before.priority));
     add_partials({target, filled ? AccessMode::write : AccessMode::read_write}, before);
-    exchange.to->set_written(tile);
+    exchange.to->set_written(tile, state_->era());
 }
 
 void Stream::share(TileRef tile, std::span<const NodeId> nodes, std::int32_t priority) {

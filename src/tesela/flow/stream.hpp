@@ -22,7 +22,8 @@ namespace tesela {
 class Stream {
 public:
     explicit Stream(Engine& engine, const StreamOptions& options = {});
-    /// Waits for the work that is still pending.
+    /// Waits for the work that is still pending. If that has failed, and no error is on its way that says so, a line
+    /// tells it on stderr, and the program ends with exit code 1 where it would end with 0.
     ~Stream();
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
@@ -62,7 +63,7 @@ public:
     /// All elements of a tile at this point of the stream, column by column.
     [[nodiscard]] std::shared_ptr<Fetched> fetch(TileRef tile);
     /// Waits for everything submitted so far, on every node, and says how it ended. The stream can be used again.
-    Status wait();
+    [[nodiscard]] Status wait();
     /// Keeps something that tasks refer to until the next `wait`, when none of them needs it any more.
     void keep(std::shared_ptr<const void> thing) { kept_.push_back(std::move(thing)); }
 
@@ -96,7 +97,8 @@ private:
     Attachment& partial_sum(const Task& task, TileRef tile);
     void check_node(std::string_view who, Index node) const;
     void check_tile(std::string_view who, const TileRef& tile) const;
-    static void check_form(const Kernel& kernel, const TileRef& tile);
+    void report_unheard(const Status& status) const;
+    static void check_use(const Task& task, std::size_t tile);
     void check_single(const TileRef& tile) const;
     void check_has_value(std::string_view who, const TileRef& tile) const;
     void prepare_target(const Exchange& exchange, TileIndex tile);

@@ -2,7 +2,7 @@
 
 #include "tesela/flow/attachment.hpp"
 #include "tesela/flow/resource.hpp"
-#include "tesela/kernels/kernel.hpp"
+#include "tesela/kernels/make_kernel.hpp"
 
 #include <array>
 #include <cstddef>
@@ -38,10 +38,14 @@ struct Readers {
     std::span<const TileBlock> owners_of{};
 };
 
-/// What a task does to one tile.
+/// What a task does to one tile, and how it means it.
 struct Access {
     TileRef tile{};
     AccessMode mode = AccessMode::read;
+    TileView view{};
+
+    /// As the kernel sees it, if it has all its elements.
+    [[nodiscard]] TileShape shape() const { return tile.shape().seen(view.op); }
 };
 
 /// The same, and the type of its elements: `const T` where the task only reads. Made by `read`, `write` and the others
@@ -51,32 +55,35 @@ struct AccessTo {
     Access access;
 };
 
-/// A tile of elements T, and whether it is meant transposed.
+/// A tile of elements T, and how it is meant: transposed, or a triangle of it.
 template <class T>
 struct TileOf : TileRef {
-    Op op = Op::none;
+    TileView view{};
+
+    /// All of it, as it is stored: for kernels that are told of the rest by their arguments.
+    [[nodiscard]] TileOf stored() const { return {*this, {}}; }
 };
 
 /// What a task does to a tile: see AccessMode.
 template <class T>
 [[nodiscard]] AccessTo<const T> read(const TileOf<T>& tile) {
-    return {{tile, AccessMode::read}};
+    return {{tile, AccessMode::read, tile.view}};
 }
 template <class T>
 [[nodiscard]] AccessTo<T> write(const TileOf<T>& tile) {
-    return {{tile, AccessMode::write}};
+    return {{tile, AccessMode::write, tile.view}};
 }
 template <class T>
 [[nodiscard]] AccessTo<T> read_write(const TileOf<T>& tile) {
-    return {{tile, AccessMode::read_write}};
+    return {{tile, AccessMode::read_write, tile.view}};
 }
 template <class T>
 [[nodiscard]] AccessTo<T> commute(const TileOf<T>& tile) {
-    return {{tile, AccessMode::commute}};
+    return {{tile, AccessMode::commute, tile.view}};
 }
 template <class T>
 [[nodiscard]] AccessTo<T> reduce(const TileOf<T>& tile) {
-    return {{tile, AccessMode::reduce}};
+    return {{tile, AccessMode::reduce, tile.view}};
 }
 
 /// Whether a kernel that works on elements E can have a tile of elements T: the same, read or written alike; `void`
@@ -85,6 +92,39 @@ template <class E, class T>
 inline constexpr bool fits_kernel = std::is_const_v<E> == std::is_const_v<T> &&
                                     (std::is_void_v<E> ||
                                      std::is_same_v<std::remove_const_t<E>, std::remove_const_t<T>>);
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_access = false;
+template <class T>
+inline constexpr bool is_access<AccessTo<T>> = true;
+template <class T>
+inline constexpr bool is_tile = false;
+template <class T>
+inline constexpr bool is_tile<TileOf<T>> = true;
+
+/// What a task is made of beside its kernel: arguments unless there are none, then accesses.
+template <class Arguments, class... Given>
+inline constexpr bool is_call = std::is_same_v<Arguments, NoArguments> && (is_access<Given> && ...);
+template <class Arguments, class First, class... Rest>
+inline constexpr bool is_call<Arguments, First, Rest...> = (std::is_convertible_v<First, Arguments> &&
+                                                            (is_access<Rest> && ...)) ||
+                                                           (std::is_same_v<Arguments, NoArguments> &&
+                                                            is_access<First> && (is_access<Rest> && ...));
+
+template <class Arguments, class... Given>
+constexpr void explain_call() {
+    constexpr bool tiles = (is_tile<Given> || ...);
+    static_assert(!tiles, "say what the task does to each tile: read(A(i, j)), write(A(i, j)), read_write(A(i, j)) …");
+    constexpr bool accesses = (is_access<Given> && ...);
+    static_assert(
+        tiles || !accesses,
+        "the kernel's arguments are missing: they stand before its tiles, as in Task(kernel, {2.0}, read(x))");
+    static_assert(tiles || accesses, "the kernel takes other arguments, and after them what is done to its tiles");
+}
+
+}  // namespace detail
 
 /// Whether a task may use the worker that is kept for the critical path (paper 000, oversubscription).
 enum class Urgency : std::uint8_t { ordinary, critical };
@@ -131,6 +171,12 @@ struct Task {
     explicit Task(const KernelOf<NoArguments, Elements...>& k, const AccessTo<Given>&... tiles)
         : Task(unchecked(k, {tiles.access...})) {
         check_tiles<KernelOf<NoArguments, Elements...>, Given...>();
+    }
+    /// What fits neither of these says why.
+    template <class Arguments, class... Elements, class... Given>
+    requires(!detail::is_call<Arguments, Given...>) explicit Task(const KernelOf<Arguments, Elements...>&,
+                                                                  const Given&...) {
+        detail::explain_call<Arguments, Given...>();
     }
     /// For who knows kernels and tiles only at run time, and answers for it that they fit. Throws Error for too many.
     [[nodiscard]] static Task unchecked(const Kernel& k, std::initializer_list<Access> list) {

@@ -231,10 +231,10 @@ KernelCost cost_place(std::span<const TileShape> shapes, const void* arguments) 
 
 template <class T>
 const KernelOf<SegmentArguments, const T, T> CompressedSegments<T>::cut{"cut_segment", cost_cut<T>, run_cut<T>,
-                                                                        TileForms::any};
+                                                                        TileUse{.compressed = TileUse::every}};
 template <class T>
 const KernelOf<PlaceArguments, const T, T> CompressedSegments<T>::place{"place_segment", cost_place<T>, run_place<T>,
-                                                                        TileForms::any};
+                                                                        TileUse{.compressed = TileUse::every}};
 
 template struct CompressedSegments<float>;
 template struct CompressedSegments<double>;

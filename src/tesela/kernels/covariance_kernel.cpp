@@ -173,7 +173,8 @@ KernelCost cost_column_squares(Shapes s, const void*) noexcept {
 
 }  // namespace
 
-const CovarianceKernel covariance_kernel{"dcmg", cost_covariance, run_covariance, TileForms::any};
+const CovarianceKernel covariance_kernel{"dcmg", cost_covariance, run_covariance,
+                                         TileUse{.compressed = TileUse::every}};
 const KernelOf<CovarianceArguments, const double, double> covariance_product_kernel{"dcmm", cost_covariance_product,
                                                                                     run_covariance_product};
 const KernelOf<NoArguments, const double, double> column_squares_kernel{"dcolsq", cost_column_squares,

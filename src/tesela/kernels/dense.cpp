@@ -340,13 +340,13 @@ const KernelOf<GeaddArguments, const T, T> Dense<T>::geadd{named<T>("sgeadd", "d
                                                            low_rank_sum_flops, sum_recompression};
 template <class T>
 const KernelOf<LasetArguments, T> Dense<T>::laset{named<T>("slaset", "dlaset"), cost_write<T>, run_laset<T>,
-                                                  TileForms::any};
+                                                  TileUse{.compressed = TileUse::every}};
 template <class T>
 const KernelOf<ScaleArguments, T> Dense<T>::scale{named<T>("sscale", "dscale"), cost_write<T>, run_scale<T>,
-                                                  TileForms::any};
+                                                  TileUse{.compressed = TileUse::every}};
 template <class T>
 const KernelOf<GenerateArguments, T> Dense<T>::generate{named<T>("sgenerate", "dgenerate"), cost_write<T>,
-                                                        run_generate<T>, TileForms::any};
+                                                        run_generate<T>, TileUse{.compressed = TileUse::every}};
 template <class T>
 const KernelOf<NoArguments, const T, const T, T> Dense<T>::dot{named<T>("sdot", "ddot"), cost_dot<T>, run_dot<T>};
 template <class T>

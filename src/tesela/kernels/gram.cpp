@@ -1,6 +1,7 @@
 #include "tesela/kernels/gram.hpp"
 
 #include "tesela/kernels/internal/blas.hpp"
+#include "tesela/kernels/tile_span.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -31,7 +32,7 @@ constexpr Index taken_cols = 16;
 
 /// Rows i to i + rows and columns j to j + cols of the tile, transposed on the way.
 template <class T>
-void take_block(const TileSpan<const T>& panel, const TakeArguments& args, const TileSpan<double>& tile,
+void take_block(const StoredTile<const T>& panel, const TakeArguments& args, const StoredTile<double>& tile,
                 const MatrixRange& range) {
     alignas(64) double columns[taken_cols][taken_rows];
     for (Index i = 0; i < range.rows; ++i) {
@@ -50,8 +51,8 @@ void take_block(const TileSpan<const T>& panel, const TakeArguments& args, const
 
 template <class T>
 KernelResult run_take(const KernelCall& call) noexcept {
-    const TileSpan<const T> panel(call.tiles[0]);
-    const TileSpan<double> tile(call.tiles[1]);
+    const StoredTile<const T> panel(call.tiles[0]);
+    const StoredTile<double> tile(call.tiles[1]);
     for (Index i = 0; i < tile.rows(); i += taken_rows)
         for (Index j = 0; j < tile.cols(); j += taken_cols)
             take_block(panel, call.args<TakeArguments>(), tile,
@@ -59,12 +60,13 @@ KernelResult run_take(const KernelCall& call) noexcept {
     return {};
 }
 
-void square(const TileSpan<double>& h) {
+void square(const StoredTile<double>& h) {
     for (Index j = 0; j < h.cols(); ++j)
         for (Index i = 0; i < h.rows(); ++i) h(i, j) = half_square(h(i, j));
 }
 
-void add_column_sums(const TileSpan<double>& h, const TileSpan<const double>& weights, const TileSpan<double>& sums) {
+void add_column_sums(const StoredTile<double>& h, const StoredTile<const double>& weights,
+                     const StoredTile<double>& sums) {
     for (Index j = 0; j < h.cols(); ++j) {
         double sum = 0;
         double squares = 0;
@@ -77,30 +79,31 @@ void add_column_sums(const TileSpan<double>& h, const TileSpan<const double>& we
     }
 }
 
-void add_row_sums(const TileSpan<double>& h, const TileSpan<const double>& weights, const TileSpan<double>& sums) {
+void add_row_sums(const StoredTile<double>& h, const StoredTile<const double>& weights,
+                  const StoredTile<double>& sums) {
     for (Index j = 0; j < h.cols(); ++j)
         for (Index i = 0; i < h.rows(); ++i) sums(i, 0) += weights(j, 0) * h(i, j);
 }
 
 /// H, squared where that is still to be done.
-TileSpan<double> made_of(const KernelCall& call) {
-    const TileSpan<double> h(call.tiles[0]);
+StoredTile<double> made_of(const KernelCall& call) {
+    const StoredTile<double> h(call.tiles[0]);
     if (call.args<GramArguments>().rule == ElementRule::half_squares) square(h);
     return h;
 }
 
 KernelResult run_gram_rows(const KernelCall& call) noexcept {
-    add_row_sums(made_of(call), TileSpan<const double>(call.tiles[1]), TileSpan<double>(call.tiles[2]));
+    add_row_sums(made_of(call), StoredTile<const double>(call.tiles[1]), StoredTile<double>(call.tiles[2]));
     return {};
 }
 KernelResult run_gram_cols(const KernelCall& call) noexcept {
-    add_column_sums(made_of(call), TileSpan<const double>(call.tiles[1]), TileSpan<double>(call.tiles[2]));
+    add_column_sums(made_of(call), StoredTile<const double>(call.tiles[1]), StoredTile<double>(call.tiles[2]));
     return {};
 }
 KernelResult run_gram_both(const KernelCall& call) noexcept {
-    const TileSpan<double> h = made_of(call);
-    add_row_sums(h, TileSpan<const double>(call.tiles[2]), TileSpan<double>(call.tiles[3]));
-    add_column_sums(h, TileSpan<const double>(call.tiles[1]), TileSpan<double>(call.tiles[4]));
+    const StoredTile<double> h = made_of(call);
+    add_row_sums(h, StoredTile<const double>(call.tiles[2]), StoredTile<double>(call.tiles[3]));
+    add_column_sums(h, StoredTile<const double>(call.tiles[1]), StoredTile<double>(call.tiles[4]));
     return {};
 }
 
@@ -136,11 +139,11 @@ Border border_of_columns(const BorderArguments& args, double sum, double squares
 
 KernelResult run_border(const KernelCall& call) noexcept {
     const auto& args = call.args<BorderArguments>();
-    const TileSpan<const double> sums(call.tiles[0]);
-    const double all = TileSpan<const double>(call.tiles[1])(0, 0);
-    const TileSpan<const double> weights(call.tiles[2]);
-    const TileSpan<double> border(call.tiles[3]);
-    const TileSpan<double> factor(call.tiles[4]);
+    const StoredTile<const double> sums(call.tiles[0]);
+    const double all = StoredTile<const double>(call.tiles[1])(0, 0);
+    const StoredTile<const double> weights(call.tiles[2]);
+    const StoredTile<double> border(call.tiles[3]);
+    const StoredTile<double> factor(call.tiles[4]);
     const bool scaled =
         args.weighted == Weighted::yes && (args.side == BorderSide::rows || args.rule == BorderRule::distances);
     for (Index i = 0; i < border.rows(); ++i) {
@@ -156,9 +159,9 @@ KernelResult run_border(const KernelCall& call) noexcept {
 
 KernelResult run_centre(const KernelCall& call) noexcept {
     const auto& args = call.args<CentreArguments>();
-    const TileSpan<const double> u(call.tiles[0]);
-    const TileSpan<const double> w(call.tiles[1]);
-    const TileSpan<double> x(call.tiles[2]);
+    const StoredTile<const double> u(call.tiles[0]);
+    const StoredTile<const double> w(call.tiles[1]);
+    const StoredTile<double> x(call.tiles[2]);
     for (Index j = 0; j < x.cols(); ++j) {
         const double a = args.op == Op::none ? w(0, j) : w(j, 0);
         const double b = args.op == Op::none ? w(1, j) : w(j, 1);
@@ -168,8 +171,8 @@ KernelResult run_centre(const KernelCall& call) noexcept {
 }
 
 KernelResult run_scale_rows(const KernelCall& call) noexcept {
-    const TileSpan<const double> factor(call.tiles[0]);
-    const TileSpan<double> x(call.tiles[1]);
+    const StoredTile<const double> factor(call.tiles[0]);
+    const StoredTile<double> x(call.tiles[1]);
     for (Index j = 0; j < x.cols(); ++j)
         for (Index i = 0; i < x.rows(); ++i) x(i, j) *= factor(i, 0);
     return {};
@@ -195,11 +198,11 @@ KernelResult run_both_products(const KernelCall& call) noexcept {
 }
 
 KernelResult run_squares(const KernelCall& call) noexcept {
-    const TileSpan<const double> h(call.tiles[0]);
-    const TileSpan<const double> u(call.tiles[1]);
-    const TileSpan<const double> l(call.tiles[2]);
-    const TileSpan<const double> v(call.tiles[3]);
-    const TileSpan<const double> r(call.tiles[4]);
+    const StoredTile<const double> h(call.tiles[0]);
+    const StoredTile<const double> u(call.tiles[1]);
+    const StoredTile<const double> l(call.tiles[2]);
+    const StoredTile<const double> v(call.tiles[3]);
+    const StoredTile<const double> r(call.tiles[4]);
     const auto& args = call.args<SquaresArguments>();
     double all = 0;
     for (Index j = 0; j < h.cols(); ++j) {
@@ -212,7 +215,7 @@ KernelResult run_squares(const KernelCall& call) noexcept {
         }
         all += sum * r(j, 0) * r(j, 0);
     }
-    TileSpan<double>(call.tiles[5])(0, 0) += args.times * all;
+    StoredTile<double>(call.tiles[5])(0, 0) += args.times * all;
     return {};
 }
 

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <span>
 #include <type_traits>
-#include <utility>
 
 namespace tesela {
 
@@ -24,13 +23,22 @@ enum class WorkerKind : std::uint8_t { cpu, cuda };
 
 /// Why a computation could not go on. Failure is data: see flow/status.hpp.
 /// `stated` is a kernel's own reason; `elsewhere` is what a node knows of another's failure before it is told which.
-enum class Failure : std::uint8_t { none, not_positive_definite, zero_pivot, out_of_memory, stated, elsewhere };
+/// `outside` is a kernel that looked for an element outside of its tile.
+enum class Failure : std::uint8_t {
+    none,
+    not_positive_definite,
+    zero_pivot,
+    out_of_memory,
+    stated,
+    elsewhere,
+    outside
+};
 
 /// What a kernel returns: no failure, or the kind and the global index of the pivot that failed.
 struct KernelResult {
     Failure failure = Failure::none;
     Index index = 0;
-    const char* reason = "";  ///< of `stated`: a literal
+    const char* reason = "";  ///< of `stated`: a literal; of `outside`: until the thread's next call of a kernel
 };
 
 /// A kernel cannot go on, for a reason of its own: "a density is negative". `index` is where, counted over the whole
@@ -65,12 +73,21 @@ struct Recompression {
     double rank = 0;
 };
 
-/// Which tiles a kernel knows how to use: those with all their elements, or also those stored as U·Vᵀ.
-enum class TileForms : std::uint8_t { dense, any };
+/// How a kernel uses its tiles, where that is not as they are stored, with all their elements: bit k is tile k.
+struct TileUse {
+    static constexpr std::uint8_t every = 0xff;
+
+    std::uint8_t compressed = 0;  ///< it knows tiles that are stored as U·Vᵀ
+    std::uint8_t viewed = 0;      ///< it looks at Tile::view: also transposed, also a triangle alone
+    std::uint8_t whole = 0;       ///< it knows of no triangles; other kernels say which one they use
+
+    [[nodiscard]] static constexpr bool has(std::uint8_t bits, std::size_t tile) { return (bits >> tile & 1U) != 0; }
+    friend bool operator==(const TileUse&, const TileUse&) = default;
+};
 
 /// Work on tiles: a name, an entry per kind of worker (absent where null) and a cost that is a function of tile shapes
-/// and arguments. Knows no runtime. Kernels have static lifetime: engines keep pointers to them. Tasks are made of
-/// KernelOf, which knows what it is called with.
+/// and arguments. Knows no runtime. Tasks are made of KernelOf, which knows what it is called with; a stream keeps what
+/// tasks need of a kernel (kept_kernel), which may be gone before they run.
 struct Kernel {
     using Entry = KernelResult (*)(const KernelCall&) noexcept;
     using Cost = KernelCost (*)(std::span<const TileShape> shapes, const void* arguments) noexcept;
@@ -81,13 +98,17 @@ struct Kernel {
     Cost cost = nullptr;
     Entry cpu = nullptr;
     Entry cuda = nullptr;
-    TileForms forms = TileForms::dense;
+    TileUse use{};
     /// The operations that `cost` counts where a tile is stored as U·Vᵀ, which follow from shapes alone; null: as many
     /// as with all elements. Who has no arguments any more asks this, as a simulation whose tiles have ranks.
     LowRankFlops low_rank_flops = nullptr;
     /// What of it is recompression where tiles have these shapes. Null: nothing.
     RecompressionOf recompression = nullptr;
 };
+
+/// The kernel itself if it is a static object, otherwise the one copy of it, with its name, that this process keeps for
+/// ever: the same for equal ones.
+[[nodiscard]] const Kernel& kept_kernel(const Kernel& kernel);
 
 /// The arguments of a kernel that has none.
 struct NoArguments {};
@@ -109,8 +130,8 @@ struct KernelOf : Kernel {
     template <std::size_t Tiles>
     static constexpr bool takes = Tiles == sizeof...(Elements);
 
-    constexpr KernelOf(const char* its_name, Cost its_cost, Entry its_cpu, TileForms its_forms = TileForms::dense)
-        : Kernel{.name = its_name, .cost = its_cost, .cpu = its_cpu, .forms = its_forms} {}
+    constexpr KernelOf(const char* its_name, Cost its_cost, Entry its_cpu, TileUse its_use = {})
+        : Kernel{.name = its_name, .cost = its_cost, .cpu = its_cpu, .use = its_use} {}
     /// One that takes tiles of any form, with its operations where one is of low rank, and what of them
     /// recompresses.
     constexpr KernelOf(const char* its_name, Cost its_cost, Entry its_cpu, LowRankFlops its_flops,
@@ -118,80 +139,9 @@ struct KernelOf : Kernel {
         : Kernel{.name = its_name,
                  .cost = its_cost,
                  .cpu = its_cpu,
-                 .forms = TileForms::any,
+                 .use = {.compressed = TileUse::every},
                  .low_rank_flops = its_flops,
                  .recompression = its_recompression} {}
 };
-
-/// A tile as a kernel of one's own sees it: elements by row and column, from 0, column-major in memory.
-template <class T>
-class TileSpan {
-public:
-    explicit TileSpan(const Tile& tile) : tile_(tile) {}
-
-    [[nodiscard]] Index rows() const { return tile_.rows(); }
-    [[nodiscard]] Index cols() const { return tile_.cols(); }
-    [[nodiscard]] T& operator()(Index i, Index j) const { return data()[i + j * tile_.ld]; }
-    /// The first element, and how many elements lie between the columns: what BLAS takes.
-    [[nodiscard]] T* data() const { return static_cast<T*>(tile_.data); }
-    [[nodiscard]] Index ld() const { return tile_.ld; }
-
-private:
-    Tile tile_;
-};
-/// A token, or a tile of any type: it has no elements to look at.
-template <class T>
-requires std::is_void_v<T>
-class TileSpan<T> {
-public:
-    explicit TileSpan(const Tile&) {}
-};
-
-namespace detail {
-
-/// Bytes of the tiles' elements, each once: the cost of a kernel that says nothing of its own.
-template <class... Elements>
-KernelCost bytes_of_tiles(std::span<const TileShape> shapes, const void*) noexcept {
-    constexpr std::size_t sizes[]{element_bytes(element_type<std::remove_const_t<Elements>>)..., 0};
-    KernelCost cost;
-    for (std::size_t k = 0; k < shapes.size(); ++k)
-        cost.bytes += static_cast<double>(shapes[k].rows * shapes[k].cols) * static_cast<double>(sizes[k]);
-    return cost;
-}
-
-template <auto>
-inline constexpr bool never = false;
-
-template <auto Function>
-struct KernelFrom {
-    static_assert(
-        never<Function>,
-        "a kernel is made of KernelResult f(const Arguments&, TileSpan<const double> or TileSpan<double>, …) noexcept");
-};
-template <class Arguments, class... Elements,
-          KernelResult (*Function)(const Arguments&, TileSpan<Elements>...) noexcept>
-struct KernelFrom<Function> {
-    using Type = KernelOf<Arguments, Elements...>;
-    static constexpr Kernel::Cost cost = bytes_of_tiles<Elements...>;
-    static KernelResult run(const KernelCall& call) noexcept {
-        return run(call, std::index_sequence_for<Elements...>{});
-    }
-    template <std::size_t... K>
-    static KernelResult run(const KernelCall& call, std::index_sequence<K...>) noexcept {
-        return Function(call.args<Arguments>(), TileSpan<Elements>(call.tiles[K])...);
-    }
-};
-
-}  // namespace detail
-
-/// A kernel of one's own from a function on the cores:
-///     KernelResult axpy(const double& a, TileSpan<const double> x, TileSpan<double> y) noexcept;
-///     const auto axpy_kernel = make_kernel<axpy>("axpy");
-/// `cost`: floating-point operations and bytes from shapes and arguments, for predictions; otherwise the bytes of the
-/// tiles.
-template <auto Function>
-[[nodiscard]] constexpr auto make_kernel(const char* name, Kernel::Cost cost = detail::KernelFrom<Function>::cost) {
-    return typename detail::KernelFrom<Function>::Type(name, cost, detail::KernelFrom<Function>::run);
-}
 
 }  // namespace tesela

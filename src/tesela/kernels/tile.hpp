@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tesela/base/index.hpp"
+#include "tesela/base/trapezoid.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +26,14 @@ inline constexpr ElementType element_type<double> = ElementType::f64;
 enum class Op : std::uint8_t { none, transpose };
 [[nodiscard]] constexpr Op flip(Op op) { return op == Op::none ? Op::transpose : Op::none; }
 
+/// How a task means a tile: as it is or transposed, and all of it or what lies on one side of a diagonal of it.
+struct TileView {
+    Op op = Op::none;
+    /// Of what is seen: after the operation, from this diagonal on (see Trapezoid).
+    Part part = Part::all;
+    std::int32_t diagonal = 0;
+};
+
 /// The rank of a tile that is stored as it is, with all its elements.
 inline constexpr Index dense_rank = -1;
 
@@ -35,6 +44,11 @@ struct TileShape {
     Index cols = 0;
     Index rank = dense_rank;
     Index singles = 0;
+
+    /// As it is seen through an operation.
+    [[nodiscard]] constexpr TileShape seen(Op op) const {
+        return op == Op::none ? *this : TileShape{cols, rows, rank, singles};
+    }
 };
 
 /// Bytes that a tile of such elements is stored as; those of U and V in whole words.
@@ -81,6 +95,11 @@ private:
     FactorPrecision precision_;
 };
 
+/// Whether kernels of one's own are watched for elements outside of their tiles.
+enum class TileChecks : std::uint8_t { none, bounds };
+/// Unless an engine is told otherwise: in debug builds of the library.
+extern const TileChecks usual_checks;
+
 /// What a kernel sees of a tile: column-major elements with a leading dimension; or, where it has a rank, U (rows x
 /// rank) and after it V (cols x rank) of U·Vᵀ, without gaps. Columns in single precision stand behind all others, as
 /// floats: again those of U, then those of V.
@@ -89,6 +108,9 @@ struct Tile {
     TileShape shape{};
     Index ld = 0;
     TileRoom* room = nullptr;  ///< of a tile that may be stored either way; only for who writes it
+    /// How the task means it, for kernels that look (TileSpan); shape, data and ld are those of the memory.
+    TileView view{};
+    TileChecks checks = TileChecks::none;
 
     template <class T>
     [[nodiscard]] T* as() const {

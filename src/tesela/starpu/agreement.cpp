@@ -239,7 +239,8 @@ Status Agreement::wait(StarpuStream& stream, Then then, const std::function<void
         }
     }
     Status status = status_of_rank(outcome);
-    if (status.failure == Failure::stated) status.reason = agreed_reason(outcome == rank_of(mine) ? mine.reason : "");
+    if (status.failure == Failure::stated || status.failure == Failure::outside)
+        status.reason = agreed_reason(outcome == rank_of(mine) ? mine.reason : "");
     return status;
 }
 

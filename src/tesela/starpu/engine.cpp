@@ -55,6 +55,7 @@ public:
     /// Those that are open.
     std::vector<StarpuStream*> streams;
     Index total_workers = 0;
+    TileChecks checks;
 
     [[nodiscard]] NodeId me() const { return NodeId{runtime.nodes.me()}; }
     [[nodiscard]] bool alone() const { return !runtime.nodes.active(); }
@@ -113,7 +114,8 @@ struct Effects {
 
 StarpuEngine::Implementation::Implementation(const StarpuOptions& options)
     : runtime(options),
-      budget(runtime.nodes.gather(runtime.description.memory_bytes), me()) {
+      budget(runtime.nodes.gather(runtime.description.memory_bytes), me()),
+      checks(options.checks) {
     serve(*runtime.scheduler);
     const double mine = budget.my_bytes();
     const auto limit = static_cast<std::size_t>(std::min(mine, 0x1p62));
@@ -252,6 +254,7 @@ std::unique_ptr<StreamState> StarpuEngine::open(const StreamOptions& options) {
         stream = std::make_unique<StarpuStream>(options, self.take_progress(), self.me(), self.streams_opened++);
         self.streams.push_back(stream.get());
     }
+    stream->checks = self.checks;
     stream->queue = {&scheduler.open(workers), CloseQueue{&scheduler}};
     if (self.agreement) {
         stream->mail = std::make_unique<StreamMail>(*self.mail, slot, stream->failure);
@@ -260,13 +263,14 @@ std::unique_ptr<StreamState> StarpuEngine::open(const StreamOptions& options) {
     return stream;
 }
 
-void StarpuEngine::close(StreamState& stream) {
+Status StarpuEngine::close(StreamState& stream) {
     auto& self = *implementation_;
     StarpuStream& mine = stream_of(stream);
-    (void)self.wait(mine, Agreement::Then::ends);
+    Status status = self.wait(mine, Agreement::Then::ends);
     const std::lock_guard lock(self.mutex);
     std::erase(self.streams, &mine);
     self.free_progress.push_back(&mine.progress);
+    return status;
 }
 
 std::unique_ptr<Attachment> StarpuEngine::attach(StreamState& stream, MatrixSpec spec) {
@@ -306,8 +310,6 @@ void StarpuEngine::submit(StreamState& stream, const Task& task) {
     };
     self.throttle(mine);
     if (self.alone()) return run_here();
-    for (const Access& access : task.used())
-        if (writes(access.mode)) attachment_of(access.tile).note_written(access.tile.index, mine.era());
     struct Place {
         Directory& directory;
         std::size_t datum;
@@ -365,7 +367,6 @@ void StarpuEngine::exchange(StreamState& stream, const Exchange& exchange) {
     auto& to = static_cast<StarpuAttachment&>(*exchange.to);
     if (!self.alone())
         for_each_target(*exchange.overlay, [&](TileIndex tile) {
-            to.note_written(tile, mine.era());
             to.directory().written(to.position(tile), Effects{self, mine, to, position});
         });
     run->start();

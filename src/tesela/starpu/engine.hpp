@@ -44,6 +44,9 @@ struct StarpuOptions {
     double memory_bytes = 0;
     /// The largest tag of messages; 0 means what MPI allows.
     int largest_tag = 0;
+    /// `bounds`: a kernel of one's own that uses an element outside of a TileSpan fails, with its name, the tile and
+    /// the element; it takes a little time per element.
+    TileChecks checks = usual_checks;
     /// How long an idle worker sleeps before it looks for work again: 0 spins.
     int idle_microseconds = 20;
 };
@@ -98,7 +101,7 @@ public:
     [[nodiscard]] std::vector<std::string> start_lines();
 
     std::unique_ptr<StreamState> open(const StreamOptions& options) override;
-    void close(StreamState& stream) override;
+    Status close(StreamState& stream) override;
     std::unique_ptr<Attachment> attach(StreamState& stream, MatrixSpec spec) override;
     void submit(StreamState& stream, const Task& task) override;
     bool move(StreamState& stream, TileRef tile, NodeId to) override;

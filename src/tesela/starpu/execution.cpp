@@ -23,6 +23,12 @@ namespace {
 
 FailureHook failure_hook;
 
+/// How a task means its tiles, and whether its kernel is watched.
+struct LookedAt {
+    std::array<TileView, Task::max_accesses> views{};
+    TileChecks checks = TileChecks::none;
+};
+
 /// What travels with a StarPU task.
 struct TaskRecord {
     const Kernel* kernel;
@@ -32,6 +38,7 @@ struct TaskRecord {
     std::shared_ptr<Fetched> fetched;
     AfterFailure after_failure = AfterFailure::skip;
     TracedTask traced{};
+    LookedAt as{};
     alignas(16) std::array<std::byte, max_argument_bytes> arguments;
 };
 
@@ -45,10 +52,13 @@ public:
 
     /// Those that have no memory get some now: what a task writes for the first time, and what a failed stream never
     /// wrote. False if there is none.
-    bool find() {
+    bool find(const LookedAt& as) {
         for (std::size_t i = 0; i < count_; ++i) {
             if (!give_memory(interface(i), mode(i) == STARPU_W ? Contents::any : Contents::zeros)) return false;
+            if (mode(i) == STARPU_W) interface(i).uncomputed_in = 0;
             tiles_[i] = interface(i).tile();
+            tiles_[i].view = as.views[i];
+            tiles_[i].checks = as.checks;
             if (!interface(i).compressible || (mode(i) & STARPU_W) == 0) continue;
             rooms_[i] = InterfaceRoom(interface(i));
             tiles_[i].room = &rooms_[i];
@@ -60,6 +70,13 @@ public:
         for (std::size_t i = 0; i < count_; ++i) tiles_[i] = interface(i).tile();
     }
     [[nodiscard]] std::span<const Tile> get() const { return {tiles_.data(), count_}; }
+    /// What was to be written has no value.
+    void note_uncomputed(std::uint64_t era) {
+        for (std::size_t i = 0; i < count_; ++i)
+            if ((mode(i) & STARPU_W) != 0) interface(i).uncomputed_in = era;
+    }
+    /// Whether a tile that is read has none.
+    [[nodiscard]] bool uncomputed(std::size_t i, std::uint64_t era) const { return interface(i).uncomputed_in == era; }
 
 private:
     [[nodiscard]] TileInterface& interface(std::size_t i) const { return *static_cast<TileInterface*>(buffers_[i]); }
@@ -86,7 +103,8 @@ KernelResult call(const TaskRecord& record, UsedTiles& used) {
     used.find_again();
     const std::span<const Tile> tiles = used.get();
     std::array<TileShape, Task::max_accesses> all;
-    std::ranges::transform(tiles, all.begin(), [](const Tile& tile) { return tile.shape; });
+    std::size_t k = 0;
+    for (const Tile& tile : tiles) all[k] = tile.shape.seen(record.as.views[k].op), ++k;
     const std::span<const TileShape> shapes(all.data(), tiles.size());
     record.tally->add(cost_of(record, shapes), KernelTally::form_of(shapes), taken);
     return result;
@@ -104,7 +122,8 @@ double expected_microseconds(starpu_task* task, starpu_perfmodel_arch*, unsigned
     const auto& record = *static_cast<const TaskRecord*>(task->cl_arg);
     std::array<TileShape, Task::max_accesses> all;
     const auto count = static_cast<std::size_t>(STARPU_TASK_GET_NBUFFERS(task));
-    for (std::size_t i = 0; i < count; ++i) all[i] = in_main_memory(STARPU_TASK_GET_HANDLE(task, i)).shape();
+    for (std::size_t i = 0; i < count; ++i)
+        all[i] = in_main_memory(STARPU_TASK_GET_HANDLE(task, i)).shape().seen(record.as.views[i].op);
     const std::span<const TileShape> shapes(all.data(), count);
     return 1e6 * record.tally->expected_seconds(cost_of(record, shapes), KernelTally::form_of(shapes));
 }
@@ -114,17 +133,23 @@ void execute(void* buffers[], void* argument) {
     auto& record = *static_cast<TaskRecord*>(argument);
     TracedRun traced(record.traced);
     record.stream->scheduler().started(starpu_worker_get_id());
-    if (record.after_failure == AfterFailure::skip && record.stream->failure.raised()) return;
     UsedTiles tiles(*starpu_task_get_current(), buffers);
-    if (!tiles.find()) {
+    const std::uint64_t era = record.stream->era();
+    if (record.after_failure == AfterFailure::skip && record.stream->failure.raised())
+        return tiles.note_uncomputed(era);
+    if (record.fetched && tiles.uncomputed(0, era)) return record.fetched->arrive(Arrival::failure);
+    if (!tiles.find(record.as)) {
         raise_failure(*record.stream, {Failure::out_of_memory, record.stream->me.number()});
-        if (record.fetched) record.fetched->arrive(false);
+        tiles.note_uncomputed(era);
+        if (record.fetched) record.fetched->arrive(Arrival::failure);
         return;
     }
     KernelResult result = call(record, tiles);
     traced.worked(*record.kernel, tiles.get(), record.arguments.data());
     if (result.failure == Failure::out_of_memory) result.index = record.stream->me.number();
-    if (result.failure != Failure::none) raise_failure(*record.stream, {result.failure, result.index, result.reason});
+    if (result.failure == Failure::none) return;
+    tiles.note_uncomputed(era);
+    raise_failure(*record.stream, status_of(*record.kernel, result));
 }
 
 void task_ended(void* argument) {
@@ -156,7 +181,7 @@ struct CopyOutArguments {
 KernelResult run_copy_out(const KernelCall& call) noexcept {
     const auto& args = call.args<CopyOutArguments>();
     copy_values(call.tiles[0], args.type, args.into->bytes().data());
-    args.into->arrive(true);
+    args.into->arrive(Arrival::value);
     return {};
 }
 KernelCost cost_copy_out(std::span<const TileShape> shapes, const void* arguments) noexcept {
@@ -252,6 +277,8 @@ TaskRecord* record_of(const Job& job, KernelTally* tally) {
     Gate* gate = task.resource == nullptr ? nullptr : &scheduler.gate(*task.resource);
     const Scheduled scheduled{job.stream.queue.get(), gate, lane_of(task)};
     scheduler.expect(scheduled);
+    LookedAt as{.checks = job.stream.checks};
+    for (std::size_t k = 0; k < task.used().size(); ++k) as.views[k] = task.accesses[k].view;
     return new TaskRecord{.kernel = task.kernel,
                           .tally = tally,
                           .stream = &job.stream,
@@ -259,6 +286,7 @@ TaskRecord* record_of(const Job& job, KernelTally* tally) {
                           .fetched = job.fetched,
                           .after_failure = job.after_failure,
                           .traced = job.traced,
+                          .as = as,
                           .arguments = task.arguments};
 }
 

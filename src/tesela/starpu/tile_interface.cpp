@@ -138,7 +138,7 @@ TileInterface describe_tile(const Attachment& matrix, TileIndex tile) {
     TileInterface interface {
         .id = operations().interfaceid, .pointer = 0, .rows = shape.rows, .cols = shape.cols, .ld = shape.rows,
         .element_bytes = static_cast<std::uint32_t>(element_bytes(matrix.type())), .claim = Claim::needed,
-        .lost = false, .compressible = matrix.compressible(tile),
+        .lost = false, .compressible = matrix.compressible(tile), .uncomputed_in = 0,
         .ranks = {matrix.compressible(tile) ? 0 : static_cast<std::int32_t>(dense_rank), 0}, .accuracy = 0,
         .precision = FactorPrecision::full, .sent_rank = 0
     };

@@ -27,7 +27,7 @@ public:
           version_(attachment_of(what.tile).directory().version(what.tile.matrix->position(what.tile.index))),
           tile_(what.tile.index),
           size_(what.tile.matrix->compressible(what.tile.index) ? Size::with_the_message : Size::known),
-          written_in_round_(attachment_of(what.tile).written_in(what.tile.index, what.stream.era())) {
+          written_in_round_(what.tile.matrix->written_in(what.tile.index) == what.stream.era()) {
         if (Tracing* trace = tracing()) trace->will_travel(what.tile);
     }
 
@@ -103,7 +103,7 @@ private:
         void start(net::Transport& transport) override {
             note_start();
             TileInterface& tile = in_main_memory(sends_.handle_);
-            bool empty = means_nothing_after_failure() && stream().failed();
+            bool empty = means_nothing_after_failure() && tile.uncomputed_in == owner_.era();
             if (!empty && !give_memory(tile, Contents::zeros)) {  // none: what an earlier round did not write
                 raise_failure(owner_, {Failure::out_of_memory, owner_.me.number()});
                 empty = true;
@@ -209,6 +209,7 @@ private:
         if (missing_.fetch_sub(1) > 1) return;
         if (value_.memory != nullptr) install(in_main_memory(handle_), value_, home_);
         if (lost_) in_main_memory(handle_).lost = true;
+        in_main_memory(handle_).uncomputed_in = value_.memory != nullptr ? 0 : owner_.era();
         starpu_data_release_on_node(handle_, STARPU_MAIN_RAM);
         Progress& progress = owner_.progress;
         delete this;

@@ -28,7 +28,7 @@ Recording record(Index tiles, Index nodes, const FactorOptions& options) {
         const Matrix<double> A(s, tiling, squarest_block_cyclic(tiling.grid(), nodes),
                                {.stored = Stored::lower, .memory = [](TileIndex) { return TileMemory{}; }});
         cholesky(s, A, options);
-        s.wait();
+        require_done(s.wait());
     }
     return engine.take();
 }

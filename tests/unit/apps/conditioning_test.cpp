@@ -56,7 +56,7 @@ double true_condition(const Likelihood& likelihood) {
 double diagonal_bound(const Likelihood& likelihood) {
     Stream& s = likelihood.stream();
     const std::vector<double> L = gather(s, likelihood.factor());
-    s.wait();
+    require_done(s.wait());
     const auto n = static_cast<std::size_t>(likelihood.points().size());
     double least = L[0], most = L[0];
     for (std::size_t i = 0; i < n; ++i) {

@@ -50,7 +50,7 @@ struct Wrong : ::testing::Test {
 };
 
 TEST_F(Wrong, TilesThatAreNotThere) {
-    expect_error([&] { submit(A(2, 0)); }, "nothing uses tile (2, 0) of matrix A, which has 2x2 tiles");
+    expect_error([&] { submit(A(2, 0)); }, "tile (2, 0) is not in this view of matrix A, which has 2x2 tiles");
     expect_error([&] { submit(A(0, -1)); }, "tile (0, -1)");
     expect_error([&] { submit(L(0, 1)); }, "tile (0, 1) of matrix L, which stores its lower triangle only");
     expect_error([&] { s.move(A(9, 9), NodeId{1}); }, "tile (9, 9)");
@@ -141,7 +141,7 @@ TEST(Generate, KeepsAFunctionAsLongAsItIsNeeded) {
     generate(s, A, [table](Index i, Index j) { return (*table)[static_cast<std::size_t>(4 * i + j)]; });
     EXPECT_EQ(table.use_count(), 2);
     EXPECT_EQ(gather(s, A), std::vector<double>(16, 3.0));
-    s.wait();
+    require_done(s.wait());
     EXPECT_EQ(table.use_count(), 1);
 }
 

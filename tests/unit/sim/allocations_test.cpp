@@ -42,7 +42,7 @@ double makespan_of_zeroing(MemoryPolicy policy, Allocation allocation, const Pla
         const Matrix<double> A = row(s, 8, allocation);
         for (int times = 0; times < 2; ++times)
             for (Index j = 0; j < 8; ++j) s.submit(tasks::laset({}, A(0, j)));
-        s.wait();
+        require_done(s.wait());
     });
     return simulated.result.makespan;
 }
@@ -81,7 +81,7 @@ double makespan_of_reading(MemoryPolicy policy, Index rounds) {
             s.submit(tasks::laset({}, A(0, 0)));  // the copy on node 1 is out of date, and goes
             s.submit(tasks::trsm({.side = Side::right}, A(0, 0), B(0, 0)));
         }
-        s.wait();
+        require_done(s.wait());
     });
     return simulated.result.makespan;
 }
@@ -103,7 +103,7 @@ TEST(Allocations, OnGpusTheWorkerPaysForWhatNoTileHadBefore) {
         simulate(simulated, priced(policy), [&](Stream& s) {
             const auto A = given(s, 3, all_on(1, 0, {3, 3}));
             for (Index k = 0; k < times; ++k) s.submit(tasks::gemm(1.0, A(0, 0), A(0, 1), 1.0, A(0, 2)));
-            s.wait();
+            require_done(s.wait());
         });
         return simulated.result.makespan;
     };
@@ -119,7 +119,7 @@ TEST(Allocations, ShowInTheMemoryInUse) {
         simulate(simulated, priced(MemoryPolicy::ahead), [&](Stream& s) {
             const Matrix<double> A = row(s, 8, allocation);
             for (Index j = 0; j < 8; ++j) s.submit(tasks::laset({}, A(0, j)));
-            s.wait();
+            require_done(s.wait());
         });
         double bytes = 0;
         for (const ScheduledMemory& change : simulated.schedule->memory_changes)
@@ -136,7 +136,7 @@ TEST(Allocations, GiveTilesTheirMemoryWhenTheirPartOfTheStreamBeginsAndTakeItBac
         for (int times = 0; times < 2; ++times) {
             const Matrix<double> A = row(s, 8, Allocation::at_once);
             for (Index j = 0; j < 8; ++j) s.submit(tasks::laset({}, A(0, j)));
-            s.wait();
+            require_done(s.wait());
         }
     });
     EXPECT_EQ(simulated.result.memory_peak[0], 8 * tile_of_doubles);
@@ -172,7 +172,7 @@ Shared share_with_submission(Index tasks_after, double runtime_of_task = 0) {
         s.submit(tasks::gemm(1.0, A(0, 0), A(0, 1), 1.0, A(0, 2)));
         s.submit(tasks::trsm({.side = Side::right}, A(1, 1), A(1, 2)).critical());
         for (Index j = 0; j < tasks_after; ++j) s.submit(tasks::laset({}, A(2, j)));
-        s.wait();
+        require_done(s.wait());
     });
     const auto& critical = *std::ranges::find(simulated.schedule->tasks, 1U, &ScheduledTask::item);
     double last = 0;

@@ -76,7 +76,7 @@ public:
                           {.memory = [](TileIndex) { return TileMemory{}; }});
         for (Index count = draw_.between(20, 80); count > 0; --count) {
             submit_one(A);
-            if (draw_.one_in(40)) s_.wait();
+            if (draw_.one_in(40)) require_done(s_.wait());
         }
     }
 

@@ -42,7 +42,7 @@ TEST(SimulatedEngine, PassesOverWhatDoesNotConcernANode) {
         const Matrix<double> A(s, Tiling::uniform({tile_size, 11 * tile_size}, {tile_size, tile_size}),
                                Distribution({1, 11}, 2, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}));
         for (Index j = 0; j < 11; ++j) s.submit(tasks::laset({}, A(0, j)));
-        s.wait();
+        require_done(s.wait());
     });
     const auto& last = *std::ranges::find(simulated.schedule->tasks, 1, &ScheduledTask::node);
     EXPECT_NEAR(last.submitted, 10 * 1e-4 + 1e-3, 1e-12);
@@ -74,7 +74,7 @@ TEST(SimulatedEngine, LetsCoresTakeTasksOneAfterTheOther) {
         const auto A = given(s, 2, all_on(1, 0, {2, 2}));
         for (Index j = 0; j < 2; ++j)
             for (Index i = 0; i < 2; ++i) s.submit(tasks::laset({}, A(i, j)));
-        s.wait();
+        require_done(s.wait());
     });
     std::vector<double> starts;
     for (const ScheduledTask& task : simulated.schedule->tasks) starts.push_back(task.start);
@@ -95,7 +95,7 @@ double end_of_sender(Index workers, const RuntimeCosts& runtime) {
         const auto C = given(s, 1, all_on(2, 0, {1, 1}), Stored::full, "C");
         s.submit(tasks::gemm(1.0, C(0, 0), C(0, 0), 1.0, C(0, 0)));
         s.submit(tasks::gemm(1.0, A(0, 0), A(0, 0), 1.0, B(0, 0)));
-        s.wait();
+        require_done(s.wait());
     });
     return std::ranges::find(simulated.schedule->tasks, 0, &ScheduledTask::node)->end;
 }
@@ -113,9 +113,9 @@ TEST(SimulatedEngine, WaitsForAllNodesAtAWait) {
         const Matrix<double> A(s, Tiling::uniform({tile_size, 4 * tile_size}, {tile_size, tile_size}),
                                Distribution({1, 4}, 2, {0, 0, 0, 1}));
         for (Index j = 0; j < 3; ++j) s.submit(tasks::laset({}, A(0, j)));
-        s.wait();
+        require_done(s.wait());
         s.submit(tasks::laset({}, A(0, 3)));  // node 1 has been idle
-        s.wait();
+        require_done(s.wait());
     });
     EXPECT_NEAR(simulated.result.makespan, 4 * laset, 1e-12);
     EXPECT_NEAR(simulated.result.lower_bound, 4 * laset, 1e-12);
@@ -129,11 +129,11 @@ TEST(SimulatedEngine, SendsACopyOnceAndKeepsItUntilItIsRetired) {
         const auto read = [&](Index i, Index j) { s.submit(tasks::gemm(1.0, A(0, 0), A(0, 0), 1.0, B(i, j))); };
         read(0, 0);
         read(0, 1);
-        s.wait();
+        require_done(s.wait());
         read(1, 0);  // copies outlive a wait
         s.retire(A(0, 0));
         read(1, 1);
-        s.wait();
+        require_done(s.wait());
     });
     EXPECT_EQ(simulated.result.transfers, 2);
     EXPECT_EQ(ScheduleCheck(simulated).broken(), "");
@@ -148,7 +148,7 @@ TEST(SimulatedEngine, MovesTilesAndFetchesValues) {
         s.move(A(0, 0), NodeId{2});
         s.submit(tasks::gemm(1.0, A(0, 0), A(0, 0), 1.0, A(0, 0)));  // runs where the tile is now
         const auto fetched = s.fetch(A(0, 0));
-        s.wait();
+        require_done(s.wait());
         fetched->wait();
         EXPECT_FALSE(fetched->has_value());
     });
@@ -165,7 +165,7 @@ TEST(SimulatedEngine, RunsCommutingTasksOneAtATime) {
         for (int k = 0; k < 5; ++k)
             s.submit(Task::unchecked(Dense<double>::geadd,
                                      {{A(0, 0), AccessMode::read}, {A(1, 1), AccessMode::commute}}, GeaddArguments{}));
-        s.wait();
+        require_done(s.wait());
     });
     EXPECT_NEAR(simulated.result.makespan, 5 * 0.2e-3, 1e-12);
     EXPECT_NEAR(simulated.result.critical_path, 0.2e-3, 1e-12);
@@ -179,7 +179,7 @@ TEST(SimulatedEngine, SimulatesTheLocalSolveWithItsReductions) {
         const Matrix<double> b(s, L.tiling().with_columns(tile_size, tile_size), along_diagonal(owners, 1),
                                {.name = "b", .memory = [](TileIndex) { return TileMemory{}; }});
         solve_triangular(s, L.view(), b.view());
-        s.wait();
+        require_done(s.wait());
     });
     EXPECT_EQ(simulated.result.tasks, simulated.recording.task_count());
     EXPECT_EQ(simulated.result.transfers, count_transfers(simulated.recording).messages);
@@ -262,7 +262,7 @@ TEST(SimulatedEngine, GivesCriticalTasksAWorkerOfTheirOwn) {
         s.submit(tasks::laset({}, A(0, 0)));
         s.submit(tasks::laset({}, A(0, 1)));
         s.submit(tasks::potrf(A(1, 1)).critical());
-        s.wait();
+        require_done(s.wait());
     });
     EXPECT_NEAR(simulated.result.makespan, 0.7e-3, 1e-12);
 }
@@ -282,9 +282,9 @@ TEST(SimulatedGpu, WaitsForItsData) {
     simulate(simulated, no_submission, [](Stream& s) {
         const auto A = given(s, 3, all_on(1, 0, {3, 3}));
         multiply(s, A, 0);
-        s.wait();
+        require_done(s.wait());
         multiply(s, A, 0);  // the tiles are still there
-        s.wait();
+        require_done(s.wait());
     });
     EXPECT_NEAR(simulated.schedule->tasks[0].end, 3 * tile_to_gpu + gemm_on_gpu, 1e-12);
     EXPECT_NEAR(simulated.schedule->tasks[1].end, 3 * tile_to_gpu + 2 * gemm_on_gpu, 1e-12);
@@ -296,7 +296,7 @@ TEST(SimulatedGpu, BringsResultsBackBeforeTheyAreSent) {
         const auto A = given(s, 3, all_on(2, 0, {3, 3}));
         multiply(s, A, 0);
         s.move(A(0, 2), NodeId{1});
-        s.wait();
+        require_done(s.wait());
     });
     EXPECT_NEAR(simulated.result.makespan, 3 * tile_to_gpu + gemm_on_gpu + tile_to_gpu + tile_of_doubles / 1e9, 1e-12);
 }
@@ -307,9 +307,9 @@ TEST(SimulatedGpu, SharesItselfAmongStreams) {
     simulate(simulated, no_submission, [](Stream& s) {
         const auto A = given(s, 3, all_on(1, 0, {3, 3}));
         for (Index i = 0; i < 3; ++i) multiply(s, A, i);
-        s.wait();
+        require_done(s.wait());
         for (Index i = 0; i < 3; ++i) multiply(s, A, i);
-        s.wait();
+        require_done(s.wait());
     });
     double first = 1e300;
     double last = 0;
@@ -328,7 +328,7 @@ TEST(SimulatedGpu, EvictsWhatWasNotUsedForLongestAndNeverHoldsMoreThanItCan) {
         const auto A = given(s, rows, all_on(1, 0, {rows, rows}));
         for (int round = 0; round < 3; ++round)
             for (Index i = 0; i < rows; ++i) multiply(s, A, i);
-        s.wait();
+        require_done(s.wait());
     });
     EXPECT_EQ(ScheduleCheck(simulated).broken(), "");
     double brought = 0;
@@ -341,7 +341,7 @@ TEST(SimulatedGpu, IsNotGivenTasksWhoseTilesItCannotHold) {
     Simulated simulated{.platform = one_gpu({.memory = 2 * tile_of_doubles})};
     simulate(simulated, no_submission, [](Stream& s) {
         multiply(s, given(s, 3, all_on(1, 0, {3, 3})), 0);
-        s.wait();
+        require_done(s.wait());
     });
     EXPECT_NEAR(simulated.result.makespan, gemm_on_core, 1e-12);
 }
@@ -352,7 +352,7 @@ TEST(SimulatedGpu, IsChosenByTheEarliestFinish) {
     simulate(simulated, no_submission, [](Stream& s) {
         const auto A = given(s, 22, all_on(1, 0, {22, 22}));
         for (Index i = 0; i < 22; ++i) multiply(s, A, i);
-        s.wait();
+        require_done(s.wait());
     });
     const auto on_core = std::ranges::count(simulated.schedule->tasks, 0, &ScheduledTask::worker);
     EXPECT_GE(on_core, 1);
@@ -367,7 +367,7 @@ TEST(SimulatedBounds, AreTheFractionalOptimumForTwoKindsOfWorkers) {
     simulate(simulated, no_submission, [](Stream& s) {
         const auto A = given(s, 30, all_on(1, 0, {30, 30}));
         for (Index i = 0; i < 30; ++i) multiply(s, A, i);
-        s.wait();
+        require_done(s.wait());
     });
     EXPECT_NEAR(simulated.result.area_bound, 30 / (4 / gemm_on_core + 2 / gemm_on_gpu), 1e-9);
     EXPECT_NEAR(simulated.result.critical_path, gemm_on_gpu, 1e-12);
@@ -382,7 +382,7 @@ TEST(SimulatedBounds, PutEachKernelWhereItIsRelativelyFaster) {
         const auto A = given(s, 10, all_on(1, 0, {10, 10}));
         for (Index i = 0; i < 8; ++i) s.submit(tasks::potrf(A(i, 5)));
         for (Index i = 0; i < 10; ++i) multiply(s, A, i);
-        s.wait();
+        require_done(s.wait());
     });
     EXPECT_NEAR(simulated.result.area_bound, 0.7e-3 * 61 / 9, 1e-9);
     EXPECT_GE(simulated.result.makespan, simulated.result.area_bound);
@@ -579,7 +579,7 @@ TEST(SimulatedEngine, GivesBackWhatAllNodesHoldOfMatricesThatAreGone) {
             const Matrix<double> part = row_of(s, 3);
             fill(s, part);
             s.submit(tasks::gemm(1.0, part(0, 0), part(0, 1), 1.0, sum(0, 0)));
-            s.wait();
+            require_done(s.wait());
         }
     });
     // Node 0 has the parts of one round at a time; node 1 the sum and copies of two of them.
@@ -597,7 +597,7 @@ TEST(SimulatedEngine, KeepsAMatrixThatIsGoneUntilItsTasksHaveEnded) {
             s.submit(tasks::gemm(1.0, last(0, 0), last(0, 0), 0.0, next(0, 0)));
             last = std::move(next);
         }
-        s.wait();
+        require_done(s.wait());
     });
     EXPECT_THAT(simulated.result.memory_peak, ElementsAre(2 * tile_of_doubles));
     EXPECT_GT(simulated.result.makespan, 6 * gemm_on_core);
@@ -610,12 +610,12 @@ TEST(SimulatedEngine, GivesAMatrixBackNoEarlierThanTheStreamHasComeThere) {
         {
             const Matrix<double> gone = row_of(s, 3);
             fill(s, gone);
-            s.wait();
+            require_done(s.wait());
             s.submit(tasks::laset({}, other(0, 0)));
             s.submit(tasks::laset({}, other(0, 1)));
         }
         s.submit(tasks::laset({}, other(0, 2)));
-        s.wait();
+        require_done(s.wait());
     });
     EXPECT_THAT(simulated.result.memory_peak, ElementsAre(4 * tile_of_doubles));
 }
@@ -627,10 +627,10 @@ TEST(SimulatedEngine, LeavesTheCallersMemoryWithTheCaller) {
         {
             const auto A = given(s, 1, all_on(2, 0, {1, 1}));
             s.submit(tasks::gemm(1.0, A(0, 0), A(0, 0), 0.0, other(0, 0)));
-            s.wait();
+            require_done(s.wait());
         }
         s.submit(tasks::laset({}, other(0, 1)));
-        s.wait();
+        require_done(s.wait());
     });
     double left = 0;
     for (const ScheduledMemory& change : simulated.schedule->memory_changes)

@@ -44,7 +44,7 @@ TEST(SimulatedExchange, PacksAParcelSendsItAndUnpacksIt) {
         const auto A = given(s, 2, Distribution({2, 2}, 2, {0, 0, 0, 1}));
         const auto B = target(s, Tiling::square(2 * tile_size, 2 * tile_size), all_on(2, 1, {1, 1}));
         redistribute(s, A.view(), B.view());
-        s.wait();
+        require_done(s.wait());
     });
     constexpr double bytes = 3 * tile_of_doubles;
     const double in_all = seconds_to_copy(bytes) + bytes / bandwidth + seconds_to_copy(bytes);
@@ -68,7 +68,7 @@ TEST(SimulatedExchange, IsSubmittedTileByTileAndParcelByParcel) {
         const auto A = given(s, 2, all_on(1, 0, {2, 2}));
         const auto B = target(s, Tiling::square(2 * tile_size, 2 * tile_size), all_on(1, 0, {1, 1}));
         redistribute(s, A.view(), B.view(), {.message_bytes = 2 * static_cast<Index>(tile_of_doubles)});
-        s.wait();
+        require_done(s.wait());
     });
     // Two columns of A are a parcel each: the first waits for two source tiles and the target, the second for two more.
     std::vector<double> submitted;
@@ -82,7 +82,7 @@ TEST(SimulatedExchange, SendsWhatStandsInOnePieceFromTileToTile) {
         const auto A = given(s, 1, all_on(2, 0, {1, 1}));
         const auto B = target(s, A.tiling(), all_on(2, 1, {1, 1}));
         redistribute(s, A.view(), B.view());
-        s.wait();
+        require_done(s.wait());
     });
     EXPECT_THAT(simulated.schedule->tasks, IsEmpty());
     EXPECT_NEAR(simulated.result.makespan, tile_of_doubles / bandwidth, 1e-12);
@@ -95,7 +95,7 @@ TEST(SimulatedExchange, PacksWhatIsTurnedAndReceivesItInItsTile) {
         const auto A = given(s, 1, all_on(2, 0, {1, 1}));
         const auto B = target(s, A.tiling(), all_on(2, 1, {1, 1}));
         redistribute(s, A.view().transposed(), B.view());
-        s.wait();
+        require_done(s.wait());
     });
     EXPECT_EQ(tasks_by_kernel(*simulated.schedule), (std::map<std::string, int>{{"pack", 1}}));
     EXPECT_NEAR(simulated.result.makespan, seconds_to_copy(tile_of_doubles) + tile_of_doubles / bandwidth, 1e-12);
@@ -110,7 +110,7 @@ TEST(SimulatedExchange, TakesTheDurationsThatThePlatformHasForIt) {
         const auto A = given(s, 1, all_on(2, 0, {1, 1}));
         const auto B = target(s, Tiling::square(tile_size, small), all_on(2, 1, {2, 2}));
         redistribute(s, A.view(), B.view());
-        s.wait();
+        require_done(s.wait());
     });
     // All in one message, of as many elements as the tile that was timed.
     EXPECT_NEAR(simulated.result.makespan, 0.01 + tile_of_doubles / bandwidth + 0.02, 1e-12);
@@ -129,7 +129,7 @@ Simulated twelve_parcels(Index batch) {
                       .to_offset = {50, 25},
                       .batch = batch,
                       .message_bytes = 8 * 25 * 50});
-        s.wait();
+        require_done(s.wait());
     });
     return simulated;
 }
@@ -163,7 +163,7 @@ TEST(SimulatedExchange, SendsAndReceivesABatchOfSourceColumnsAtATime) {
         const auto A = given(s, 4, Distribution({4, 4}, 3, {0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1}));
         const auto B = target(s, A.tiling(), Distribution({4, 4}, 3, {1, 0, 1, 0, 2, 2, 2, 2, 1, 0, 2, 2, 2, 2, 1, 0}));
         redistribute(s, A.view(), B.view(), {.batch = 0, .batch_columns = 2, .whole_tile_bytes = 1});
-        s.wait();
+        require_done(s.wait());
     });
     const auto& messages = simulated.schedule->messages;
     ASSERT_EQ(messages.size(), 16U);
@@ -187,7 +187,7 @@ TEST(SimulatedExchange, ComesAfterAnotherIntoTheSameTileAndBeforeWhatCommutesOnI
         redistribute(s, C.view(), B.view());
         s.submit(Task::unchecked(Dense<double>::geadd, {{C(0, 0), AccessMode::read}, {B(0, 0), AccessMode::commute}},
                                  GeaddArguments{}));
-        s.wait();
+        require_done(s.wait());
     });
     ASSERT_EQ(simulated.schedule->messages.size(), 1U);
     ASSERT_EQ(simulated.schedule->tasks.size(), 2U);
@@ -202,7 +202,7 @@ TEST(SimulatedExchange, MadeOfTasksNeedsNoDurationsEither) {
         const auto A = given(s, 3, random_distribution({3, 3}, 2, 1));
         const auto B = target(s, Tiling::square(3 * tile_size, 70), random_distribution({5, 5}, 2, 2));
         redistribute(s, A.view(), B.view(), {.path = RedistributionPath::tasks});
-        s.wait();
+        require_done(s.wait());
     });
     EXPECT_GT(simulated.result.makespan, 0);
 }
@@ -236,7 +236,7 @@ TEST(SimulatedExchange, IsTracedAsThatOfARun) {
         const auto B = target(s, Tiling::square(3 * tile_size, 70), random_distribution({5, 5}, 2, 2));
         redistribute(s, A.view(), B.view(), {.message_bytes = 50'000});
         for (Index i = 0; i < 5; ++i) s.submit(tasks::laset({}, B(i, i)));
-        s.wait();
+        require_done(s.wait());
     });
     trace.close();
     const trace::Trace read = trace::read_trace(files.path());
@@ -309,7 +309,7 @@ TEST(SimulatedExchange, OfCompressedMatricesSendsTilesWithTheBytesOfTheirRanks) 
         for (const TileIndex t : {TileIndex{0, 0}, TileIndex{0, 1}, TileIndex{1, 0}, TileIndex{1, 1}})
             s.submit(tasks::laset({}, A(t.i, t.j)));
         redistribute(s, A.view(), B.view());
-        s.wait();
+        require_done(s.wait());
     });
     EXPECT_EQ(simulated.result.transfers, 2);
     EXPECT_DOUBLE_EQ(simulated.result.bytes, 2 * (8.0 * 2 * tile_size * 3 + 8));
@@ -325,7 +325,7 @@ TEST(SimulatedExchange, CutsCompressedTilesForAnotherTiling) {
                                compressed);
         s.submit(tasks::laset({}, A(0, 0)));
         redistribute(s, A.view(), B.view());
-        s.wait();
+        require_done(s.wait());
     });
     EXPECT_EQ(simulated.result.transfers, 1);
     EXPECT_DOUBLE_EQ(simulated.result.bytes, tile_of_doubles / 4);

@@ -161,7 +161,7 @@ void any_work(Engine& engine, std::uint64_t seed, const Distribution& of_A, cons
             case 0: s.submit(tasks::potrf(a)); break;
             case 1: s.share_with_owners(a, {A.view().block({0, 0}, {grid.rows, 1})}, 2); break;
             case 2: s.retire(a); break;
-            case 3: s.wait(); break;
+            case 3: require_done(s.wait()); break;
             case 4:
                 if (A.view().part() == Part::all) redistribute(s, A.view(), B.view(), {.message_bytes = 70'000});
                 break;

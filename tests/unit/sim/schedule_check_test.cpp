@@ -222,7 +222,7 @@ TEST_F(SpoiltSchedule, WithATaskThatDoesNotWaitWithItsStreamIsFound) {
     run(one_node(2), at_once, [](Stream& s) {
         const auto A = column(s, 2, all_on(1, 0, {2, 1}));
         s.submit(tasks::potrf(A(0, 0)));
-        s.wait();
+        require_done(s.wait());
         s.submit(tasks::laset({}, A(1, 0)));
     });
     put(*tasks_of("dlaset").front(), 0, 1);

@@ -73,7 +73,7 @@ std::vector<double> makespan_of_cholesky(const NetworkModel& network, Index tile
     Stream s(engine);
     cholesky(s, Matrix<double>(s, Tiling::square(tiles * size, size), owners,
                                {.stored = Stored::lower, .memory = [](TileIndex) { return TileMemory{}; }}));
-    s.wait();
+    require_done(s.wait());
     return {engine.result().makespan};
 }
 

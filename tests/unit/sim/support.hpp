@@ -106,7 +106,7 @@ inline void submit(Stream& s, Algorithm algorithm, Index tiles, const Distributi
         const Matrix<double> C(s, Tiling::square(tiles * tile_size, tile_size), owners, {.name = "C"});
         gemm(s, given(s, tiles, owners).view(), given(s, tiles, owners, Stored::full, "B").view(), C.view());
     }
-    s.wait();
+    require_done(s.wait());
 }
 
 /// What came out of a simulation.
@@ -126,7 +126,7 @@ void simulate(Simulated& simulated, SimulationOptions options, const Submit& wor
     {
         Stream s(engine);
         work(s);
-        s.wait();
+        require_done(s.wait());
     }
     simulated.result = engine.result();
     simulated.recording = engine.recording();
@@ -141,7 +141,7 @@ inline void zero_tiles(Stream& s, Index count) {
     const Matrix<double> A(s, Tiling::uniform({tile_size, count * tile_size}, {tile_size, tile_size}),
                            all_on(s.engine().node_count(), 0, {1, count}));
     for (Index j = 0; j < count; ++j) s.submit(tasks::laset({}, A(0, j)));
-    s.wait();
+    require_done(s.wait());
 }
 
 template <class Function>

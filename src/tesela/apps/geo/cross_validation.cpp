@@ -25,7 +25,7 @@ struct FoldsOfTile {
 };
 
 /// (A, b): for every block A_BB on the diagonal b_B := A_BB⁻¹·b_B and A_BB := A_BB⁻¹, lower triangles.
-KernelResult solve_folds(const FoldsOfTile& folds, TileSpan<double> A, TileSpan<double> b) noexcept {
+KernelResult solve_folds(const FoldsOfTile& folds, StoredTile<double> A, StoredTile<double> b) noexcept {
     const NoArguments none;
     TriangularArguments triangle;
     for (Index k = 0; k < folds.count; ++k) {
@@ -49,7 +49,7 @@ KernelResult solve_folds(const FoldsOfTile& folds, TileSpan<double> A, TileSpan<
 const auto folds_kernel = make_kernel<solve_folds>("dfolds");
 
 /// (A, d): d := the diagonal of A.
-KernelResult take_diagonal(const NoArguments&, TileSpan<const double> A, TileSpan<double> d) noexcept {
+KernelResult take_diagonal(const NoArguments&, StoredTile<const double> A, StoredTile<double> d) noexcept {
     for (Index i = 0; i < A.rows(); ++i) d(i, 0) = A(i, i);
     return {};
 }
@@ -216,7 +216,7 @@ void CrossValidation::solve_block(const DiagonalBlock& block, const MatrixView<d
         const auto phase = stream_.phase("folds");
         const Index* begins = &folds_.begins[static_cast<std::size_t>(block.first_fold)];
         stream_.submit(
-            Task(folds_kernel, {begins, block.folds, *begins}, read_write(Q(t, t)), read_write(errors(t, 0))));
+            Task(folds_kernel, {begins, block.folds, *begins}, read_write(Q(t, t).stored()), read_write(errors(t, 0))));
         return;
     }
     const MatrixView<double> whole = Q.tiles({t, t}, {block.tiles, block.tiles});
@@ -256,7 +256,7 @@ Predictions CrossValidation::run() {
     for (const DiagonalBlock& block : blocks_) solve_block(block, Q.lower(), errors.view());
     const Matrix<double> variances = column_like_sigma(likelihood_, 1, "variances");
     for (Index i = 0; i < variances.tile_rows(); ++i)
-        stream_.submit(Task(diagonal_kernel, {}, read(Q(i, i)), write(variances(i, 0))));
+        stream_.submit(Task(diagonal_kernel, {}, read(Q(i, i).stored()), write(variances(i, 0))));
     return gather(errors, variances);
 }
 

@@ -22,8 +22,8 @@ constexpr auto parameter_count = static_cast<Index>(all_parameters.size());
 constexpr Index position(Parameter p) { return static_cast<Index>(p); }
 
 /// s := s + weight·Σ A(i, j)·B(i, j)
-KernelResult add_product(const double& weight, TileSpan<const double> A, TileSpan<const double> B,
-                         TileSpan<double> s) noexcept {
+KernelResult add_product(const double& weight, StoredTile<const double> A, StoredTile<const double> B,
+                         StoredTile<double> s) noexcept {
     double sum = 0;
     for (Index j = 0; j < A.cols(); ++j)
         for (Index i = 0; i < A.rows(); ++i) sum += A(i, j) * B(i, j);
@@ -33,7 +33,7 @@ KernelResult add_product(const double& weight, TileSpan<const double> A, TileSpa
 const auto product_kernel = make_kernel<add_product>("dwdot");
 
 /// s := s + tr A
-KernelResult add_trace(const NoArguments&, TileSpan<const double> A, TileSpan<double> s) noexcept {
+KernelResult add_trace(const NoArguments&, StoredTile<const double> A, StoredTile<double> s) noexcept {
     for (Index i = 0; i < A.rows(); ++i) s(0, 0) += A(i, i);
     return {};
 }
@@ -63,7 +63,8 @@ Future<double> inner_product(Stream& s, const Matrix<double>& A, const Matrix<do
     s.submit(tasks::laset({}, sum.tile()));
     for (Index i = 0; i < A.tile_rows(); ++i)
         for (Index j = 0; j <= i; ++j)
-            s.submit(Task(product_kernel, i == j ? 1.0 : 2.0, read(A(i, j)), read(B(i, j)), reduce(sum.tile()))
+            s.submit(Task(product_kernel, i == j ? 1.0 : 2.0, read(A(i, j).stored()), read(B(i, j).stored()),
+                          reduce(sum.tile()))
                          .on(A(i, j).owner()));
     return sum.value(s);
 }
@@ -73,7 +74,7 @@ Future<double> trace(Stream& s, const Matrix<double>& A) {
     const Scalar<double> sum(s, {.name = "tr A"});
     s.submit(tasks::laset({}, sum.tile()));
     for (Index i = 0; i < A.tile_rows(); ++i)
-        s.submit(Task(trace_kernel, {}, read(A(i, i)), reduce(sum.tile())).on(A(i, i).owner()));
+        s.submit(Task(trace_kernel, {}, read(A(i, i).stored()), reduce(sum.tile())).on(A(i, i).owner()));
     return sum.value(s);
 }
 

@@ -18,8 +18,8 @@ namespace tesela::geo {
 namespace {
 
 /// (A, B, s): s(j) := s(j) + Σ_i A(i, j)·B(i, j), s one column.
-KernelResult add_column_products(const NoArguments&, TileSpan<const double> A, TileSpan<const double> B,
-                                 TileSpan<double> s) noexcept {
+KernelResult add_column_products(const NoArguments&, StoredTile<const double> A, StoredTile<const double> B,
+                                 StoredTile<double> s) noexcept {
     for (Index j = 0; j < A.cols(); ++j) {
         double sum = 0;
         for (Index i = 0; i < A.rows(); ++i) sum += A(i, j) * B(i, j);

@@ -87,12 +87,12 @@ std::vector<std::vector<double>> sample_fields(Stream& s, const Field& field,
     generate(s, e.view(), {normal, &options.seed});
     cholesky(s, sigma);
     multiply_triangular(s, sigma.lower(), e.view(), z.view());
-    const std::vector<double> values = gather(s, z.view());
     const Status status = s.wait();
     if (is_numerical(status))
         throw NotPositiveDefinite(explain_not_positive_definite(
             status, {{.coordinates = coordinates, .values = {}}, points}, field.family, field.theta));
     require_done(status);
+    const std::vector<double> values = gather(s, z.view());
     std::vector<std::vector<double>> draws;
     for (auto begin = values.begin(); begin != values.end(); begin += points.size()) {
         draws.emplace_back(begin, begin + points.size());

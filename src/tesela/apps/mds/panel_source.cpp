@@ -16,7 +16,7 @@ KernelResult read_panel(const KernelCall& call) noexcept {
     // The one thing that tasks change: what they find.
     auto& source =
         *static_cast<PanelSource*>(const_cast<void*>(args.source));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
-    const TileSpan<T> panel(call.tiles[0]);
+    const StoredTile<T> panel(call.tiles[0]);
     MatrixBlock block{.row = args.first.i, .col = args.first.j, .rows = panel.cols(), .cols = panel.rows()};
     if (source.wanted_ == PanelSource::Wanted::half)
         block.cols = std::clamp<Index>(block.row + block.rows - block.col, 0, block.cols);

@@ -57,12 +57,6 @@ public:
         return {static_cast<Index>(position) / cols, static_cast<Index>(position) % cols};
     }
 
-    /// A step writes a tile, between two waits of its stream (see StarpuStream::era).
-    void note_written(TileIndex tile, std::uint64_t era) { slots_[position(tile)].written = era; }
-    [[nodiscard]] bool written_in(TileIndex tile, std::uint64_t era) const {
-        return slots_[position(tile)].written == era;
-    }
-
     /// This node does not hold a tile any more: its memory goes, by a promise, when the tasks that use it have ended.
     void drop(TileIndex tile, Promise promise);
 
@@ -80,7 +74,6 @@ public:
 private:
     struct Slot {
         starpu_data_handle_t handle = nullptr;
-        std::uint64_t written = 0;  // when a step last did
     };
     [[nodiscard]] bool holds_back(std::size_t position) const;
 

@@ -53,6 +53,8 @@ public:
 
     Progress& progress;
     const NodeId me;
+    /// Whether its kernels are watched.
+    TileChecks checks = TileChecks::none;
     /// Counts the streams of the engine; alike on every node.
     const std::uint64_t number;
     /// Names the stream in traces.
@@ -75,8 +77,6 @@ public:
     std::uint64_t compare_with = 0;
     int compare_node = 0;
     std::atomic<std::uint64_t> round{0};
-    /// Names the time between two waits, among those of all streams.
-    [[nodiscard]] std::uint64_t era() const { return ((number + 1) << 32U) + round.load(std::memory_order_relaxed); }
     /// Another node waits, or has left, after so many steps of this round: going further cannot end well.
     std::atomic<std::uint64_t> last_step{~std::uint64_t{0}};
     std::atomic<int> last_step_of{0};

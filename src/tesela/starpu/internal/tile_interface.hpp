@@ -33,6 +33,7 @@ struct TileInterface {
     Claim claim;        ///< by what right it takes memory
     bool lost;          ///< its value came when there was no memory for it
     bool compressible;  ///< it may be stored as U·Vᵀ; then its ranks stand behind its elements, also in messages
+    std::uint64_t uncomputed_in;  ///< the era (see StreamState) in which what was to write it failed or did not run
     Ranks ranks;
     double accuracy;  ///< of a compressible tile
     FactorPrecision precision;
