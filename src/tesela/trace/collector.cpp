@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <bit>
@@ -47,6 +49,20 @@ void sleep_a_moment() {
     nanosleep(&moment, nullptr);
 }
 
+/// Opens and empties a trace file, unless another run is writing it. A file system without locks has to do without.
+int open_alone(const std::string& path) {
+    const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (descriptor < 0) throw Error("cannot write trace file {}: {}", path, std::strerror(errno));
+    struct stat status {};
+    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return descriptor;
+    const bool taken = flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (!taken && ftruncate(descriptor, 0) == 0) return descriptor;
+    const int reason = errno;
+    ::close(descriptor);
+    if (taken) throw Error("another run is writing trace file {}: give each run a file of its own", path);
+    throw Error("cannot write trace file {}: {}", path, std::strerror(reason));
+}
+
 }  // namespace
 
 std::int64_t Collector::now() noexcept {
@@ -60,8 +76,7 @@ Collector::Collector(const Options& options, const NodeOfRun& node, const Buffer
       options_(buffers),
       generation_(++generations) {
     options_.records = std::bit_ceil(std::max<std::size_t>(options_.records, 16));
-    descriptor_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) throw Error("cannot write trace file {}: {}", path_, std::strerror(errno));
+    descriptor_ = open_alone(path_);
     FileHeader header{
         .node = node.node, .nodes = node.nodes, .run = node.run, .opened = now(), .time_of_day = time_of_day()};
     const auto bytes = std::as_bytes(std::span{&header, 1});

@@ -217,6 +217,17 @@ TEST(TraceFile, ThatCannotBeWrittenIsAnError) {
     EXPECT_THROW(Collector({.path = "/dev/full"}), Error);
 }
 
+TEST(TraceFile, ThatAnotherRunWritesIsLeftToIt) {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("t");
+    Collector first({.path = path});
+    put_task(first, 1);
+    EXPECT_THROW(Collector({.path = path}), Error);
+    first.close();
+    EXPECT_EQ(read_trace(path).tasks.size(), 1U);
+    EXPECT_NO_THROW(Collector({.path = path}).close());
+}
+
 TEST(TraceFile, OfSeveralNodesIsReadAsOneRun) {
     const TemporaryFolder folder;
     const std::string path = folder.file("run");
