@@ -91,6 +91,9 @@ expect 2 "a shell that is not known" "$tesela" completion tcsh
 expect 1 "a full standard output" bash -c "'$tesela' completion bash >/dev/full"
 holds "a full standard output" err "cannot write standard output"
 expect 1 "a closed standard output" bash -c "'$tesela' completion bash >&-"
+holds "a closed standard output" err "cannot write standard output: it is closed"
+expect 1 "a closed standard output and a file that is to go there" bash -c "'$tesela' sample-distances --n 3 -o - >&-"
+holds "a closed standard output and a file that is to go there" err "cannot write standard output: it is closed"
 expect 0 "a closed standard error" bash -c "'$tesela' info >'$work/said' 2>&-"
 expect 2 "a word that is not known" "$tesela" fitt
 holds "a word that is not known" err "tesela: fitt is not a command; did you mean fit? See tesela --help"

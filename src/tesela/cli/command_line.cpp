@@ -7,9 +7,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 
-#include <array>
 #include <cerrno>
 #include <string>
 #include <vector>
@@ -46,12 +46,11 @@ std::string describe_unknown(const std::string& word, const Reached& at) {
 namespace {
 
 /// A file that is opened must not get the number of a standard file that was closed. What goes to a closed standard
-/// output is lost, which has to be noticed: /dev/full takes nothing.
+/// output is lost, which has to be noticed: what can only be read takes nothing.
 void open_what_was_closed() {
-    constexpr std::array<const char*, 3> instead{"/dev/null", "/dev/full", "/dev/null"};
     for (int number = 0; number < 3; ++number)
         if (fcntl(number, F_GETFD) == -1 && errno == EBADF)
-            (void)open(instead[static_cast<std::size_t>(number)], number == 0 ? O_RDONLY : O_WRONLY);
+            (void)open("/dev/null", number == STDERR_FILENO ? O_WRONLY : O_RDONLY);
 }
 
 /// The exit code, unless results could not be written: of commands that fail, the reason has been said.

@@ -11,9 +11,9 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <string_view>
+#include <system_error>
 #include <thread>
 
 namespace tesela::cli {
@@ -44,8 +44,7 @@ void flush_results() {
     if (errno == EPIPE) std::clearerr(stdout);
     if (written || errno == EPIPE) return;
     // An earlier write may have been the one that failed: then the reason is not known any more.
-    throw OutputError(fmt::format("cannot write standard output{}{}", errno == 0 ? "" : ": ",
-                                  errno == 0 ? "" : std::strerror(errno)));
+    throw OutputError(stdout_failure(errno));
 }
 
 void print_results(const Engine& engine, const Json& results, bool as_json) {
@@ -81,8 +80,9 @@ int run_guarded(const char* program, const std::function<int()>& command) {
         print_error(program, "out of memory: use a smaller problem or more nodes");
         return bad_input;
     } catch (const std::exception& error) {
-        const bool lost = std::ferror(stdout) != 0;  // {fmt} says it by an exception of its own
-        print_error(program, lost ? fmt::format("standard output: {}", error.what())
+        const auto* of_system = dynamic_cast<const std::system_error*>(&error);
+        const bool lost = std::ferror(stdout) != 0 && of_system != nullptr;  // {fmt} says it by an exception of its own
+        print_error(program, lost ? stdout_failure(of_system->code().value())
                                   : fmt::format("unexpected error, please report it: {}", error.what()));
         return failed;
     }

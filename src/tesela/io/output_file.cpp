@@ -75,6 +75,16 @@ void remove_unfinished_outputs() noexcept {
         if (slot.state == Slot::in_use) ::unlink(slot.name.data());
 }
 
+std::string stdout_failure(int reason) {
+    const std::string text = "cannot write standard output";
+    switch (reason) {
+        case 0: return text;
+        case EBADF: return text + ": it is closed";
+        case EPIPE: return text + ": whoever read it has closed it";
+        default: return text + ": " + std::strerror(reason);
+    }
+}
+
 OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
     if (path_.empty()) throw Error("the name of an output file is empty");
     if (is_stdout()) {
@@ -162,8 +172,8 @@ void OutputFile::commit() {
 }
 
 std::string OutputFile::failure(int reason) const {
-    return fmt::format("cannot write {}: {}", is_stdout() ? "standard output" : in_quotes(path_),
-                       std::strerror(reason));
+    return is_stdout() ? stdout_failure(reason)
+                       : fmt::format("cannot write {}: {}", in_quotes(path_), std::strerror(reason));
 }
 
 void OutputFile::fail(int reason) const { throw Error(failure(reason)); }

@@ -13,6 +13,9 @@ public:
     using Error::Error;
 };
 
+/// That standard output cannot be written, and why by errno's reason; none: it is not known any more.
+[[nodiscard]] std::string stdout_failure(int reason);
+
 /// A file that appears whole or not at all: text goes to a temporary beside it, commit() puts that in its place, and
 /// destruction without commit() leaves what was there before. `-` is standard output, and a device or a pipe is
 /// written directly. Opening it early finds an unwritable path before the work is done rather than after.
