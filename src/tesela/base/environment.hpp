@@ -20,4 +20,11 @@ namespace tesela {
     return {};
 }
 
+/// $XDG_CACHE_HOME/tesela, or ~/.cache/tesela; empty where there is no home.
+[[nodiscard]] inline std::string user_cache_folder() {
+    if (const auto folder = environment("XDG_CACHE_HOME")) return *folder + "/tesela";
+    if (const auto home = environment("HOME")) return *home + "/.cache/tesela";
+    return {};
+}
+
 }  // namespace tesela

@@ -3,6 +3,7 @@
 #include "tesela/algs/compressed_cut.hpp"
 #include "tesela/apps/geo/degrees.hpp"
 #include "tesela/base/digest.hpp"
+#include "tesela/base/environment.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/in_parallel.hpp"
 #include "tesela/base/units.hpp"
@@ -385,7 +386,7 @@ std::unique_ptr<steering::RunningPlan> plan_for_nodes(const GeoOptions& options,
                                                      .tile = tile_size(options.run, n, engine),
                                                      .overlap = overlap_of(options.overlap, engine)},
                                       .budget_seconds = options.plan_budget,
-                                      .cache_folder = steering::user_cache_folder()};
+                                      .cache_folder = user_cache_folder()};
     with.measuring = [line](Index done, Index of, const std::string& next) { line->show_bar(done, of, next); };
     with.planning = [line](Index simulated, double best) {
         line->show([&] { return fmt::format("plan: {} simulated, best {}", simulated, format_seconds(best)); });

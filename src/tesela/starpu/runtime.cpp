@@ -4,6 +4,7 @@
 #include "tesela/base/error.hpp"
 #include "tesela/base/units.hpp"
 #include "tesela/kernels/dense.hpp"
+#include "tesela/starpu/internal/starpu_home.hpp"
 
 #include <starpu_expert.h>
 #include <unistd.h>
@@ -15,8 +16,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <filesystem>
-#include <system_error>
 #include <thread>
 
 namespace tesela::starpu {
@@ -65,46 +64,6 @@ void find_models_in_silence() {
     }
     std::fclose(nowhere);
 }
-
-bool is_writable_folder(const std::filesystem::path& folder) {
-    std::error_code failed;
-    std::filesystem::create_directories(folder, failed);
-    return !failed && access(folder.c_str(), W_OK) == 0;
-}
-
-/// StarPU keeps what it measured of the machine in ~/.starpu and ends the program where it cannot.
-void give_starpu_a_home() {
-    if (environment("STARPU_HOME")) return;
-    std::error_code failed;
-    if (const auto home = environment("HOME"); home && is_writable_folder(std::filesystem::path(*home) / ".starpu"))
-        return;
-    const auto other = std::filesystem::temp_directory_path(failed) / fmt::format("tesela-starpu-{}", getuid());
-    std::filesystem::create_directories(other, failed);
-    if (!failed) setenv("STARPU_HOME", other.c_str(), 1);
-}
-
-/// A folder for caches that cannot be one would end the program inside StarPU.
-void leave_out_useless_cache() {
-    const auto folder = environment("XDG_CACHE_HOME");
-    if (folder && !is_writable_folder(*folder)) unsetenv("XDG_CACHE_HOME");
-}
-
-/// Hides an environment variable while it lives.
-class Hidden {
-public:
-    explicit Hidden(const char* name) : name_(name), value_(environment(name)) { unsetenv(name); }
-    ~Hidden() {
-        if (value_) setenv(name_, value_->c_str(), 1);
-    }
-    Hidden(const Hidden&) = delete;
-    Hidden& operator=(const Hidden&) = delete;
-    Hidden(Hidden&&) = delete;
-    Hidden& operator=(Hidden&&) = delete;
-
-private:
-    const char* name_;
-    std::optional<std::string> value_;
-};
 
 /// StarPU's numbers of its workers of a kind.
 std::vector<int> workers_of_type(starpu_worker_archtype type) {
@@ -184,14 +143,14 @@ void Runtime::start_here(const StarpuOptions& options, const Cores& cores, const
     set_blas_threads(1);
     reserve_blas_memory(choice.core_workers() + 1);  // and this thread, for what it computes itself
     set_default("STARPU_SILENT", "1");
-    give_starpu_a_home();
-    leave_out_useless_cache();
+    const StarpuHome home(home_places());
     find_models_in_silence();
     // They have been looked at: StarPU would let its scheduler win over ours, and ends the program where one is no
     // number.
-    const Hidden variables[]{Hidden("STARPU_SCHED"),        Hidden("STARPU_NCPU"),    Hidden("STARPU_NCPUS"),
-                             Hidden("STARPU_RESERVE_NCPU"), Hidden("STARPU_NCUDA"),   Hidden("STARPU_NOPENCL"),
-                             Hidden("STARPU_NHIP"),         Hidden("STARPU_USE_NUMA")};
+    const Meanwhile variables[]{Meanwhile("STARPU_SCHED"), Meanwhile("STARPU_NCPU"),
+                                Meanwhile("STARPU_NCPUS"), Meanwhile("STARPU_RESERVE_NCPU"),
+                                Meanwhile("STARPU_NCUDA"), Meanwhile("STARPU_NOPENCL"),
+                                Meanwhile("STARPU_NHIP"),  Meanwhile("STARPU_USE_NUMA")};
     starpu_conf conf;
     starpu_conf_init(&conf);
     conf.ncpus = choice.core_workers();
@@ -209,6 +168,7 @@ void Runtime::start_here(const StarpuOptions& options, const Cores& cores, const
     const int code = starpu_init(&conf);
     if (code == -ENODEV) throw Error("StarPU found no worker to run on");
     if (code != 0) throw Error("StarPU cannot start: {}", std::strerror(-code));
+    home.keep();
     find_workers(choice);
     describe(cores);
     if (options.warnings == Warnings::print)

@@ -246,12 +246,6 @@ struct RunningPlan::Decision {
     }
 };
 
-std::string user_cache_folder() {
-    if (const auto folder = environment("XDG_CACHE_HOME")) return (std::filesystem::path(*folder) / "tesela").string();
-    if (const auto home = environment("HOME")) return (std::filesystem::path(*home) / ".cache" / "tesela").string();
-    return {};
-}
-
 RunningPlan::RunningPlan(StarpuEngine& engine, RunningPlanOptions options)
     : engine_(engine),
       options_(std::move(options)),

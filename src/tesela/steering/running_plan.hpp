@@ -33,9 +33,6 @@ struct RunningPlanOptions {
     std::function<void(const std::string& line)> tell{};
 };
 
-/// $XDG_CACHE_HOME/tesela, or ~/.cache/tesela; empty where there is no home.
-[[nodiscard]] std::string user_cache_folder();
-
 /// A plan for the nodes that a program finds itself on (`--plan auto`): it measures them, or takes what was measured of
 /// the same ones before, plans on the first node and tells the others. While evaluations run it compares what kernels
 /// take with what it counted on, and gives tiles to other owners where the evaluations still to come pay for that.

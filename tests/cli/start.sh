@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# How the command starts: several at once, and where disks are full.
+#   start.sh BUILD_DIR
+set -uo pipefail
+tesela=$(realpath "$1/tesela")
+# shellcheck source=support.sh
+source "$(dirname "$(realpath "$0")")/support.sh"
+unset STARPU_HOME STARPU_PERF_MODEL_DIR
+
+# First starts: nothing has been measured, and nothing is left but what is kept for later ones.
+export HOME=$work/home XDG_CACHE_HOME=$work/home/.cache
+first() { rm -rf "$HOME" && mkdir "$HOME"; }
+for run in {1..6}; do
+    first
+    expect 0 "first start on four nodes, $run" "${mpirun[@]}" -n 4 "$tesela" info
+done
+check "one file is kept" [ "$(find "$HOME" -name '.openmpi' -prune -o -type f -printf '%P ' | grep -c '^.cache/tesela/starpu-bus/[^ ]*.json $')" = 1 ]
+for run in {1..6}; do
+    first
+    "$tesela" info --quiet >other 2>&1 &
+    expect 0 "one of two first starts, $run" "$tesela" info --quiet
+    check "the other of two first starts, $run" wait $!
+done
+echo damaged >"$(find "$HOME" -name '*.json')"
+expect 0 "a damaged file" "$tesela" info
+check "is made again" grep -q digest "$(find "$HOME" -name '*.json')"
+mkdir unwritable && touch unwritable/home
+HOME=$work/unwritable/home XDG_CACHE_HOME=$work/unwritable/home expect 0 "a home that is a file" "$tesela" info
+(unset HOME XDG_CACHE_HOME && expect 0 "no home" "$tesela" info && [ "$failed" = 0 ]) || failed=$((failed + 1))
+
+# A full disk, which is then freed. It needs a disk of its own, and so a system that lets its users have one.
+cat >on_full_disk.sh <<'SH'
+mount -t tmpfs -o size=256k none disk || exit 99
+dd if=/dev/zero of=disk/fill bs=1k 2>/dev/null
+"$tesela" info --quiet || exit 1
+rm disk/fill
+"$tesela" info --quiet && ls disk/tesela/starpu-bus/*.json
+SH
+mkdir disk
+if unshare --map-root-user --mount true 2>/dev/null; then
+    expect 0 "a disk that is full and then is not" env HOME="$work/disk" XDG_CACHE_HOME="$work/disk" TMPDIR="$work/disk" \
+        tesela="$tesela" unshare --map-root-user --mount bash on_full_disk.sh
+else
+    echo "left out: a full disk, since no disk can be mounted here"
+fi
+expect 2 "no room anywhere" bash -c "(ulimit -f 0; exec '$tesela' info --quiet) 2>&1 | cat >&2; exit \${PIPESTATUS[0]}"
+holds "no room anywhere" err "StarPU needs 256 KiB for files while it starts, and has them nowhere: /dev/shm (File too large)"
+
+finish
