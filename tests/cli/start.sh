@@ -3,6 +3,7 @@
 #   start.sh BUILD_DIR
 set -uo pipefail
 tesela=$(realpath "$1/tesela")
+crashing_papi=$(realpath "$1/tests/crashing_papi.so")
 # shellcheck source=support.sh
 source "$(dirname "$(realpath "$0")")/support.sh"
 unset STARPU_HOME STARPU_PERF_MODEL_DIR
@@ -45,5 +46,9 @@ else
 fi
 expect 2 "no room anywhere" bash -c "(ulimit -f 0; exec '$tesela' info --quiet) 2>&1 | cat >&2; exit \${PIPESTATUS[0]}"
 holds "no room anywhere" err "StarPU needs 256 KiB for files while it starts, and has them nowhere: /dev/shm (File too large)"
+
+# StarPU does not start PAPI with itself, which may not come through it.
+LD_PRELOAD=$crashing_papi expect 0 "a PAPI that ends programs" "$tesela" info
+STARPU_PROF_PAPI_EVENTS=PAPI_TOT_CYC expect 0 "StarPU with counters, where it has them" "$tesela" info
 
 finish

@@ -5,6 +5,7 @@
 #include "tesela/base/units.hpp"
 #include "tesela/kernels/dense.hpp"
 #include "tesela/starpu/internal/starpu_home.hpp"
+#include "tesela/starpu/internal/without_papi.hpp"
 
 #include <starpu_expert.h>
 #include <unistd.h>
@@ -165,7 +166,10 @@ void Runtime::start_here(const StarpuOptions& options, const Cores& cores, const
         std::copy(choice.gpus.begin(), choice.gpus.end(), conf.workers_cuda_gpuid);
     }
     bind(choice, cores, conf);
-    const int code = starpu_init(&conf);
+    const int code = [&] {
+        const WithoutPapi without_papi;
+        return starpu_init(&conf);
+    }();
     if (code == -ENODEV) throw Error("StarPU found no worker to run on");
     if (code != 0) throw Error("StarPU cannot start: {}", std::strerror(-code));
     home.keep();
