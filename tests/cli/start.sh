@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# How the command starts: several at once, and where disks are full.
+# How the command starts: several at once, where disks are full, and beside others that it does not know of.
 #   start.sh BUILD_DIR
 set -uo pipefail
 tesela=$(realpath "$1/tesela")
@@ -50,5 +50,23 @@ holds "no room anywhere" err "StarPU needs 256 KiB for files while it starts, an
 # StarPU does not start PAPI with itself, which may not come through it.
 LD_PRELOAD=$crashing_papi expect 0 "a PAPI that ends programs" "$tesela" info
 STARPU_PROF_PAPI_EVENTS=PAPI_TOT_CYC expect 0 "StarPU with counters, where it has them" "$tesela" info
+
+# Processes that were started together and do not know of each other.
+in_step() { env SLURM_JOB_ID=7 SLURM_NTASKS=4 "$@"; }
+bad "four tasks of a step of Slurm" "Slurm started 4 tasks, and each would do the whole work: start them by srun --mpi=" \
+    in_step SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=4 "$tesela" info
+expect 0 "one task of a step" in_step SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=1 "$tesela" info --quiet
+expect 0 "a script of sbatch" in_step "$tesela" info --quiet
+for batch in -5 4294967291; do
+    expect 0 "a script of sbatch that was given from a step" in_step SLURM_STEP_ID=$batch SLURM_STEP_NUM_TASKS=4 "$tesela" info --quiet
+done
+expect 0 "a shell of srun --pty" in_step SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=4 SLURM_PTY_PORT=4242 "$tesela" info --quiet
+expect 0 "tasks that know of each other" in_step SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=2 "${mpirun[@]}" -n 2 "$tesela" info --quiet
+expect 0 "mpirun of one in a larger step" in_step SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=2 "${mpirun[@]}" -n 1 "$tesela" info --quiet
+case ${mpirun[*]} in # what the launcher of another MPI says
+    *--oversubscribe*) other=(PMI_RANK=0 PMI_SIZE=4) ;;
+    *) other=(OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=4) ;;
+esac
+bad "the launcher of another MPI" "4 processes were started together, but to MPI this one is alone" env "${other[@]}" "$tesela" info
 
 finish

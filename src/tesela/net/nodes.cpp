@@ -69,6 +69,29 @@ void start_mpi() {
     if (std::atexit(finish_mpi) != 0) throw Error("cannot see to it that MPI ends with the program (atexit)");
 }
 
+#ifdef OPEN_MPI
+constexpr const char* this_mpi = "Open MPI";
+constexpr const char* way_of_srun = "pmix";
+#else
+constexpr const char* this_mpi = "MPICH";
+constexpr const char* way_of_srun = "pmi2";
+#endif
+
+/// Processes that were started together and know nothing of each other would all do the whole work.
+void check_company(int started) {
+    if (started < 2) return;
+    if (rank_by_launcher())
+        throw Error(
+            "{} processes were started together, but to MPI this one is alone: start them with the mpirun of {}, "
+            "which this program is linked with, or by srun --mpi={}",
+            started, this_mpi, way_of_srun);
+    throw Error(
+        "Slurm started {} tasks, and each would do the whole work: start them by srun --mpi={}, which tells them of "
+        "each other (srun --mpi=list shows what there is), or one by srun -n 1. If each is to work for itself, unset "
+        "SLURM_STEP_NUM_TASKS first",
+        started, way_of_srun);
+}
+
 }  // namespace
 
 void check(int code, const char* what) {
@@ -135,10 +158,15 @@ Nodes::Nodes() {
     // MPI and StarPU look at the machine through hwloc, whose part for displays asks for them by the name localhost:
     // half a minute for each start where that has no address, as in a bare container.
     setenv("HWLOC_COMPONENTS", "-gl", 0);
-    if (!started_in_parallel()) return;
+    const int started = processes_by_launcher();
+    if (!started_in_parallel()) {
+        check_company(started);
+        return;
+    }
     start_mpi();
     check(MPI_Comm_rank(MPI_COMM_WORLD, &me_), "MPI_Comm_rank");
     check(MPI_Comm_size(MPI_COMM_WORLD, &count_), "MPI_Comm_size");
+    if (count_ == 1) check_company(started);
     communicator_ = std::make_unique<Communicator>(MPI_COMM_WORLD);
     here_ = std::make_unique<Communicator>(*communicator_, OnThisMachine{});
     check(MPI_Comm_size(here_->get(), &count_here_), "MPI_Comm_size");
