@@ -5,20 +5,25 @@
 #include "tesela/apps/geo/predict.hpp"
 #include "tesela/apps/geo/prediction_loss.hpp"
 #include "tesela/apps/geo/sample.hpp"
+#include "tesela/base/error.hpp"
 #include "tesela/distribution/families.hpp"
 #include "tesela/flow/inline_engine.hpp"
 #include "unit/apps/gradient_check.hpp"
 #include "unit/apps/meuse.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
 
 namespace tesela::geo {
 namespace {
 
 using tesela::testing::engine;
 using tesela::testing::meuse;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 constexpr std::array<Index, 3> tiles{16, 50, 200};
 constexpr std::array all_steps{Overlap::sync,       Overlap::async, Overlap::solve,        Overlap::memory,
@@ -236,6 +241,23 @@ TEST(Geo, AllNodesLearnOfASingularMatrixAndGoOn) {
         EXPECT_EQ(likelihood.evaluate(singular).status.failure, Failure::not_positive_definite);
         EXPECT_TRUE(likelihood.evaluate(tesela::testing::meuse_kriging_theta).status.ok());
     }
+}
+
+TEST(Geo, NodesThatAreAskedForDifferentThingsAreTold) {
+    if (engine().node_count() == 1) GTEST_SKIP() << "there is nobody to differ from";
+    const auto number = static_cast<double>(engine().this_node().number());
+    const auto told = [](const std::string& what) {
+        return ThrowsMessage<Error>(HasSubstr(what + " on node 1 are not those of node 0"));
+    };
+    Stream s(engine());
+    EXPECT_THAT([&] { Likelihood(s, meuse(), {.jitter = 0.1 * number}, {.tile = 50}); },
+                told("family, metric, estimation and choices of the model"));
+    Likelihood likelihood(s, meuse(), {}, {.tile = 50});
+    EXPECT_THAT([&] { (void)likelihood.evaluate({.range = 100 + number, .nugget = 0.1}); },
+                told("the parameters of the model"));
+    EXPECT_THAT([&] { (void)fit(likelihood, {.tolerance = 1e-3 * (1 + number)}); }, told("the options of the fit"));
+    const auto seed = static_cast<std::uint64_t>(number);
+    EXPECT_THAT([&] { (void)sample(s, {}, random_points(20, 1), {.seed = seed}); }, told("the field and the seed"));
 }
 
 TEST(Geo, ATimeLimitStopsAllNodesAtTheSameEvaluation) {

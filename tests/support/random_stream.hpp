@@ -45,8 +45,8 @@ private:
 struct StepArguments {
     enum class Effect : std::uint8_t { set, mix, add };
     std::int32_t sources = 0;
-    Effect effects[3]{};  // of the tiles after the sources
-    ElementType types[Task::max_accesses]{};
+    std::array<Effect, 3> effects{};  // of the tiles after the sources
+    std::array<ElementType, Task::max_accesses> types{};
     Index number = 0;
     Index first_column = 0;  // those before it, and from the last on, are left alone
     Index last_column = 1 << 20;
@@ -352,8 +352,9 @@ private:
         Task result;
         result.kernel = &StepKernels::step;
         const auto add = [&](const Access& access) {
-            arguments.types[result.access_count] = access.tile.matrix->type();
-            result.accesses[static_cast<std::size_t>(result.access_count++)] = access;
+            const auto k = static_cast<std::size_t>(result.access_count++);
+            arguments.types[k] = access.tile.matrix->type();
+            result.accesses[k] = access;
         };
         for (const TileRef& tile : sources) add({tile, AccessMode::read});
         for (std::size_t k = 0; k < targets.size(); ++k) {
@@ -361,7 +362,7 @@ private:
             add({targets[k].tile, targets[k].mode});
             arguments.effects[k] = targets[k].effect();
         }
-        std::memcpy(result.arguments.data(), &arguments, sizeof arguments);
+        result.set_arguments(arguments);
         result.priority = any_priority();
         return result;
     }

@@ -29,13 +29,15 @@ void require_whole(const MatrixView<T>& a, std::string_view what) {
                     a.part() == Part::lower ? "lower" : "upper");
 }
 
-/// Throws Error unless the columns of A are cut as the rows of B.
+/// Throws Error unless the columns of A are cut as the rows of B: rows and columns of the views, which it names as
+/// those of their matrices.
 template <class T>
 void require_product(const MatrixView<T>& a, const MatrixView<T>& b, std::string_view what) {
     bool fits = a.tile_cols() == b.tile_rows();
     for (Index k = 0; fits && k < a.tile_cols(); ++k) fits = a.cols(k) == b.rows(k);
     if (!fits)
-        throw Error("{}: the columns of {} are not cut into tiles as the rows of {} are", what, a.matrix().name(),
+        throw Error("{}: the {} of {} are not cut into tiles as the {} of {} are", what,
+                    a.op() == Op::none ? "columns" : "rows", a.matrix().name(), b.op() == Op::none ? "rows" : "columns",
                     b.matrix().name());
 }
 

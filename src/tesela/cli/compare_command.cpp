@@ -51,7 +51,6 @@ void evaluate(const CompareCommand& options, std::vector<geo::FittedModel>& mode
     Stream stream(engine, {.sums = Sums::in_order});
     for (std::size_t m = 0; m < models.size(); ++m) {
         geo::FittedModel& fitted = models[m];
-        geo::require_alike_parameters(engine, fitted.result.theta);
         geo::Likelihood likelihood(stream, fitted.observations, fitted.model,
                                    likelihood_options(options.geo, fitted.observations.size(), engine));
         const double said = fitted.result.log_likelihood;

@@ -6,6 +6,7 @@
 #include "tesela/apps/geo/prediction_table.hpp"
 #include "tesela/apps/geo/sample.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/base/fields.hpp"
 #include "tesela/base/units.hpp"
 #include "tesela/base/version.hpp"
 #include "tesela/cli/choice_option.hpp"
@@ -419,6 +420,11 @@ int run_fit(const FitCommand& given) {
     const auto engine = start_geo_engine(options.geo);
     print_notes(*engine, notes);
     const Index n = fitted.observations.size();
+    Digest asked;
+    add_fields(asked, options.errors);
+    add_fields(asked, options.level);
+    for (const std::string& parameter : options.profile) asked.add(std::string_view(parameter));
+    engine->require_alike("--errors, --level and --profile", asked.value());
     const auto plan = plan_for_nodes(options.geo, n, *engine);
     if (options.dry_run) {
         dry_run(options, fitted.model, n, *engine, plan.get());

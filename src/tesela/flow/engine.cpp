@@ -16,7 +16,7 @@ void Engine::require_alike(std::string_view what, std::uint64_t digest) {
     const std::vector<std::uint64_t> all = gather(digest);
     for (std::size_t node = 1; node < all.size(); ++node)
         if (all[node] != all[0])
-            throw Error("{} on node {} are not those of node 0: all nodes must read the same files", what, node);
+            throw Error("{} on node {} are not those of node 0: all nodes must be given the same", what, node);
 }
 
 void require_cpu_entry(const Task& task) {

@@ -1,6 +1,10 @@
 #include "tesela/flow/inline_engine.hpp"
 
+#include "tesela/flow/access_rules.hpp"
+#include "tesela/flow/running_kernel.hpp"
 #include "tesela/kernels/tile_values.hpp"
+
+#include <fmt/format.h>
 
 #include <array>
 #include <new>
@@ -69,6 +73,15 @@ private:
 InlineAttachment& attachment_of(const TileRef& ref) { return static_cast<InlineAttachment&>(*ref.matrix); }
 Tile tile_of(const TileRef& ref) { return attachment_of(ref).tile(ref.index); }
 
+std::string describe_task(const void* what) {
+    const Task& task = *static_cast<const Task*>(what);
+    const Access* written = placing_access(task.used());
+    if (written == nullptr) return fmt::format("the kernel {}", task.kernel->name);
+    const TileRef& tile = written->tile;
+    return fmt::format("the kernel {}, writing {}({}, {})", task.kernel->name, tile.matrix->name(), tile.index.i,
+                       tile.index.j);
+}
+
 }  // namespace
 
 std::unique_ptr<StreamState> InlineEngine::open(const StreamOptions& options) {
@@ -97,6 +110,7 @@ void InlineEngine::submit(StreamState& stream, const Task& task) {
         }
         ++count;
     }
+    const RunningKernel running(describe_task, &task);
     const KernelResult result = task.kernel->cpu({{tiles.data(), count}, task.arguments.data()});
     if (result.failure != Failure::none) stream.failure.raise(status_of(*task.kernel, result));
 }

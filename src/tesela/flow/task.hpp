@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tesela/base/fields.hpp"
 #include "tesela/flow/attachment.hpp"
 #include "tesela/flow/resource.hpp"
 #include "tesela/kernels/make_kernel.hpp"
@@ -156,6 +157,8 @@ struct Task {
     Reductions reductions = Reductions::none;  ///< set by the stream
     /// A resource of which its node has few; looked at when the task is submitted.
     const LimitedResource* resource = nullptr;
+    /// Adds what nodes compare of the arguments to a digest; null if there is nothing.
+    void (*add_arguments)(Digest& digest, const void* arguments) = nullptr;
     alignas(16) std::array<std::byte, max_argument_bytes> arguments;
 
     // Accesses and arguments beyond those in use are left unset on purpose: a task is built once per submission.
@@ -188,10 +191,16 @@ struct Task {
     }
     template <class Arguments>
     [[nodiscard]] static Task unchecked(const Kernel& k, std::initializer_list<Access> list, const Arguments& args) {
-        static_assert(std::is_trivially_copyable_v<Arguments> && sizeof(Arguments) <= max_argument_bytes);
         Task task = unchecked(k, list);
-        std::memcpy(task.arguments.data(), &args, sizeof(Arguments));
+        task.set_arguments(args);
         return task;
+    }
+
+    template <class Arguments>
+    void set_arguments(const Arguments& args) {
+        static_assert(std::is_trivially_copyable_v<Arguments> && sizeof(Arguments) <= max_argument_bytes);
+        std::memcpy(arguments.data(), &args, sizeof(Arguments));
+        if constexpr (!std::is_empty_v<Arguments>) add_arguments = add_fields_at<Arguments>;
     }
 
     Task& at(std::int32_t task_step, std::int32_t task_priority) {

@@ -1,10 +1,12 @@
 #pragma once
 
+#include "tesela/base/digest.hpp"
 #include "tesela/kernels/tile.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <type_traits>
 
 namespace tesela {
@@ -104,6 +106,8 @@ struct Kernel {
     LowRankFlops low_rank_flops = nullptr;
     /// What of it is recompression where tiles have these shapes. Null: nothing.
     RecompressionOf recompression = nullptr;
+    /// Stands for the name where nodes compare what they do.
+    std::uint64_t name_digest = digest_of(std::string_view(name));
 };
 
 /// The kernel itself if it is a static object, otherwise the one copy of it, with its name, that this process keeps for

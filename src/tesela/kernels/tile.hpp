@@ -32,6 +32,8 @@ struct TileView {
     /// Of what is seen: after the operation, from this diagonal on (see Trapezoid).
     Part part = Part::all;
     std::int32_t diagonal = 0;
+
+    friend bool operator==(const TileView&, const TileView&) = default;
 };
 
 /// The rank of a tile that is stored as it is, with all its elements.

@@ -27,17 +27,22 @@ bool Itinerary::count() {
     return true;
 }
 
-std::optional<std::string> Itinerary::step() {
+std::optional<Elsewhere> Itinerary::step() {
     if (!count() || count_.load(std::memory_order_relaxed) < expected_count_.load()) return {};
     return beyond();
 }
 
-std::optional<std::string> Itinerary::beyond() {
+std::optional<Elsewhere> Itinerary::beyond() {
     const std::lock_guard lock(mutex_);
-    return fmt::format("{}, where this node goes on: {}", expected_described_, rule_for_nodes);
+    return elsewhere("goes on");
 }
 
-std::optional<std::string> Itinerary::arrive(Arrival& arrival, const std::string& described) {
+/// Under `mutex_`.
+Elsewhere Itinerary::elsewhere(const std::string& here) const {
+    return {expected_node_, expected_.topic, expected_described_, here};
+}
+
+std::optional<Elsewhere> Itinerary::arrive(Arrival& arrival, const std::string& described) {
     const std::lock_guard lock(mutex_);
     if (!count()) return {};
     arrival.count = count_.load();
@@ -46,7 +51,7 @@ std::optional<std::string> Itinerary::arrive(Arrival& arrival, const std::string
     if (arrival.count < expected_count_.load()) return {};
     expected_count_ = nowhere;
     if (expected_ == here_) return {};
-    return fmt::format("{}, where this node {}: {}", expected_described_, described, rule_for_nodes);
+    return elsewhere(described);
 }
 
 void Itinerary::leave() {
@@ -54,17 +59,21 @@ void Itinerary::leave() {
     here_ = {};
 }
 
-std::optional<std::string> Itinerary::heard(int node, const Arrival& arrival, const std::string& described) {
+std::optional<Elsewhere> Itinerary::heard(int node, const Arrival& arrival, const std::string& described) {
     const std::lock_guard lock(mutex_);
     const Place there{arrival.topic, arrival.round};
     if (arrival.count == 0 || several_threads_ || there == here_) return {};
     expected_ = there;
-    expected_described_ = fmt::format("node {} {}", node, described);
+    expected_node_ = node;
+    expected_described_ = described;
     expected_count_ = arrival.count;
     if (count_.load() < arrival.count) return {};
-    const bool waits = here_ != Place{};
-    return fmt::format("{}, where this node {}: {}", expected_described_,
-                       waits ? here_described_ : "does something else", rule_for_nodes);
+    return elsewhere(here_ != Place{} ? here_described_ : "does something else");
+}
+
+std::string Itinerary::here() {
+    const std::lock_guard lock(mutex_);
+    return here_ == Place{} ? "" : here_described_;
 }
 
 }  // namespace tesela::net

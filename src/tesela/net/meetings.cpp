@@ -86,18 +86,27 @@ void Meetings::hear_arrival(int from, const Arrival& arrival) {
         what = fmt::format("node {} {} after {} steps, where node {} {} after {}", before.first_node,
                            hooks_.describe(first), first.position, from, hooks_.describe(arrival), arrival.position);
     else if (first.trail != arrival.trail)
-        what = fmt::format("node {} and node {} {} after {} steps that are not the same", before.first_node, from,
-                           hooks_.describe(arrival), arrival.position);
+        what = fmt::format("node {} {} after {} steps, and node {} after as many others",
+                           std::min(before.first_node, from), hooks_.describe(arrival), arrival.position,
+                           std::max(before.first_node, from));
     else if (first.count != arrival.count && first.count != 0 && arrival.count != 0)
         what = fmt::format("node {} {} as number {} of all that it does, and node {} as its number {}",
                            before.first_node, hooks_.describe(first), first.count, from, arrival.count);
-    if (!what.empty()) hooks_.diverged(fmt::format("{}: {}", what, rule_for_nodes));
+    if (what.empty()) return;
+    {
+        const std::lock_guard lock(mutex_);
+        diverged_ = true;
+    }
+    hooks_.diverged({.nodes = {before.first_node, from},
+                     .topic = arrival.topic,
+                     .why = fmt::format("{}: {}", what, rule_for_nodes)});
 }
 
 void Meetings::hear_value(const Arrival& arrival, std::int64_t value) {
     std::int64_t least = 0;
     {
         const std::lock_guard lock(mutex_);
+        if (diverged_) return;
         const auto found = meetings_.find({arrival.topic, arrival.round});
         Meeting& meeting = found->second;
         meeting.least = std::min(meeting.least, value);

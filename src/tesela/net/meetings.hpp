@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tesela/net/first_difference.hpp"
 #include "tesela/net/transport.hpp"
 
 #include <cstdint>
@@ -8,13 +9,9 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace tesela::net {
-
-/// What a program on several nodes has not kept to when they part.
-inline constexpr std::string_view rule_for_nodes = "all nodes must do the same, in the same order";
 
 /// Where a node has come to in something that all nodes do alike, when it wants to meet the others there.
 struct Arrival {
@@ -36,8 +33,8 @@ public:
         std::function<void(int to, const Notice&)> send;
         /// Some node has arrived; the first of its meeting, told to all.
         std::function<void(int node, const Arrival&)> arrived;
-        /// Two nodes arrived at different places.
-        std::function<void(const std::string& why)> diverged;
+        /// Two nodes arrived at different places: nothing is agreed on any more.
+        std::function<void(Case)> diverged;
         /// What a kind of arrival is called: "waits for stream fit".
         std::function<std::string(const Arrival&)> describe;
     };
@@ -75,6 +72,7 @@ private:
     int nodes_;
     Hooks hooks_;
     std::mutex mutex_;
+    bool diverged_ = false;
     std::map<Key, Meeting> meetings_;
     std::map<Key, std::int64_t> agreed_;
 };

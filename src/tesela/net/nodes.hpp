@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tesela {
@@ -16,6 +17,9 @@ namespace tesela {
 [[nodiscard]] bool started_in_parallel();
 
 namespace net {
+
+/// What a program on several nodes has not kept to when they part.
+inline constexpr std::string_view rule_for_nodes = "all nodes must do the same, in the same order";
 
 /// Ends the whole job at once and non-zero, with one line that says which node and why. Does not return.
 [[noreturn]] void end_job(const std::string& why);

@@ -37,34 +37,55 @@ int largest_tag_of(MPI_Comm comm) {
     return found != 0 ? *static_cast<int*>(value) : 32767;
 }
 
-/// Room for the identity of a message, where it travels along (see Message::identity).
-using Header = std::unique_ptr<std::uint64_t>;
-#ifdef NDEBUG
-Header header_of(const Message*) { return nullptr; }
-#else
-Header header_of(const Message* sent) {
-    return std::make_unique<std::uint64_t>(sent == nullptr ? 0 : sent->identity());
-}
-#endif
+/// What goes before the bytes of a message: which it is and how many they are. Few bytes travel in it. More come behind
+/// it, as they are, since MPI carries memory in one piece best; and they are received when the envelope has been looked
+/// at, since a message that is longer than what is asked for would be told of by MPI too late: Open MPI writes beyond
+/// it.
+struct Envelope {
+    static constexpr Index small = 960;
+    std::uint64_t identity;
+    Index bytes;
+    std::array<std::byte, small> inside;
 
-/// What is under way: requests of MPI's, and beside each what it is of.
-struct UnderWay {
-    enum class Kind : std::uint8_t { send, receive, notice };
-    Kind kind = Kind::send;
-    Index bytes = 0;
-    Message* message = nullptr;
-    std::unique_ptr<Notice> notice{};
-    Header header{};
+    static constexpr Index empty_bytes = sizeof(identity) + sizeof(bytes);
 };
+static_assert(std::is_trivially_copyable_v<Envelope> && sizeof(Envelope) == Envelope::empty_bytes + Envelope::small);
 
-/// A message of unknown size that is waited for, or whose room is.
-struct Expected {
+/// A message from the moment it is handed over: what of it is under way.
+struct Passage {
+    Passage(const Label& its_label, Message& its_message) : label(its_label), message(&its_message) {}
+
+    /// Whether bytes come behind the envelope.
+    [[nodiscard]] bool has_more() const { return envelope.bytes > Envelope::small; }
+
     Label label;
-    Message* message = nullptr;
-    MPI_Message matched = MPI_MESSAGE_NULL;
-    Index bytes = 0;
-    Header header{};
+    Message* message;
+    std::optional<Index> expected;  // bytes of a receive, where they are known beforehand
+    void* memory = nullptr;         // of a receive; null throws the bytes away
+    int parts = 1;                  // that have not ended
+    Envelope envelope;
 };
+
+/// Requests of MPI's are under way, and beside each stands what it is of.
+struct UnderWay {
+    enum class Kind : std::uint8_t { send, envelope, bytes, notice };
+    Kind kind = Kind::send;
+    Passage* passage = nullptr;
+    std::unique_ptr<Notice> notice{};
+};
+
+/// Copies columns to where they stand without gaps.
+void pack(const Columns& from, std::byte* to) {
+    for (Index j = 0; j < from.columns && from.column_bytes > 0; ++j)
+        std::memcpy(to + j * from.column_bytes, static_cast<const std::byte*>(from.data) + j * from.stride,
+                    static_cast<std::size_t>(from.column_bytes));
+}
+
+/// Without memory they are thrown away.
+SendType type_into(void* memory, Index bytes) {
+    if (memory == nullptr && bytes > 0) return SendType(IntoBin{bytes});
+    return SendType({memory, bytes, 1, bytes});
+}
 
 Index bytes_of(const MPI_Status& status) {
     MPI_Count bytes = 0;
@@ -83,11 +104,11 @@ void Notice::set_text(const std::string& from) {
 
 class Transport::Implementation {
 public:
-    Implementation(const Nodes& nodes, std::function<void(int, const Notice&)> notice, const Options& options)
+    Implementation(const Nodes& nodes, Hooks hooks, const Options& options)
         : me_(nodes.me()),
           nodes_(nodes.count()),
           comm_(nodes.communicator().get()),
-          hear_(std::move(notice)),
+          hooks_(std::move(hooks)),
           largest_tag_(options.largest_tag == 0 ? largest_tag_of(comm_.get()) : options.largest_tag) {
         constexpr int fewest = 2 * static_cast<int>(numbers) - 1;
         if (largest_tag_ < fewest || largest_tag_ > largest_tag_of(comm_.get()))
@@ -119,50 +140,47 @@ public:
     }
 
     void send(const Label& label, const Columns& memory, Ends ends, Message& message) {
-        Header header = header_of(&message);
-        const SendType type(memory, header.get());
-        MPI_Request request = MPI_REQUEST_NULL;
-        check_or_end((ends == Ends::when_matched ? MPI_Issend : MPI_Isend)(
-                         type.base(), type.count(), type.get(), label.peer, tag(label), comm_.get(), &request),
+        auto passage = std::make_unique<Passage>(label, message);
+        Envelope& envelope = passage->envelope;
+        envelope.identity = message.identity();
+        envelope.bytes = memory.bytes();
+        const bool more = passage->has_more();
+        if (!more) pack(memory, envelope.inside.data());
+        std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+        check_or_end((ends == Ends::when_matched && !more ? MPI_Issend : MPI_Isend)(
+                         &envelope, static_cast<int>(Envelope::empty_bytes + (more ? 0 : envelope.bytes)), MPI_BYTE,
+                         label.peer, tag(label), comm_.get(), requests.data()),
                      "MPI_Isend");
+        if (more) {
+            const SendType type(memory);
+            check_or_end((ends == Ends::when_matched ? MPI_Issend : MPI_Isend)(
+                             type.base(), type.count(), type.get(), label.peer, tag(label), comm_.get(), &requests[1]),
+                         "MPI_Isend");
+        }
         int done = 0;
-        check_or_end(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-        if (done != 0)
-            message.ended(memory.bytes());
-        else
-            add(request, {.kind = UnderWay::Kind::send,
-                          .bytes = memory.bytes(),
-                          .message = &message,
-                          .header = std::move(header)});
+        for (MPI_Request& request : requests) check_or_end(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+        passage->parts = 0;
+        for (const MPI_Request request : requests) passage->parts += request == MPI_REQUEST_NULL ? 0 : 1;
+        if (passage->parts == 0) return message.ended(memory.bytes());
+        Passage* const of = passage.release();
+        for (const MPI_Request request : requests)
+            if (request != MPI_REQUEST_NULL) add(request, {.kind = UnderWay::Kind::send, .passage = of});
     }
 
-    void receive(const Label& label, void* memory, Index bytes, Message& message) {
-        Header header = header_of(nullptr);
-        const SendType type = type_into(memory, bytes, header.get());
+    void receive(const Label& label, std::optional<Index> bytes, void* memory, Message& message) {
+        auto* passage = new Passage(label, message);
+        passage->expected = bytes;
+        passage->memory = memory;
+        // There is room for bytes in it, whatever is expected.
         MPI_Request request = MPI_REQUEST_NULL;
         check_or_end(
-            MPI_Irecv(type.writable_base(), type.count(), type.get(), label.peer, tag(label), comm_.get(), &request),
+            MPI_Irecv(&passage->envelope, sizeof(Envelope), MPI_BYTE, label.peer, tag(label), comm_.get(), &request),
             "MPI_Irecv");
-        add(request,
-            {.kind = UnderWay::Kind::receive, .bytes = bytes, .message = &message, .header = std::move(header)});
-    }
-
-    /// Without memory they are thrown away.
-    static SendType type_into(void* memory, Index bytes, std::uint64_t* header) {
-        if (memory == nullptr && bytes > 0) return SendType(IntoBin{bytes}, header);
-        return SendType({memory, bytes, 1, bytes}, header);
-    }
-
-    void expect(const Label& label, Message& message) {
-        {
-            const std::lock_guard lock(mutex_);
-            new_expected_.push_back({.label = label, .message = &message});
-        }
-        came_.notify_one();
+        add(request, {.kind = UnderWay::Kind::envelope, .passage = passage});
     }
 
     void notify(int node, const Notice& notice) {
-        if (node == me_) return hear_(me_, notice);
+        if (node == me_) return hooks_.notice(me_, notice);
         auto copy = std::make_unique<Notice>(notice);
         MPI_Request request = MPI_REQUEST_NULL;
         check_or_end(MPI_Isend(copy.get(), sizeof(Notice), MPI_BYTE, node, notice_tag, comm_.get(), &request),
@@ -247,7 +265,7 @@ private:
         if (nanoseconds <= 50'000) return sleep_for(nanoseconds);
         std::unique_lock lock(mutex_);
         came_.wait_for(lock, std::chrono::nanoseconds(nanoseconds),
-                       [this] { return stopping_ || woken_ || !new_.empty() || !new_expected_.empty(); });
+                       [this] { return stopping_ || woken_ || !new_.empty(); });
     }
 
     struct Found {
@@ -265,20 +283,19 @@ private:
             const std::lock_guard lock(mutex_);
             requests_.insert(requests_.end(), new_requests_.begin(), new_requests_.end());
             for (UnderWay& what : new_) under_way_.push_back(std::move(what));
-            for (Expected& expected : new_expected_) expected_.push_back(std::move(expected));
             new_requests_.clear();
             new_.clear();
-            new_expected_.clear();
             woken_ = false;
-            found.stop = stopping_ && requests_.empty() && expected_.empty();
+            found.stop = stopping_ && requests_.empty() && roomless_.empty();
             chore = chore_;
         }
         found.ended += look_at_notices();
-        found.ended += look_at_expected();
+        found.ended += look_at_roomless();
         found.ended += look_at_requests();
         if (chore) chore();
-        for (const UnderWay& what : under_way_) found.sends += what.kind == UnderWay::Kind::receive ? 0 : 1;
-        found.under_way = under_way_.size() + expected_.size();
+        for (const UnderWay& what : under_way_)
+            if (what.kind == UnderWay::Kind::send || what.kind == UnderWay::Kind::notice) ++found.sends;
+        found.under_way = under_way_.size() + roomless_.size();
         return found;
     }
 
@@ -291,40 +308,19 @@ private:
             if (done == 0) return count;
             const Notice notice = heard_;
             listen();
-            hear_(status.MPI_SOURCE, notice);
+            hooks_.notice(status.MPI_SOURCE, notice);
             ++count;
         }
     }
 
-    int look_at_expected() {
-        int count = 0;
-        std::erase_if(expected_, [&](Expected& expected) {
-            if (expected.matched == MPI_MESSAGE_NULL) {
-                int come = 0;
-                MPI_Status status;
-                check_or_end(MPI_Improbe(expected.label.peer, tag(expected.label), comm_.get(), &come,
-                                         &expected.matched, &status),
-                             "MPI_Improbe");
-                if (come == 0) return false;
-                expected.header = header_of(nullptr);
-                expected.bytes = bytes_of(status) - (expected.header ? Index{sizeof(std::uint64_t)} : 0);
-            }
-            const std::optional<void*> room =
-                expected.bytes == 0 ? std::optional<void*>(nullptr) : expected.message->room(expected.bytes);
+    int look_at_roomless() {
+        return static_cast<int>(std::erase_if(roomless_, [&](Passage* passage) {
+            const std::optional<void*> room = passage->message->room(passage->envelope.bytes);
             if (!room) return false;
-            const SendType type = type_into(*room, expected.bytes, expected.header.get());
-            MPI_Request request = MPI_REQUEST_NULL;
-            check_or_end(MPI_Imrecv(type.writable_base(), type.count(), type.get(), &expected.matched, &request),
-                         "MPI_Imrecv");
-            requests_.push_back(request);
-            under_way_.push_back({.kind = UnderWay::Kind::receive,
-                                  .bytes = expected.bytes,
-                                  .message = expected.message,
-                                  .header = std::move(expected.header)});
-            ++count;
+            passage->memory = *room;
+            receive_rest(*passage);
             return true;
-        });
-        return count;
+        }));
     }
 
     int look_at_requests() {
@@ -337,34 +333,64 @@ private:
         if (code == MPI_ERR_IN_STATUS) end_for_status(count);
         check_or_end(code, "MPI_Testsome");
         if (count == MPI_UNDEFINED || count == 0) return 0;
-        std::vector<std::pair<UnderWay, Index>> ended;
+        std::vector<std::pair<UnderWay, MPI_Status>> ended;
         for (int k = 0; k < count; ++k) {
             const auto at = static_cast<std::size_t>(indices_[static_cast<std::size_t>(k)]);
-            UnderWay& what = under_way_[at];
-            const Index bytes = what.kind == UnderWay::Kind::receive
-                                    ? checked_bytes(statuses_[static_cast<std::size_t>(k)], what)
-                                    : what.bytes;
-            ended.emplace_back(std::move(what), bytes);
+            ended.emplace_back(std::move(under_way_[at]), statuses_[static_cast<std::size_t>(k)]);
         }
         remove_ended();
-        for (auto& [what, bytes] : ended)
-            if (what.message != nullptr) what.message->ended(bytes);
+        for (const auto& [what, status] : ended) {
+            if (what.kind == UnderWay::Kind::envelope) envelope_came(*what.passage);
+            if (what.kind == UnderWay::Kind::bytes && bytes_of(status) != what.passage->envelope.bytes)
+                end_job(fmt::format("{} bytes came of {} that were sent ({})", bytes_of(status),
+                                    what.passage->envelope.bytes, what.passage->message->describe()));
+            if (what.kind == UnderWay::Kind::bytes || what.kind == UnderWay::Kind::send) part_ended(*what.passage);
+        }
         return count;
     }
 
-    /// What arrives is what is expected, or nothing (of a stream that failed).
-    static Index checked_bytes(const MPI_Status& status, const UnderWay& what) {
-        const Index bytes = bytes_of(status) - (what.header ? Index{sizeof(std::uint64_t)} : 0);
-        if (what.header && *what.header != what.message->identity())
-            end_job(
-                fmt::format("node {} sent {:#x} where {:#x} was expected ({}): the nodes do not submit the same stream",
-                            status.MPI_SOURCE, *what.header, what.message->identity(), what.message->describe()));
-        if (bytes != what.bytes && bytes != 0)
-            end_job(
-                fmt::format("a message of {} bytes came from node {} where {} bytes were expected ({}): the nodes do "
-                            "not submit the same stream",
-                            bytes, status.MPI_SOURCE, what.bytes, what.message->describe()));
-        return bytes;
+    /// What arrives is what is expected, or nothing (of a stream that failed). Otherwise it does not end: somebody ends
+    /// the job.
+    void envelope_came(Passage& passage) {
+        const Message& expected = *passage.message;
+        const Index bytes = passage.envelope.bytes;
+        std::string mistake;
+        if (passage.envelope.identity != expected.identity())
+            mistake = fmt::format("another message, of {} bytes, in place of {}", bytes, expected.describe());
+        else if (passage.expected && bytes != *passage.expected && bytes != 0)
+            mistake = fmt::format("{} bytes of {} in place of {}", bytes, expected.describe(), *passage.expected);
+        if (!mistake.empty()) {
+            const std::unique_ptr<Passage> last(&passage);
+            return hooks_.mistaken(passage.label.peer, expected,
+                                   fmt::format("node {} sent {}: {}", passage.label.peer, mistake, rule_for_nodes));
+        }
+        if (!passage.expected && bytes > 0)
+            roomless_.push_back(&passage);
+        else
+            receive_rest(passage);
+    }
+
+    /// The envelope is right, and there is memory for what it says.
+    void receive_rest(Passage& passage) {
+        const Index bytes = passage.envelope.bytes;
+        if (!passage.has_more()) {
+            if (passage.memory != nullptr && bytes > 0)
+                std::memcpy(passage.memory, passage.envelope.inside.data(), static_cast<std::size_t>(bytes));
+            return part_ended(passage);
+        }
+        const SendType type = type_into(passage.memory, bytes);
+        MPI_Request request = MPI_REQUEST_NULL;
+        check_or_end(MPI_Irecv(type.writable_base(), type.count(), type.get(), passage.label.peer, tag(passage.label),
+                               comm_.get(), &request),
+                     "MPI_Irecv");
+        requests_.push_back(request);
+        under_way_.push_back({.kind = UnderWay::Kind::bytes, .passage = &passage});
+    }
+
+    static void part_ended(Passage& passage) {
+        if (--passage.parts > 0) return;
+        const std::unique_ptr<Passage> last(&passage);
+        last->message->ended(last->envelope.bytes);
     }
 
     void end_for_status(int count) const {
@@ -372,8 +398,8 @@ private:
             const MPI_Status& status = statuses_[static_cast<std::size_t>(k)];
             if (status.MPI_ERROR == MPI_SUCCESS || status.MPI_ERROR == MPI_ERR_PENDING) continue;
             const auto at = static_cast<std::size_t>(indices_[static_cast<std::size_t>(k)]);
-            const Message* message = under_way_[at].message;
-            const std::string what = message == nullptr ? "a notice" : message->describe();
+            const Passage* passage = under_way_[at].passage;
+            const std::string what = passage == nullptr ? "a notice" : passage->message->describe();
             check_or_end(status.MPI_ERROR, what.c_str());
         }
     }
@@ -395,14 +421,13 @@ private:
     int me_;
     int nodes_;
     Nodes::Communicator comm_;
-    std::function<void(int, const Notice&)> hear_;
+    Hooks hooks_;
     int largest_tag_;
 
     std::mutex mutex_;
     std::condition_variable came_;
     std::vector<MPI_Request> new_requests_;
     std::vector<UnderWay> new_;
-    std::vector<Expected> new_expected_;
     std::function<void()> chore_;
     bool stopping_ = false;
     bool woken_ = false;
@@ -410,7 +435,7 @@ private:
     std::mutex looking_;  // what follows is of who looks
     std::vector<MPI_Request> requests_;
     std::vector<UnderWay> under_way_;
-    std::vector<Expected> expected_;
+    std::vector<Passage*> roomless_;  // their envelopes have come, and they wait for room
     std::vector<int> indices_;
     std::vector<MPI_Status> statuses_;
     MPI_Request listening_ = MPI_REQUEST_NULL;
@@ -419,17 +444,20 @@ private:
     std::thread thread_;
 };
 
-Transport::Transport(const Nodes& nodes, std::function<void(int, const Notice&)> notice, const Options& options)
-    : implementation_(std::make_unique<Implementation>(nodes, std::move(notice), options)) {}
+Transport::Transport(const Nodes& nodes, Hooks hooks, const Options& options)
+    : implementation_(std::make_unique<Implementation>(nodes, std::move(hooks), options)) {}
 Transport::~Transport() = default;
 int Transport::slots() const { return implementation_->slots(); }
 void Transport::send(const Label& label, const Columns& memory, Ends ends, Message& message) {
     implementation_->send(label, memory, ends, message);
 }
 void Transport::receive(const Label& label, void* memory, Index bytes, Message& message) {
-    implementation_->receive(label, memory, bytes, message);
+    implementation_->receive(label, bytes, memory, message);
 }
-void Transport::receive_any_size(const Label& label, Message& message) { implementation_->expect(label, message); }
+void Transport::receive_any_size(const Label& label, Message& message) {
+    implementation_->receive(label, std::nullopt, nullptr, message);
+}
+void Transport::end_for_mistake(int, const Message&, const std::string& why) { end_job(why); }
 void Transport::notify(int node, const Notice& notice) { implementation_->notify(node, notice); }
 void Transport::notify_others(const Notice& notice) { implementation_->notify_others(notice); }
 void Transport::help() { implementation_->help(); }

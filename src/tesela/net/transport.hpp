@@ -46,9 +46,9 @@ public:
     [[nodiscard]] virtual std::optional<void*> room(Index bytes);
     /// It was sent, or has arrived with so many bytes. Called once, by any thread, without locks.
     virtual void ended(Index bytes) = 0;
-    /// For errors: "tile (3, 4) of A, version 7".
+    /// For errors: "A(3, 4), version 7".
     [[nodiscard]] virtual std::string describe() const = 0;
-    /// Names what it carries, alike on both sides: debug builds send it along and compare.
+    /// Names what it carries, alike on both sides: it travels along and is compared.
     [[nodiscard]] virtual std::uint64_t identity() const { return 0; }
 };
 
@@ -62,7 +62,7 @@ struct Notice {
     std::uint64_t trail = 0;
     std::int64_t value = 0;
     std::int32_t node = 0;
-    std::array<char, 44> text{};
+    std::array<char, 268> text{};  ///< for people: what is longer is cut off
 
     void set_text(const std::string& from);
 };
@@ -75,10 +75,15 @@ public:
         /// The largest tag to use; 0 means what MPI allows, which is 32767 at least.
         int largest_tag = 0;
     };
-    /// Every node makes one, at the same time. `notice` is called by the thread, or by one that helps.
-    Transport(const Nodes& nodes, std::function<void(int from, const Notice&)> notice, const Options& options);
-    Transport(const Nodes& nodes, std::function<void(int from, const Notice&)> notice)
-        : Transport(nodes, std::move(notice), Options{}) {}
+    /// What is told, by the thread or by one that helps.
+    struct Hooks {
+        std::function<void(int from, const Notice&)> notice;
+        /// Another message came than was expected, which will not end. By default the job ends.
+        std::function<void(int from, const Message& expected, const std::string& why)> mistaken = end_for_mistake;
+    };
+    /// Every node makes one, at the same time.
+    Transport(const Nodes& nodes, Hooks hooks, const Options& options);
+    Transport(const Nodes& nodes, Hooks hooks) : Transport(nodes, std::move(hooks), Options{}) {}
     /// Every node, when nothing is under way any more.
     ~Transport();
     Transport(const Transport&) = delete;
@@ -110,6 +115,7 @@ public:
     void wake();
 
 private:
+    [[noreturn]] static void end_for_mistake(int from, const Message& expected, const std::string& why);
     class Implementation;
     std::unique_ptr<Implementation> implementation_;
 };

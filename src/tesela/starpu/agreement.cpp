@@ -3,8 +3,12 @@
 #include "tesela/base/error.hpp"
 #include "tesela/base/polite_wait.hpp"
 
+#include <chrono>
 #include <exception>
 #include <limits>
+#include <system_error>
+#include <thread>
+#include <utility>
 
 namespace tesela::starpu {
 namespace {
@@ -19,11 +23,17 @@ Agreement::Agreement(const net::Nodes& nodes, net::Transport::Options options)
     : nodes_(nodes),
       meetings_(nodes.count(), {.send = [this](int to, const net::Notice& notice) { transport_->notify(to, notice); },
                                 .arrived = [this](int node, const net::Arrival& arrival) { arrived(node, arrival); },
-                                .diverged = [](const std::string& why) { net::end_job(why); },
-                                .describe = describe}) {
+                                .diverged = [this](net::Case what) { differ(std::move(what)); },
+                                .describe = describe}),
+      difference_({.send = [this](int to, const net::Notice& notice) { transport_->notify(to, notice); },
+                   .recall = [this](std::uint64_t topic, std::uint64_t step) { return recall(topic, step); },
+                   .found = [](const std::string& line) { net::end_job_for_all(line); }}) {
     nodes.all_or_none([&] {  // it starts a thread
-        transport_ = std::make_unique<net::Transport>(
-            nodes, [this](int from, const net::Notice& notice) { hear(from, notice); }, options);
+        const net::Transport::Hooks hooks{
+            .notice = [this](int from, const net::Notice& notice) { hear(from, notice); },
+            .mistaken = [this](int from, const net::Message& expected,
+                               const std::string& why) { mistaken(from, expected, why); }};
+        transport_ = std::make_unique<net::Transport>(nodes, hooks, options);
     });
     slots_.assign(static_cast<std::size_t>(std::min(transport_->slots(), 1 << 16)) + 1, false);
     slots_[0] = true;
@@ -57,65 +67,135 @@ void Agreement::hear(int from, const net::Notice& notice) {
         hear_failure(notice);
     else if (notice.kind == trail_notice)
         hear_trail(from, notice);
+    else if (notice.kind >= net::FirstDifference::first_kind)
+        difference_.hear(from, notice);
     else
         meetings_.hear(from, notice);
 }
 
 /// The first node has come to a meeting: nobody may be further than it is.
 void Agreement::arrived(int node, const net::Arrival& arrival) {
-    if (const auto wrong = compare(node, arrival)) net::end_job_for_all(*wrong);
+    if (auto wrong = compare(node, arrival)) differ(std::move(*wrong));
 }
 
 /// What is wrong with where another node has arrived, if anything.
-std::optional<std::string> Agreement::compare(int node, const net::Arrival& arrival) {
+std::optional<net::Case> Agreement::compare(int node, const net::Arrival& arrival) {
+    const auto heard = [&]() -> std::optional<net::Case> {
+        if (const auto other = itinerary_.heard(node, arrival, describe(arrival))) return case_of(*other);
+        return {};
+    };
     const std::lock_guard lock(mutex_);
     if (arrival.topic == engine_topic) {
         if (arrival.round < meetings_of_engine_) return {};
-        return itinerary_.heard(node, arrival, describe(arrival));
+        return heard();
     }
     if (Early* early = early_of(arrival.topic - 1, arrival.round)) {
         early->last_step = arrival.position;
         early->last_step_of = node;
-        return itinerary_.heard(node, arrival, describe(arrival));
+        return heard();
     }
     const auto found = streams_.find(arrival.topic - 1);
     if (found == streams_.end() || found->second->round.load() != arrival.round) return {};  // it is over
     StarpuStream& stream = *found->second;
     stream.last_step_of = node;
     stream.last_step = arrival.position;
-    const std::uint64_t here = stream.steps.load();
+    const std::uint64_t here = stream.log.count();
     if (here > arrival.position)
-        return fmt::format("node {} {} after {} steps, where this node has made {}: {}", node, describe(arrival),
-                           arrival.position, here, net::rule_for_nodes);
-    return itinerary_.heard(node, arrival, describe(arrival));
+        return case_of({node, arrival.topic, fmt::format("{} after {} steps", describe(arrival), arrival.position),
+                        fmt::format("has made {}", here)});
+    return heard();
 }
 
-void Agreement::step(StarpuStream& stream, std::uint64_t what) {
-    const std::uint64_t now = stream.advance(what);
-    if (now > stream.last_step.load())
-        net::end_job_for_all(fmt::format("node {} stopped in stream {} after {} steps, where this node goes on: {}",
-                                         stream.last_step_of.load(), stream.options().name, stream.last_step.load(),
-                                         net::rule_for_nodes));
+void Agreement::step(StarpuStream& stream, std::uint64_t now) {
+    if (astray_.load(std::memory_order_relaxed)) go_no_further();
+    if (now > stream.last_step.load()) {
+        differ(
+            case_of({stream.last_step_of.load(), topic_of(stream),
+                     fmt::format("stopped in stream {} after {} steps", stream.options().name, stream.last_step.load()),
+                     "goes on"}));
+        go_no_further();
+    }
     if (now == stream.compare_at.load()) {
         std::unique_lock lock(mutex_);
-        const auto wrong = compare_trail(stream);
+        auto wrong = compare_trail(stream);
         lock.unlock();
-        if (wrong) net::end_job_for_all(*wrong);
+        if (wrong) differ(std::move(*wrong));
     }
-    if (const auto wrong = itinerary_.step()) net::end_job_for_all(*wrong);
+    if (auto other = itinerary_.step()) {
+        other->here = fmt::format("{} in stream {}", stream.log.recall(now, *stream.names).text, stream.options().name);
+        differ(case_of(*other));
+    }
+}
+
+net::Case Agreement::case_of(const net::Elsewhere& other) const {
+    return {.nodes = {other.node, nodes_.me()},
+            .topic = other.topic,
+            .why = fmt::format("node {} {}, where this node {}: {}", other.node, other.there, other.here,
+                               net::rule_for_nodes)};
+}
+
+/// Messages of the engine are letters.
+void Agreement::mistaken(int from, const net::Message& expected, const std::string& why) {
+    const StreamMail& mail = static_cast<const Letter&>(expected).stream();
+    net::Case what{.nodes = {from, nodes_.me()}, .topic = engine_topic, .why = why};
+    {
+        const std::lock_guard lock(mutex_);
+        for (const auto& [number, stream] : streams_)
+            if (stream->mail.get() == &mail) what.topic = topic_of(*stream);
+    }
+    differ(std::move(what));
+}
+
+void Agreement::differ(net::Case what) {
+    astray_ = true;
+    what.name = "what all do";
+    if (what.topic != engine_topic) {
+        const std::lock_guard lock(mutex_);
+        const auto found = streams_.find(what.topic - 1);
+        if (found != streams_.end()) what.name = fmt::format("stream {}", found->second->options().name);
+    }
+    const std::string why = what.why;
+    if (!difference_.find(std::move(what))) return;
+    try {
+        // A node may be where it answers nobody.
+        std::thread([why] {
+            std::this_thread::sleep_for(std::chrono::seconds(3));
+            net::end_job_for_all(why);
+        }).detach();
+    } catch (const std::system_error&) {
+        net::end_job_for_all(why);
+    }
+}
+
+void Agreement::go_no_further() {
+    for (PoliteWait wait;; wait.rest()) transport_->help();
+}
+
+/// Somebody looks for the step in which two nodes differ: this one stays where it is.
+std::optional<net::Recalled> Agreement::recall(std::uint64_t topic, std::uint64_t step) {
+    astray_ = true;
+    const std::lock_guard lock(mutex_);
+    const auto found = streams_.find(topic - 1);
+    if (topic == engine_topic || found == streams_.end()) return {};
+    net::Recalled recalled = found->second->log.recall(step, *found->second->names);
+    if (step > recalled.newest) {
+        recalled.text = itinerary_.here();
+        if (recalled.text.empty()) recalled.text = "has come no further";
+    }
+    return recalled;
 }
 
 void Agreement::waits_long(const StarpuStream& stream) {
-    const std::uint64_t steps = stream.steps.load();
+    const std::uint64_t steps = stream.log.count();
     transport_->notify_others({.kind = trail_notice,
                                .topic = topic_of(stream),
                                .round = stream.round.load(),
                                .position = steps,
-                               .trail = stream.trail(steps)});
+                               .trail = stream.log.trail(steps).value_or(0)});
 }
 
 void Agreement::hear_trail(int from, const net::Notice& notice) {
-    std::optional<std::string> wrong;
+    std::optional<net::Case> wrong;
     {
         const std::lock_guard lock(mutex_);
         const auto found = streams_.find(notice.topic - 1);
@@ -124,26 +204,28 @@ void Agreement::hear_trail(int from, const net::Notice& notice) {
         stream.compare_with = notice.trail;
         stream.compare_node = from;
         stream.compare_at = notice.position;
-        if (stream.steps.load() >= notice.position) wrong = compare_trail(stream);  // otherwise when it comes there
+        if (stream.log.count() >= notice.position) wrong = compare_trail(stream);  // otherwise when it comes there
     }
-    if (wrong) net::end_job_for_all(*wrong);
+    if (wrong) differ(std::move(*wrong));
 }
 
 /// What is wrong with the steps of a stream up to those that another node told of, if anything; under `mutex_`.
-std::optional<std::string> Agreement::compare_trail(const StarpuStream& stream) {
-    const std::uint64_t mine = stream.trail(stream.compare_at);
-    if (mine == 0 || mine == stream.compare_with) return {};
-    return fmt::format("node {} waits in stream {} after {} steps, of which this node has done others: {}",
-                       stream.compare_node, stream.options().name, stream.compare_at.load(), net::rule_for_nodes);
+std::optional<net::Case> Agreement::compare_trail(const StarpuStream& stream) const {
+    const std::optional<std::uint64_t> mine = stream.log.trail(stream.compare_at);
+    if (!mine || *mine == stream.compare_with) return {};
+    return case_of({stream.compare_node, topic_of(stream),
+                    fmt::format("waits in stream {} after {} steps", stream.options().name, stream.compare_at.load()),
+                    "has done others"});
 }
 
 /// What follows under `mutex_` when it returns must end with `itinerary_.leave()`.
 std::int64_t Agreement::meet(net::Arrival arrival, const std::function<std::int64_t()>& value) {
-    if (const auto wrong = itinerary_.arrive(arrival, describe(arrival))) net::end_job_for_all(*wrong);
+    if (const auto other = itinerary_.arrive(arrival, describe(arrival))) differ(case_of(*other));
     meetings_.arrive(arrival);
     meetings_.bring(arrival, value());
     for (PoliteWait wait;; wait.rest()) {
         transport_->help();
+        if (astray_.load(std::memory_order_relaxed)) continue;
         if (const auto outcome = meetings_.outcome(arrival)) return *outcome;
     }
 }
@@ -215,8 +297,8 @@ Status Agreement::wait(StarpuStream& stream, Then then, const std::function<void
     const net::Arrival arrival{.topic = topic_of(stream),
                                .round = stream.round.load(),
                                .kind = static_cast<std::uint32_t>(then == Then::ends ? Kind::end : Kind::wait),
-                               .position = stream.steps.load(),
-                               .trail = stream.trail(stream.steps.load()),
+                               .position = stream.log.count(),
+                               .trail = stream.log.trail(stream.log.count()).value_or(0),
                                .text = stream.options().name};
     Status mine;
     const std::int64_t outcome = meet(arrival, [&] {

@@ -10,7 +10,7 @@
 #include "tesela/starpu/internal/mail.hpp"
 #include "tesela/starpu/internal/memory_budget.hpp"
 #include "tesela/starpu/internal/runtime.hpp"
-#include "tesela/starpu/internal/step_numbers.hpp"
+#include "tesela/starpu/internal/step_log.hpp"
 #include "tesela/starpu/internal/stream_state.hpp"
 #include "tesela/starpu/internal/tile_letters.hpp"
 #include "tesela/starpu/internal/tracing.hpp"
@@ -66,9 +66,14 @@ public:
     [[nodiscard]] bool move_reservation(const TileRef& tile, NodeId to);
     void take_copies(StarpuStream& stream, Index bytes);
     void throttle(StarpuStream& stream) const;
-    /// Counts a step of the stream, and gives its position.
-    /// `what`: its kind and the data that it is about, mixed into a number.
-    [[nodiscard]] std::uint64_t step(StarpuStream& stream, std::uint64_t what) const;
+    /// Counts a step of the stream, and gives its position. `what` it is: see StepLog::add.
+    template <class... What>
+    std::uint64_t step(StarpuStream& stream, const What&... what) const {
+        if (!agreement) return stream.log.add_uncompared();
+        const std::uint64_t position = stream.log.add(what...);
+        agreement->step(stream, position);
+        return position;
+    }
     Status wait(StarpuStream& stream, Agreement::Then then);
 
     /// Null on a single node. The trace ends before them, and they before the runtime.
@@ -191,7 +196,7 @@ void StarpuEngine::Implementation::end_streams() {
 
 /// A node that had no memory threw copies away which the others take it to have: all nodes drop all of them.
 void StarpuEngine::Implementation::drop_copies(StarpuStream& stream) {
-    const std::uint64_t position = stream.steps.load();
+    const std::uint64_t position = stream.log.count();
     for (StarpuAttachment* matrix : *stream.matrices)
         for (std::size_t datum = 0; datum < matrix->directory().size(); ++datum)
             matrix->directory().retire(datum, Effects{*this, stream, *matrix, position});
@@ -204,12 +209,6 @@ void StarpuEngine::Implementation::throttle(StarpuStream& stream) const {
     stream.progress.wait_until_at_most(resume_level(limit), [&] {
         if (agreement) agreement->waits_long(stream);
     });
-}
-
-std::uint64_t StarpuEngine::Implementation::step(StarpuStream& stream, std::uint64_t what) const {
-    if (!agreement) return stream.steps.fetch_add(1) + 1;
-    agreement->step(stream, what);
-    return stream.steps.load(std::memory_order_relaxed);
 }
 
 Status StarpuEngine::Implementation::wait(StarpuStream& stream, Agreement::Then then) {
@@ -286,12 +285,14 @@ std::unique_ptr<Attachment> StarpuEngine::attach(StreamState& stream, MatrixSpec
         if (matrix->allocation() == Allocation::at_once) matrix->prepare_memory(worker_count());
     }
     handle_pool().wait_for_room();
-    matrix->goes = [this, matrices = mine.matrices](StarpuAttachment& gone) {
+    matrix->goes = [this, matrices = mine.matrices, names = mine.names](StarpuAttachment& gone) {
         std::erase(*matrices, &gone);
+        names->gone(gone);
         implementation_->release(gone);
     };
     mine.matrices->push_back(matrix.get());
-    if (implementation_->agreement) mine.note(number_of(*matrix));
+    mine.names->add(*matrix);
+    implementation_->step(mine, *matrix);
     mine.next_datum += matrix->tiling().grid().count();
     return matrix;
 }
@@ -301,7 +302,7 @@ void StarpuEngine::submit(StreamState& stream, const Task& task) {
     auto& self = *implementation_;
     StarpuStream& mine = stream_of(stream);
     const std::uint64_t number = mine.submitted++;
-    const std::uint64_t position = self.step(mine, number_of(task));
+    const std::uint64_t position = self.step(mine, task);
     const auto run_here = [&] {
         if (task.node != self.me().number()) return;
         Job job{mine, task};
@@ -329,7 +330,8 @@ bool StarpuEngine::move(StreamState& stream, TileRef tile, NodeId to) {
     auto& self = *implementation_;
     StarpuStream& mine = stream_of(stream);
     StarpuAttachment& matrix = attachment_of(tile);
-    const std::uint64_t position = self.step(mine, number_of(StepKind::move, tile, to.number()));
+    const std::uint64_t position =
+        self.step(mine, TileStep::move, tile, std::array{static_cast<std::int32_t>(to.number())});
     if (to == self.me() || tile.owner() == self.me()) self.throttle(mine);
     if (!self.move_reservation(tile, to)) {
         raise_failure(mine, {Failure::out_of_memory, to.number()});
@@ -348,20 +350,20 @@ void StarpuEngine::share(StreamState& stream, TileRef tile, const Readers& reade
     auto& self = *implementation_;
     StarpuStream& mine = stream_of(stream);
     StarpuAttachment& matrix = attachment_of(tile);
-    const std::uint64_t position = self.step(mine, number_of(StepKind::share, tile));
-    self.throttle(mine);
     std::vector<std::int32_t> named;
     for (const NodeId node : readers.nodes) named.push_back(static_cast<std::int32_t>(node.number()));
     const auto nodes = list_readers(std::move(named), readers.owners_of, [](const TileBlock& block, TileIndex of) {
         return static_cast<std::int32_t>(block.matrix->owner(of).number());
     });
+    const std::uint64_t position = self.step(mine, TileStep::share, tile, nodes);
+    self.throttle(mine);
     matrix.directory().share(matrix.position(tile.index), nodes, Effects{self, mine, matrix, position, priority});
 }
 
 void StarpuEngine::exchange(StreamState& stream, const Exchange& exchange) {
     auto& self = *implementation_;
     StarpuStream& mine = stream_of(stream);
-    const std::uint64_t position = self.step(mine, number_of(StepKind::exchange, {exchange.to, {}}));
+    const std::uint64_t position = self.step(mine, exchange);
     self.throttle(mine);
     const auto run = std::make_shared<ExchangeRun>(exchange, mine, position);
     auto& to = static_cast<StarpuAttachment&>(*exchange.to);
@@ -377,7 +379,7 @@ void StarpuEngine::retire(StreamState& stream, TileRef tile) {
     if (self.alone()) return;
     StarpuStream& mine = stream_of(stream);
     StarpuAttachment& matrix = attachment_of(tile);
-    const std::uint64_t position = self.step(mine, number_of(StepKind::retire, tile));
+    const std::uint64_t position = self.step(mine, TileStep::retire, tile);
     matrix.directory().retire(matrix.position(tile.index), Effects{self, mine, matrix, position});
 }
 
@@ -386,7 +388,7 @@ void StarpuEngine::discard(StreamState& stream, TileRef tile) {
     if (self.alone()) return;
     StarpuStream& mine = stream_of(stream);
     StarpuAttachment& matrix = attachment_of(tile);
-    const std::uint64_t position = self.step(mine, number_of(StepKind::discard, tile));
+    const std::uint64_t position = self.step(mine, TileStep::discard, tile);
     matrix.directory().discard(matrix.position(tile.index), Effects{self, mine, matrix, position});
 }
 
@@ -395,7 +397,7 @@ void StarpuEngine::fetch(StreamState& stream, TileRef tile, std::shared_ptr<Fetc
     StarpuStream& mine = stream_of(stream);
     StarpuAttachment& matrix = attachment_of(tile);
     const std::uint64_t number = mine.submitted++;
-    const std::uint64_t position = self.step(mine, number_of(StepKind::fetch, tile));
+    const std::uint64_t position = self.step(mine, TileStep::fetch, tile);
     self.throttle(mine);
     into->every_second = [&self, &mine] {
         if (self.agreement) self.agreement->waits_long(mine);

@@ -79,7 +79,9 @@ public:
     }
 
     [[nodiscard]] std::uint64_t identity() const override {
-        return static_cast<std::uint64_t>(message_tag(shipment_.run->first_datum_ + shipment_.parcel.number, 0));
+        const ExchangeRun& run = *shipment_.run;
+        return digest_of(static_cast<std::uint64_t>(message_tag(run.first_datum_ + shipment_.parcel.number, 0)),
+                         run.trail_);
     }
 
     std::int64_t started = 0;
@@ -95,6 +97,7 @@ ExchangeRun::ExchangeRun(const Exchange& exchange, StarpuStream& stream, std::ui
       position_(position),
       first_task_(stream.submitted),
       first_datum_(stream.next_datum),
+      trail_(stream.log.trail()),
       sources_(*exchange.from),
       targets_(*exchange.to) {
     const Owners owners{exchange.from->distribution(), exchange.to->distribution()};

@@ -1,6 +1,8 @@
 #include "tesela/starpu/internal/execution.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/flow/access_rules.hpp"
+#include "tesela/flow/running_kernel.hpp"
 #include "tesela/kernels/tile_values.hpp"
 #include "tesela/starpu/internal/attachment.hpp"
 #include "tesela/starpu/internal/kernel_tally.hpp"
@@ -15,6 +17,8 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -39,6 +43,8 @@ struct TaskRecord {
     AfterFailure after_failure = AfterFailure::skip;
     TracedTask traced{};
     LookedAt as{};
+    /// The tile that it writes, if it writes one (see TileNames).
+    std::optional<std::uint64_t> written{};
     alignas(16) std::array<std::byte, max_argument_bytes> arguments;
 };
 
@@ -95,8 +101,15 @@ KernelCost cost_of(const TaskRecord& record, std::span<const TileShape> shapes) 
     return record.kernel->cost != nullptr ? record.kernel->cost(shapes, record.arguments.data()) : KernelCost{};
 }
 
+std::string describe_record(const void* what) {
+    const auto& record = *static_cast<const TaskRecord*>(what);
+    const std::string where = record.written ? ", writing " + record.stream->names->tile(*record.written) : "";
+    return fmt::format("node {}: the kernel {}{}", record.stream->me.number(), record.kernel->name, where);
+}
+
 /// Calls the kernel, and counts the call and the time that it took.
 KernelResult call(const TaskRecord& record, UsedTiles& used) {
+    const RunningKernel running(describe_record, &record);
     const auto start = std::chrono::steady_clock::now();
     const KernelResult result = record.kernel->cpu({used.get(), record.arguments.data()});
     const auto taken = std::chrono::steady_clock::now() - start;
@@ -279,6 +292,9 @@ TaskRecord* record_of(const Job& job, KernelTally* tally) {
     scheduler.expect(scheduled);
     LookedAt as{.checks = job.stream.checks};
     for (std::size_t k = 0; k < task.used().size(); ++k) as.views[k] = task.accesses[k].view;
+    std::optional<std::uint64_t> written;
+    if (const Access* placing = placing_access(task.used()))
+        written = attachment_of(placing->tile).datum(placing->tile.index);
     return new TaskRecord{.kernel = task.kernel,
                           .tally = tally,
                           .stream = &job.stream,
@@ -287,6 +303,7 @@ TaskRecord* record_of(const Job& job, KernelTally* tally) {
                           .after_failure = job.after_failure,
                           .traced = job.traced,
                           .as = as,
+                          .written = written,
                           .arguments = task.arguments};
 }
 

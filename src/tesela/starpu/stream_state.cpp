@@ -24,20 +24,4 @@ void Progress::wait_until_at_most(Index level, const std::function<void()>& ever
     wake_at_.store(nobody);
 }
 
-std::uint64_t StarpuStream::advance(std::uint64_t what) {
-    if (!trails_) trails_ = std::make_unique<std::atomic<std::uint64_t>[]>(remembered);
-    const std::uint64_t now = steps.load(std::memory_order_relaxed) + 1;
-    trail_.add(what);
-    trails_[now % remembered].store(trail_.value(), std::memory_order_relaxed);
-    steps.store(now);  // one thread at a time submits
-    return now;
-}
-
-std::uint64_t StarpuStream::trail(std::uint64_t step) const {
-    const std::uint64_t now = steps.load();
-    // Not those that may be overwritten while they are read.
-    if (step == 0 || step > now || now - step > remembered / 2) return 0;
-    return trails_[step % remembered].load(std::memory_order_relaxed);
-}
-
 }  // namespace tesela::starpu

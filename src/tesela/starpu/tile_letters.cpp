@@ -23,20 +23,20 @@ public:
         : Letter(address),
           owner_(what.stream),
           tag_(attachment_of(what.tile).tag(what.tile.index)),
+          identity_(digest_of(static_cast<std::uint64_t>(tag_), what.stream.log.trail())),
           posted_(tracing() != nullptr ? trace::Collector::now() : 0),
           version_(attachment_of(what.tile).directory().version(what.tile.matrix->position(what.tile.index))),
-          tile_(what.tile.index),
+          datum_(attachment_of(what.tile).datum(what.tile.index)),
           size_(what.tile.matrix->compressible(what.tile.index) ? Size::with_the_message : Size::known),
           written_in_round_(what.tile.matrix->written_in(what.tile.index) == what.stream.era()) {
         if (Tracing* trace = tracing()) trace->will_travel(what.tile);
     }
 
     [[nodiscard]] std::string describe() const override {
-        return fmt::format("tile ({}, {}), version {}, of stream {}", tile_.i, tile_.j, version_,
-                           owner_.options().name);
+        return fmt::format("{}, version {}, of stream {}", owner_.names->tile(datum_), version_, owner_.options().name);
     }
 
-    [[nodiscard]] std::uint64_t identity() const override { return static_cast<std::uint64_t>(tag_); }
+    [[nodiscard]] std::uint64_t identity() const override { return identity_; }
 
 protected:
     /// How large a compressed tile is its sender knows.
@@ -65,10 +65,11 @@ protected:
 
 private:
     std::int64_t tag_;
+    std::uint64_t identity_;  // with all that the stream has done before
     std::int64_t posted_;
     std::int64_t started_ = 0;
     std::uint32_t version_;
-    TileIndex tile_;
+    std::uint64_t datum_;
     Size size_;
     bool written_in_round_;
 };

@@ -44,7 +44,7 @@ public:
                                            [=, this](int node, const Arrival& arrival) {
                                                first[count(me)].push_back({node, arrival});
                                            },
-                                       .diverged = [this](const std::string& why) { diverged.push_back(why); },
+                                       .diverged = [this](const Case& what) { diverged.push_back(what.why); },
                                        .describe = describe}));
     }
 
@@ -215,12 +215,12 @@ RC_GTEST_PROP(Meetings, ANodeAtAnotherPlaceIsNamedWithOneOfTheOthers, ()) {
 
 TEST(Meetings, ALongNameIsCutAndNotMore) {
     Network network(2, Soliloquy::queued);
-    const std::string name(200, 'x');
+    const std::string name(1000, 'x');
     network.meetings[1]->arrive({.topic = 1, .text = name});
     while (network.deliver()) {
     }
     ASSERT_EQ(network.first[0].size(), 1U);
-    EXPECT_EQ(network.first[0][0].arrival.text, std::string(43, 'x'));
+    EXPECT_EQ(network.first[0][0].arrival.text, std::string(Notice{}.text.size() - 1, 'x'));
 }
 
 TEST(Meetings, AStrayNodeOfManyIsNamedOnce) {

@@ -247,7 +247,6 @@ Predictions CrossValidation::gather(const Matrix<double>& errors, const Matrix<d
 
 Predictions CrossValidation::run() {
     require_determined();
-    require_alike_parameters(stream_.engine(), theta_);
     const LikelihoodValue value = evaluate_well(likelihood_, theta_);
     if (options_.evaluated) options_.evaluated(likelihood_);
     const Matrix<double> errors = weighted_residual(likelihood_, value.fit);

@@ -6,12 +6,14 @@
 #include "tesela/apps/geo/internal/part_of.hpp"
 #include "tesela/base/digest.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/base/fields.hpp"
 #include "tesela/base/units.hpp"
 
 #include <boost/random/sobol.hpp>
 #include <boost/random/uniform_01.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -447,7 +449,14 @@ FitResult Search::run() {
 
 }  // namespace
 
-FitResult fit(Likelihood& likelihood, const FitOptions& options) { return Search(likelihood, options).run(); }
+FitResult fit(Likelihood& likelihood, const FitOptions& options) {
+    Digest digest;
+    add_fields(digest, std::array{options.max_evaluations, options.starts, options.scan_points});
+    add_fields(digest, std::array{options.max_seconds, options.tolerance});
+    add_fields(digest, options.optimizer);
+    likelihood.stream().engine().require_alike("the options of the fit", digest.value());
+    return Search(likelihood, options).run();
+}
 
 std::string check_duplicates(const Observations& observations, const Model& model) {
     const Duplicates found = find_duplicates(PointSet(model.metric, observations.coordinates));

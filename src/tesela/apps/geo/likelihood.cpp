@@ -9,8 +9,8 @@
 #include "tesela/apps/geo/geometry.hpp"
 #include "tesela/apps/geo/internal/whitened.hpp"
 #include "tesela/apps/geo/layout.hpp"
-#include "tesela/base/digest.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/base/fields.hpp"
 #include "tesela/distribution/families.hpp"
 
 #include <algorithm>
@@ -100,6 +100,13 @@ Likelihood::Likelihood(Stream& stream, Observations observations, Model model, L
     digest.add(observations_.values);
     digest.add(basis_.at_observations().values);
     engine.require_alike("the observations", digest.value());
+    digest = {};
+    for (const auto& choice : model_.choices) add_fields(digest, choice);
+    add_fields(digest, std::array{model_.center, model_.jitter});
+    add_fields(digest, model_.family);
+    add_fields(digest, model_.metric);
+    add_fields(digest, model_.estimation);
+    engine.require_alike("family, metric, estimation and choices of the model", digest.value());
     options_.tile = layout_for(engine, observations_.size(), options_.tile, options_.distribution).tile;
     if (!options_.distribution) options_.distribution = squarest_block_cyclic(tiling().grid(), engine.node_count());
     leave_out_needless_moves(options_);
@@ -184,6 +191,9 @@ Priorities Likelihood::priorities() const {
 }
 
 LikelihoodValue Likelihood::evaluate(const CovarianceParameters& theta) {
+    Digest digest;
+    add_fields(digest, theta);
+    stream_.engine().require_alike("the parameters of the model", digest.value());
     if (options_.compression) require_compressible(theta);
     CovarianceParameters shifted = theta;
     shifted.nugget += model_.jitter * theta.sigma2;
@@ -347,12 +357,6 @@ bool Likelihood::fails_uncompressed(const Status& status, const CovarianceParame
     const Index whole_rows = std::min(options_.compression->band, tiling.grid().rows);
     if (status.index < tiling.row_begin(whole_rows - 1) + tiling.rows(whole_rows - 1)) return true;
     return theta.nugget + model_.jitter * theta.sigma2 == 0 && closest_pair(points_).distance == 0;
-}
-
-void require_alike_parameters(Engine& engine, const CovarianceParameters& theta) {
-    Digest digest;
-    digest.add(std::vector{theta.sigma2, theta.range, theta.smoothness, theta.nugget});
-    engine.require_alike("the parameters of the model", digest.value());
 }
 
 bool is_numerical(const Status& status) { return status.failure == Failure::not_positive_definite; }

@@ -148,9 +148,6 @@ public:
     using Error::Error;
 };
 
-/// Throws Error on every node unless all have the same parameters, as from copies of a model file that differ.
-void require_alike_parameters(Engine& engine, const CovarianceParameters& theta);
-
 /// Whether the covariance matrix is at fault, which is not positive definite; what else may fail, as for want of
 /// memory, fails with other parameters too.
 [[nodiscard]] bool is_numerical(const Status& status);

@@ -66,7 +66,6 @@ Kriging::Kriging(Likelihood& likelihood, const CovarianceParameters& theta, cons
     for (const auto& column : sites.coordinates) digest.add(column);
     digest.add(functions_.values);
     stream_.engine().require_alike("the points to predict", digest.value());
-    require_alike_parameters(stream_.engine(), theta);
     require_good_evaluation(likelihood, value_.status, theta);
     result_.mean.resize(static_cast<std::size_t>(points_.size()));
     result_.variance.resize(static_cast<std::size_t>(points_.size()));

@@ -8,6 +8,7 @@
 #include "tesela/apps/geo/likelihood.hpp"
 #include "tesela/base/digest.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/base/fields.hpp"
 #include "tesela/base/random.hpp"
 #include "tesela/distribution/families.hpp"
 
@@ -74,7 +75,9 @@ std::vector<std::vector<double>> sample_fields(Stream& s, const Field& field,
     Digest digest;
     for (const auto& column : coordinates) digest.add(column);
     s.engine().require_alike("the points to sample at", digest.value());
-    require_alike_parameters(s.engine(), field.theta);
+    add_fields(digest, field);
+    digest.add(options.seed);
+    s.engine().require_alike("the field and the seed", digest.value());
     const Covariance covariance = covariance_of(field, points);
     const auto [tile, tiling, owners] = layout_for(s.engine(), points.size(), options.tile, options.distribution);
     const Matrix<double> sigma(s, tiling, owners, {.name = "Sigma", .stored = Stored::lower});

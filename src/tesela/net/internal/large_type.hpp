@@ -19,8 +19,7 @@ struct IntoBin {
 /// more or they are apart.
 class SendType {
 public:
-    /// With a header the 8 bytes there go before; MPI is then told absolute addresses.
-    explicit SendType(const Columns& memory, const std::uint64_t* header = nullptr) : base_(memory.data) {
+    explicit SendType(const Columns& memory) : base_(memory.data) {
         constexpr Index most = std::numeric_limits<int>::max();
         if (memory.contiguous() && memory.bytes() <= most) {
             count_ = static_cast<int>(memory.bytes());
@@ -32,13 +31,12 @@ public:
             count_ = 1;
             own_ = true;
         }
-        if (header != nullptr) precede(*header);
         if (own_) check_or_end(MPI_Type_commit(&type_), "MPI_Type_commit");
     }
     /// One piece after the other over the last. MPI says that what is received should not overlap, so that nobody
     /// counts on what is there in the end; nobody looks at it here, and the only other way to get rid of a message
     /// would be to have room for it.
-    explicit SendType(const IntoBin& what, const std::uint64_t* header = nullptr) : base_(bin.data()) {
+    explicit SendType(const IntoBin& what) : base_(bin.data()) {
         constexpr Index piece = bin.size();
         MPI_Datatype pieces = MPI_DATATYPE_NULL;
         check_or_end(MPI_Type_create_hvector(static_cast<int>(what.bytes / piece), static_cast<int>(piece), 0, MPI_BYTE,
@@ -51,7 +49,6 @@ public:
         check_or_end(MPI_Type_free(&pieces), "MPI_Type_free");
         count_ = 1;
         own_ = true;
-        if (header != nullptr) precede(*header);
         check_or_end(MPI_Type_commit(&type_), "MPI_Type_commit");
     }
     ~SendType() {
@@ -94,21 +91,6 @@ private:
                                              static_cast<MPI_Aint>(memory.stride), column, &type_),
                      "MPI_Type_create_hvector");
         if (long_column) check_or_end(MPI_Type_free(&column), "MPI_Type_free");
-    }
-
-    void precede(const std::uint64_t& header) {
-        MPI_Aint places[2]{};
-        check_or_end(MPI_Get_address(&header, &places[0]), "MPI_Get_address");
-        if (base_ != nullptr) check_or_end(MPI_Get_address(base_, &places[1]), "MPI_Get_address");
-        const int lengths[]{static_cast<int>(sizeof header), base_ == nullptr ? 0 : count_};
-        const MPI_Datatype types[]{MPI_BYTE, type_};
-        MPI_Datatype both = MPI_DATATYPE_NULL;
-        check_or_end(MPI_Type_create_struct(2, lengths, places, types, &both), "MPI_Type_create_struct");
-        if (own_) check_or_end(MPI_Type_free(&type_), "MPI_Type_free");
-        type_ = both;
-        count_ = 1;
-        own_ = true;
-        base_ = MPI_BOTTOM;
     }
 
     const void* base_;

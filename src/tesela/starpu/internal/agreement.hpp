@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tesela/net/first_difference.hpp"
 #include "tesela/net/itinerary.hpp"
 #include "tesela/net/meetings.hpp"
 #include "tesela/net/nodes.hpp"
@@ -37,8 +38,8 @@ public:
     /// Waits for the stream's work here, then for the other nodes; the outcome is the same on all.
     enum class Then : std::uint8_t { goes_on, ends };
     [[nodiscard]] Status wait(StarpuStream& stream, Then then, const std::function<void()>& work);
-    /// One more step of a stream; ends the job if another node has stopped before it.
-    void step(StarpuStream& stream, std::uint64_t what);
+    /// A stream has made one more step, with this count; ends the job if another node has stopped before it.
+    void step(StarpuStream& stream, std::uint64_t now);
     /// This node waits for something of a stream, for long: the others look whether they have done the same.
     void waits_long(const StarpuStream& stream);
     /// All nodes have come to something that they do together outside of streams.
@@ -50,6 +51,7 @@ private:
     enum class Kind : std::uint32_t { open, wait, end, together, finish };
     static constexpr std::uint32_t failure_notice = net::Meetings::last_kind + 1;
     static constexpr std::uint32_t trail_notice = failure_notice + 1;
+    static_assert(trail_notice < net::FirstDifference::first_kind);
 
     /// What was heard of a stream's round that is still to begin here.
     struct Early {
@@ -61,9 +63,15 @@ private:
     void hear(int from, const net::Notice& notice);
     void hear_failure(const net::Notice& notice);
     void hear_trail(int from, const net::Notice& notice);
-    [[nodiscard]] static std::optional<std::string> compare_trail(const StarpuStream& stream);
+    [[nodiscard]] std::optional<net::Case> compare_trail(const StarpuStream& stream) const;
     void arrived(int node, const net::Arrival& arrival);
-    [[nodiscard]] std::optional<std::string> compare(int node, const net::Arrival& arrival);
+    [[nodiscard]] std::optional<net::Case> compare(int node, const net::Arrival& arrival);
+    [[nodiscard]] net::Case case_of(const net::Elsewhere& other) const;
+    void mistaken(int from, const net::Message& expected, const std::string& why);
+    /// Ends the job when the step is found in which two nodes differ. Until then this node goes no further.
+    void differ(net::Case what);
+    [[noreturn]] void go_no_further();
+    [[nodiscard]] std::optional<net::Recalled> recall(std::uint64_t topic, std::uint64_t step);
     [[nodiscard]] static std::string describe(const net::Arrival& arrival);
     [[nodiscard]] std::int64_t meet(net::Arrival arrival, const std::function<std::int64_t()>& value);
     /// In what all nodes do outside of streams.
@@ -76,6 +84,9 @@ private:
 
     const net::Nodes& nodes_;
     net::Meetings meetings_;
+    net::FirstDifference difference_;
+    /// Nodes differ: the job ends soon.
+    std::atomic<bool> astray_{false};
     std::unique_ptr<net::Transport> transport_;
     std::mutex opening_;
     std::mutex mutex_;

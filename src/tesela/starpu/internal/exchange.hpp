@@ -135,6 +135,7 @@ private:
     /// Where this exchange begins among the stream's tasks and data, alike on every node.
     std::uint64_t first_task_ = 0;
     std::int64_t first_datum_ = 0;
+    std::uint64_t trail_ = 0;                           // of all that the stream has done before
     std::unique_ptr<StarpuAttachment> traced_parcels_;  // names parcels in traces
     HeldTiles sources_, targets_;
     std::vector<std::unique_ptr<Shipment>> shipments_;

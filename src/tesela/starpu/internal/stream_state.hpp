@@ -1,9 +1,10 @@
 #pragma once
 
-#include "tesela/base/digest.hpp"
 #include "tesela/flow/engine.hpp"
 #include "tesela/starpu/internal/mail.hpp"
 #include "tesela/starpu/internal/scheduler.hpp"
+#include "tesela/starpu/internal/step_log.hpp"
+#include "tesela/starpu/internal/tile_names.hpp"
 
 #include <atomic>
 #include <condition_variable>
@@ -63,14 +64,9 @@ public:
     std::uint64_t submitted = 0;
     std::int64_t next_datum;
 
-    /// Counts all that was submitted since it was opened, and how often it was waited for; alike on every node.
-    std::atomic<std::uint64_t> steps{0};
-    /// One more step, and what it was, as a number that is the same on every node. Returns its count.
-    std::uint64_t advance(std::uint64_t what);
-    /// Something else that must be the same before the next step: a matrix that comes.
-    void note(std::uint64_t what) { trail_.add(what); }
-    /// A hash of the steps up to one of the last few hundred; 0 if that is longer ago.
-    [[nodiscard]] std::uint64_t trail(std::uint64_t step) const;
+    /// All that was submitted since it was opened, and how often it was waited for; alike on every node.
+    StepLog log;
+    std::shared_ptr<TileNames> names = std::make_shared<TileNames>();
     /// What another node's trail is at a step still to come here, and whose it is; under Agreement's lock but for the
     /// first.
     std::atomic<std::uint64_t> compare_at{~std::uint64_t{0}};
@@ -89,11 +85,6 @@ public:
 
     std::unique_ptr<StreamQueue, CloseQueue> queue;
     [[nodiscard]] Scheduler& scheduler() const { return *queue.get_deleter().scheduler; }
-
-private:
-    static constexpr std::size_t remembered = 1024;
-    Digest trail_;
-    std::unique_ptr<std::atomic<std::uint64_t>[]> trails_;
 };
 
 }  // namespace tesela::starpu
