@@ -234,10 +234,11 @@ TileRef StreamedMatrix::slot(Index i, Index panel) const {
     return {panels_[static_cast<std::size_t>(panel)].get(), {0, slot_of_[static_cast<std::size_t>(i)]}};
 }
 
-/// How products are added: those of a symmetric matrix go into rows of several nodes.
+/// How products are added: from `commute` on as the stream adds (Sums), and those of a symmetric matrix, which go into
+/// rows of several nodes, always.
 AccessTo<double> StreamedMatrix::sum(const TileOf<double>& tile) const {
-    if (stored_lower() && (at_least(Step::commute) || spec_.compute.nodes() > 1)) return reduce(tile);
-    return at_least(Step::commute) ? commute(tile) : read_write(tile);
+    const bool of_several_nodes = stored_lower() && spec_.compute.nodes() > 1;
+    return at_least(Step::commute) || of_several_nodes ? reduce(tile) : read_write(tile);
 }
 
 // --- reading ---------------------------------------------------------------------------------------------------------

@@ -81,7 +81,7 @@ public:
           analysis_(analysis),
           options_(options),
           source_(file_, analysis, symmetric() ? PanelSource::Wanted::half : PanelSource::Wanted::all),
-          stream_(engine, {.name = "mds"}) {
+          stream_(engine, {.name = "mds", .sums = Sums::in_order}) {
         weight_ = options.row_weights.empty() ? static_cast<double>(file.rows()) : sum_of(options.row_weights);
         if (analysis == Analysis::components || analysis == Analysis::scaled_components) shift_ = column_shift(file_);
         matrix_ = std::make_unique<StreamedMatrix>(stream_, spec());
@@ -271,7 +271,7 @@ Decomposition decompose_randomly(Engine& engine, const MatrixFile& file, Analysi
 
 Decomposition decompose_symmetric(Engine& engine, const double* values, Index n, const DecompositionOptions& options) {
     const Clock::time_point begin = Clock::now();
-    Stream stream(engine, {.name = "eigenvalues"});
+    Stream stream(engine, {.name = "eigenvalues", .sums = Sums::in_order});
     const Index tile = chosen_tile(options.tile, n, engine);
     const Tiling tiling = Tiling::square(n, tile);
     const Distribution owners = equal_rows(tiling.grid(), engine.node_count());
