@@ -86,7 +86,7 @@ struct ChosenCut {
     CompressedCut cut;
     double seconds = 0;
 };
-ChosenCut chosen_cut(const TlrOptions& options, const CovarianceMatrix& covariances, Index workers) {
+ChosenCut chosen_cut(const TlrOptions& options, const CovarianceMatrix& covariances, const Crew& crew) {
     const CovarianceProblem& problem = options.problem;
     const bool automatic = cli::is_automatic_tile(options.run.tile);
     const CompressedCut given{.tile = automatic ? 0 : cli::parse_tile(options.run.tile), .band = problem.band};
@@ -94,10 +94,8 @@ ChosenCut chosen_cut(const TlrOptions& options, const CovarianceMatrix& covarian
     if (given.tile > 0 && given.band > 0) return chosen;
     chosen.seconds = seconds_of([&] {
         const geo::RankSample ranks(covariances.covariance(), covariances.points(), problem.compression().accuracy,
-                                    {.work = geo::sampling_work(problem.n, 1),
-                                     .threads = options.run.workers,
-                                     .speeds = geo::Speeds::measured});
-        chosen.cut = ranks.cheapest_cut(workers, given);
+                                    {.work = geo::sampling_work(problem.n, 1), .threads = options.run.workers});
+        chosen.cut = ranks.cheapest_cut(crew, given);
     });
     return chosen;
 }
@@ -157,7 +155,8 @@ Json tlr_benchmark(StarpuEngine& engine, const TlrOptions& options) {
     require_alike(engine, problem, options.run.tile);
     const DenseRate rate = dense_rate(engine, options);
     const CovarianceMatrix covariances(problem);
-    const auto [cut, sample_seconds] = engine.broadcast(chosen_cut(options, covariances, engine.total_workers()));
+    const auto [cut, sample_seconds] =
+        engine.broadcast(chosen_cut(options, covariances, {engine.total_workers(), engine.node_count()}));
     problem.band = cut.band;
     const Index tile = cut.tile;
     Stream s(engine);

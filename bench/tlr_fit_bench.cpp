@@ -30,9 +30,8 @@ geo::Observations sampled_field(StarpuEngine& engine, const TlrFitOptions& optio
 /// As tesela fit --method tlr has it before parameters are known.
 geo::LikelihoodOptions compressed_options(StarpuEngine& engine, const geo::Observations& field, const geo::Model& model,
                                           double accuracy) {
-    const geo::RankSample ranks =
-        geo::sample_ranks(field, model, accuracy, {}, {.threads = 0, .speeds = geo::Speeds::measured});
-    const CompressedCut cut = engine.broadcast(ranks.cheapest_cut(engine.total_workers()));
+    const geo::RankSample ranks = geo::sample_ranks(field, model, accuracy, {}, {.threads = 0});
+    const CompressedCut cut = engine.broadcast(ranks.cheapest_cut({engine.total_workers(), engine.node_count()}));
     return {.tile = cut.tile, .compression = geo::TileAccuracy{.accuracy = accuracy, .band = cut.band}};
 }
 

@@ -46,11 +46,9 @@ Json tlr_tile_benchmark(StarpuEngine& engine, const TlrTileOptions& options) {
     std::optional<geo::RankSample> ranks;
     const double sampling = seconds_of([&] {
         ranks.emplace(covariances.covariance(), covariances.points(), problem.accuracy * problem.theta.sigma2,
-                      geo::Sampling{.work = geo::sampling_work(problem.n, 1),
-                                    .threads = options.run.workers,
-                                    .speeds = geo::Speeds::measured});
+                      geo::Sampling{.work = geo::sampling_work(problem.n, 1), .threads = options.run.workers});
     });
-    const CompressedProblem compressed = ranks->problem(engine.total_workers());
+    const CompressedProblem compressed = ranks->problem({engine.total_workers(), engine.node_count()});
     const auto cheapest = [&](Index tile) {
         return engine.broadcast(cheapest_compressed_cut(compressed, {.tile = tile, .band = 0}));
     };

@@ -94,7 +94,37 @@ json "a refined loglik" "d['compression']['refinement']['converged'] and d['comp
 expect 0 "a checkpoint" "$tesela" fit "${meuse[@]}" --fix smoothness=0.5 --tile 16 --band 1 --method tlr --accuracy 1e-9 --max-evaluations 5 --checkpoint tlr.log -o ck.json
 holds "a checkpoint" out "compressed: tiles of 16, to 1e-09 of sigma2, the diagonal whole"
 expect 2 "a checkpoint of another accuracy" "$tesela" fit "${meuse[@]}" --fix smoothness=0.5 --tile 16 --band 1 --method tlr --accuracy 1e-2 --max-evaluations 5 --checkpoint tlr.log -o ck.json
-holds "a checkpoint of another accuracy" err "the checkpoint of another fit"
+holds "a checkpoint of another accuracy" err "tlr.log is the checkpoint of another fit: accuracy is 1e-09 in it and 0.01 here"
+expect 0 "a fit that goes on as it was begun" "$tesela" fit "${meuse[@]}" --fix smoothness=0.5 --method auto --max-evaluations 5 --checkpoint tlr.log -o on.json --workers 1
+holds "a fit that goes on as it was begun" out "compressed: tiles of 16, to 1e-09 of sigma2, the diagonal whole"
+check "goes on to the same digits" python3 -c "
+import json
+a, b = (json.load(open(f)) for f in ('ck.json', 'on.json'))
+assert a['theta'] == b['theta'] and a['loglik'] == b['loglik']"
+expect 2 "a checkpoint of an earlier version" bash -c "echo 'tesela-evaluations 1 0123456789abcdef' >old.log; exec '$tesela' fit ${meuse[*]} --checkpoint old.log -o ck.json"
+holds "a checkpoint of an earlier version" err "old.log cannot be gone on from: old.log is not a checkpoint of a fit by this version"
+
+# Predictions are with the matrix that the model was fitted with.
+expect 0 "predictions as fitted" "$tesela" predict ck.json "$data/meuse_grid.csv" -o as_fitted.csv --json
+json "predictions as fitted" "d['method'] == 'tlr' and d['tile'] == 16 and d['compression']['band'] == 1 and d['compression']['accuracy'] == 1e-9"
+holds "predictions as fitted" err "the matrix is compressed to 1e-09, as ck.json was fitted; --method exact uses the exact one"
+expect 0 "exact predictions" "$tesela" predict ck.json "$data/meuse_grid.csv" -o exact.csv --method exact --json
+json "exact predictions" "d['method'] == 'exact' and d['compression'] is None"
+expect 0 "predictions as fitted, in other tiles" "$tesela" predict ck.json "$data/meuse_grid.csv" -o tiles.csv --tile 20 --accuracy 1e-7 --json
+json "predictions as fitted, in other tiles" "d['tile'] == 20 and d['compression']['accuracy'] == 1e-7"
+expect 2 "a damaged model" bash -c "sed 's/\"band\": 1,/\"band\": 0,/' ck.json >damaged.json; exec '$tesela' predict damaged.json '$data/meuse_grid.csv'"
+holds "a damaged model" err "the field band must be a whole number above 0"
+
+# Speeds are measured only where that is asked for.
+expect 0 "a tuned loglik" "$tesela" loglik "${meuse[@]}" --theta sigma2=0.6,range=180,smoothness=0.9,nugget=0.05 --center mean --method tlr --tune --json
+cp out tuned
+holds "a tuned loglik" err "note: tuned to this machine; for the same digits again: --tile "
+cut=$(grep -o -- '--tile [0-9]* --band [0-9]*' err)
+# shellcheck disable=SC2086
+expect 0 "the same again" "$tesela" loglik "${meuse[@]}" --theta sigma2=0.6,range=180,smoothness=0.9,nugget=0.05 --center mean --method tlr $cut --json
+json "the same again" "d['loglik'] == json.load(open('tuned'))['loglik']"
+bad "nothing to tune" "--tune chooses tile and band, and both are given" "$tesela" loglik "${meuse[@]}" "${at[@]}" --band 1 --method tlr --tune
+bad "tuned exact matrices" "--tune is of compressed matrices" "$tesela" loglik "${meuse[@]}" "${at[@]}" --tune
 expect 0 "what a compressed fit would take" "$tesela" fit "${meuse[@]}" --tile 16 --method tlr --dry-run --json
 expect 0 "method auto of few observations" "$tesela" loglik "${meuse[@]}" "${at[@]}" --method auto --json
 holds "method auto of few observations" err "exact, since there are fewer than"

@@ -29,6 +29,8 @@ class CutCost {
 public:
     CutCost(const CompressedProblem& problem, const CompressedCut& cut)
         : rates_(problem.rates),
+          crew_(static_cast<double>(std::max<Index>(1, problem.crew.workers))),
+          beside_(crew_ / static_cast<double>(std::max<Index>(1, problem.crew.nodes)) - 1),
           rows_(ceil_div(problem.n, cut.tile)),
           tile_(cut.tile),
           band_(cut.band),
@@ -36,11 +38,11 @@ public:
         for (Index distance = 0; distance < rows_; ++distance) shapes_.push_back(shape(cut, distance, problem.rank));
     }
     /// Generation is shared evenly; of a step of the factorisation, which is a pivot, its panel and the updates by it,
-    /// all work or what it has on the critical path, whichever takes longer.
-    [[nodiscard]] double makespan(Index workers) const {
-        const auto crew = static_cast<double>(std::max<Index>(1, workers));
+    /// all work or what it has on the critical path, whichever takes longer. That is a pivot, a solve and an update on
+    /// the diagonal, or one of the updates that a tile below it gets in every step, one after the other.
+    [[nodiscard]] double makespan() const {
         double sum = 0;
-        for (Index distance = 0; distance < rows_; ++distance) sum += count(distance) * generation(distance) / crew;
+        for (Index distance = 0; distance < rows_; ++distance) sum += count(distance) * generation(distance) / crew_;
         double step = potrf();  // that of the last row of tiles, which has nothing below
         double chain = step;
         for (Index below = 0; below < rows_; ++below) {
@@ -48,9 +50,10 @@ public:
                 step += trsm(below) + syrk(below) + updates_at(below);
                 chain = potrf() + trsm(1) + syrk(1);
             }
+            if (below > 1) chain = std::max(chain, gemm(1, 1));
             // The last tiles are smaller, and count as parts of whole ones.
             const double part = below + 1 < rows_ ? 1 : whole_rows_ - static_cast<double>(rows_ - 1);
-            sum += part * std::max(step / crew, chain);
+            sum += part * std::max(step / crew_, chain);
         }
         return sum;
     }
@@ -98,7 +101,8 @@ private:
         const std::array shapes{at(near + updated), at(near), at(updated)};
         const double flops = Dense<double>::gemm.cost(shapes, &arguments).flops;
         const Recompression part = Dense<double>::gemm.recompression(shapes);
-        return rates_.per_task() + flops + slowness_flops(part, rates_.low_rank.recompression);
+        return rates_.per_task() + flops + slowness_flops(part, rates_.low_rank.recompression) +
+               std::max(0.0, beside_) * part.rank * rates_.per_lock();
     }
     [[nodiscard]] double generation(Index distance) const {
         const auto nb = static_cast<double>(tile_);
@@ -107,6 +111,7 @@ private:
     }
 
     CompressedRates rates_;
+    double crew_, beside_;  ///< workers, and those beside one on its node
     Index rows_, tile_, band_;
     double whole_rows_;
     std::vector<TileShape> shapes_;
@@ -152,7 +157,7 @@ double dense_cholesky_cost(Index n, const CompressedRates& rates) {
 
 double compressed_cholesky_cost(const CompressedProblem& problem, const CompressedCut& cut) {
     check(problem, cut);
-    return CutCost(problem, cut).makespan(problem.workers);
+    return CutCost(problem, cut).makespan();
 }
 
 double compressed_bytes(const CompressedProblem& problem, const CompressedCut& cut) {
@@ -178,7 +183,7 @@ CompressedCut cheapest_compressed_cut(const CompressedProblem& problem, const Co
         for (Index band = first_band; band <= last_band; ++band) {
             const CutCost cost(problem, {.tile = tile, .band = band});
             const bool takes_too_much = dense_bytes > large && cost.bytes() > allowed_share * dense_bytes;
-            const std::pair its{takes_too_much, cost.makespan(problem.workers)};
+            const std::pair its{takes_too_much, cost.makespan()};
             if (its >= least) continue;
             best = {.tile = tile, .band = band};
             least = its;

@@ -18,21 +18,31 @@ struct CompressedCut {
 /// How fast a worker is at what generation, compression and factorisation consist of.
 struct CompressedRates {
     LowRankSpeed low_rank{};
-    double covariance_seconds = 6e-9;  ///< to compute an element
-    double task_seconds = 20e-6;       ///< what a task costs besides its kernel
+    double covariance_seconds = 10e-9;  ///< to compute an element
+    double task_seconds = 20e-6;        ///< what a task costs besides its kernel
+    /// What a column of a sum that is recompressed takes more for each worker of the node that works at the same time:
+    /// QR of narrow blocks is many small calls of BLAS, each of which takes OpenBLAS's one lock for its memory.
+    double lock_seconds = 2.2e-6;
 
     /// As so many operations of a product of dense tiles, the unit of all costs below.
     [[nodiscard]] double per_covariance() const { return covariance_seconds * low_rank.product_flops; }
     [[nodiscard]] double per_task() const { return task_seconds * low_rank.product_flops; }
+    [[nodiscard]] double per_lock() const { return lock_seconds * low_rank.product_flops; }
 };
 
 /// The rank of tiles of so many rows, so many tiles below the diagonal.
 using RankAt = std::function<double(Index tile, Index distance)>;
 
+/// Who works at it: so many workers of all nodes.
+struct Crew {
+    Index workers = 1;
+    Index nodes = 1;
+};
+
 /// A matrix of order n to be generated, compressed and factored.
 struct CompressedProblem {
     Index n = 0;
-    Index workers = 1;
+    Crew crew{};
     RankAt rank{};
     CompressedRates rates{};
 };

@@ -237,7 +237,7 @@ void dry_run(const FitCommand& command, const geo::Model& model, Index n, Starpu
     for (double& bytes : cost.bytes_per_node) bytes *= matrices_held(command, model);
     if (options.ranks) {  // as far as sampled tiles tell, and without what kernels need besides
         const CompressedCut cut{.tile = resolved.tile, .band = resolved.compression->band};
-        cost.flops *= options.ranks->cost_over_dense(cut, engine.total_workers());
+        cost.flops *= options.ranks->cost_over_dense(cut, {engine.total_workers(), engine.node_count()});
         for (double& bytes : cost.bytes_per_node) bytes *= options.ranks->bytes_over_dense(cut);
     }
     const double rate = engine.min(product_rate(resolved.tile));  // of the slowest node
@@ -380,6 +380,8 @@ FitCommand with_method(FitCommand options, const geo::FittedModel& fitted, Notes
                         options.needs_slopes));
         return options;
     }
+    if (!options.search.checkpoint.empty())
+        if (const auto storage = geo::storage_in_checkpoint(options.search.checkpoint)) take_cut(*storage, options.geo);
     resolve_method(options.geo, fitted.observations, fitted.model, {}, notes);
     if (options.geo.method == Method::exact) return options;
     if (options.search.optimizer == geo::Optimizer::bobyqa && options.errors == ErrorsFrom::none) return options;
@@ -435,6 +437,7 @@ int run_fit(const FitCommand& given) {
                                likelihood_options(options.geo, n, *engine, plan.get()));
     fitted.result = search(options, likelihood, plan.get());
     add_uncertainty(options, likelihood, fitted);
+    fitted.storage = {likelihood.options().tile, likelihood.options().compression};
     fitted.configuration = configuration_json(options.geo, likelihood.options(), *engine);
     if (options.geo.ranks) fitted.configuration["sample_seconds"] = options.geo.sample_seconds;
     if (likelihood.options().compression) {
@@ -572,6 +575,7 @@ struct PredictCommand {
     geo::PredictionOf variance = geo::PredictionOf::observation;
     MapOptions map;
     Index block = 0;
+    bool method_given = false;
 };
 
 void report_predictions(const PredictCommand& options, const geo::FittedModel& fitted, const Places& places,
@@ -644,6 +648,17 @@ void note_other_coefficients(const geo::FittedModel& fitted, const geo::TrendEst
     }
 }
 
+/// As it was fitted, unless the options say otherwise: with the same matrix, compressed or not.
+void take_method_of_model(PredictCommand& options, const geo::FittedModel& fitted, Notes& notes) {
+    if (!fitted.storage || (options.method_given && options.geo.method == Method::automatic)) return;
+    if (!options.method_given) options.geo.method = fitted.storage->compression ? Method::tlr : Method::exact;
+    take_storage(*fitted.storage, options.geo);
+    if (!options.method_given && options.geo.method == Method::tlr)
+        notes.push_back(
+            fmt::format("the matrix is compressed to {}, as {} was fitted; --method exact uses the exact one",
+                        *options.geo.accuracy, options.model));
+}
+
 int run_predict(PredictCommand options) {
     if (options.geo.data.file.empty() == options.grid.cells.empty())
         throw Error("say where to predict: a CSV file of points or --grid, one of them");
@@ -658,12 +673,8 @@ int run_predict(PredictCommand options) {
         require_other_than(output, {options.model, options.geo.data.file});
     require_writable(options.geo.output);
     if (!options.map.file.empty()) require_writable(options.map.file);
-    const bool exact = options.geo.method == Method::exact;  // and not the choice of auto, which has its own note
+    take_method_of_model(options, fitted, notes);
     resolve_method(options.geo, fitted.observations, fitted.model, fitted.result.theta, notes);
-    if (exact && fitted.configuration.contains("compression"))
-        notes.emplace_back(
-            "the model was fitted with compressed matrices; predictions are with the exact one unless --method tlr is "
-            "given here too");
     const auto engine = start_geo_engine(options.geo);
     print_notes(*engine, notes);
     const auto start = Clock::now();
@@ -755,8 +766,10 @@ void add_predict(CLI::App& app, int& exit_code) {
     set_heading(*command, "Machine");
     add_run_options(*command, options->geo);
     add_example(*command, "tesela predict meuse.json data/meuse_grid.csv -o kriged.csv --map meuse.svg");
-    command->callback(
-        [=, &exit_code] { exit_code = run_geo("tesela predict", [&] { return run_predict(*options); }); });
+    command->callback([=, &exit_code] {
+        options->method_given = command->count("--method") > 0;
+        exit_code = run_geo("tesela predict", [&] { return run_predict(*options); });
+    });
 }
 
 // --- sample ----------------------------------------------------------------------------------------------------------

@@ -251,6 +251,9 @@ void add_method_options(CLI::App& command, GeoOptions& options) {
     command.add_flag(
         "--single", options.single,
         "With tlr: store what the accuracy allows of U and V in single precision, which takes less memory");
+    command.add_flag("--tune", options.tune,
+                     "With tlr: choose tile and band by how fast this machine is measured to be now, and say them; "
+                     "otherwise by usual speeds, so that the same command gives the same digits");
 }
 
 namespace {
@@ -259,6 +262,8 @@ constexpr const char* compressed_plan =
     "--plan auto is for exact matrices: give a file of tesela plan --ranks for compressed ones";
 
 bool is_compressed(const GeoOptions& options) { return options.method == Method::tlr; }
+
+bool leaves_tile(const GeoOptions& options) { return options.plan.empty() && is_automatic_tile(options.run.tile); }
 
 double accuracy_of(const GeoOptions& options) { return options.accuracy.value_or(geo::TileAccuracy{}.accuracy); }
 
@@ -277,11 +282,15 @@ bool compression_pays(const geo::RankSample& ranks, Index n, double evaluations,
     return pays;
 }
 
-/// With tiles of this size, if it is not 0. Nodes may differ in speed, and where arithmetic differs in the last digit
-/// in sampled ranks: the first decides.
+/// With tiles of this size, if it is not 0. Where arithmetic differs in the last digit nodes may differ in sampled
+/// ranks, and measured speeds differ anyhow: the first decides.
 void compress(geo::LikelihoodOptions& result, const GeoOptions& options, StarpuEngine& engine, Index tile) {
     CompressedCut cut{.tile = tile, .band = options.band.value_or(0)};
-    if (options.ranks) cut = engine.broadcast(options.ranks->cheapest_cut(engine.total_workers(), cut));
+    if (options.ranks)
+        cut = engine.broadcast(options.ranks->cheapest_cut({engine.total_workers(), engine.node_count()}, cut));
+    if (options.tune && engine.this_node() == NodeId{0})
+        fmt::print(stderr, "note: tuned to this machine; for the same digits again: --tile {} --band {}\n", cut.tile,
+                   cut.band);
     result.tile = cut.tile;
     result.compression =
         geo::TileAccuracy{.accuracy = accuracy_of(options),
@@ -292,6 +301,23 @@ void compress(geo::LikelihoodOptions& result, const GeoOptions& options, StarpuE
 
 }  // namespace
 
+void take_cut(const geo::MatrixStorage& storage, GeoOptions& options) {
+    const bool compressed = storage.compression.has_value();
+    if (options.method == Method::automatic) options.method = compressed ? Method::tlr : Method::exact;
+    if (is_compressed(options) != compressed) return;
+    if (leaves_tile(options)) options.run.tile = fmt::format("{}", storage.tile);
+    if (compressed && !options.band) options.band = storage.compression->band;
+}
+
+void take_storage(const geo::MatrixStorage& storage, GeoOptions& options) {
+    take_cut(storage, options);
+    if (!storage.compression || !is_compressed(options)) return;
+    const geo::TileAccuracy& its = *storage.compression;
+    if (!options.accuracy) options.accuracy = its.accuracy;
+    if (!options.refine && its.refine > 0) options.refine = its.refine;
+    if (its.precision == FactorPrecision::as_needed) options.single = true;
+}
+
 void resolve_method(GeoOptions& options, const geo::Observations& observations, const geo::Model& model,
                     const std::optional<CovarianceParameters>& theta, std::vector<std::string>& notes) {
     constexpr Index worth_a_look = 4000;  // an exact evaluation takes less than a second below
@@ -299,7 +325,8 @@ void resolve_method(GeoOptions& options, const geo::Observations& observations, 
     if (options.method == Method::exact) {
         for (const auto& [given, name] :
              {std::pair(options.accuracy.has_value(), "--accuracy"), std::pair(options.band.has_value(), "--band"),
-              std::pair(options.refine.has_value(), "--refine"), std::pair(options.single, "--single")})
+              std::pair(options.refine.has_value(), "--refine"), std::pair(options.single, "--single"),
+              std::pair(options.tune, "--tune")})
             if (given) throw Error("{} is of compressed matrices: give --method tlr, or auto, with it", name);
         return;
     }
@@ -311,14 +338,16 @@ void resolve_method(GeoOptions& options, const geo::Observations& observations, 
     const bool is_planned = plans_by_itself(options);
     if (options.method == Method::tlr && is_planned) throw Error(compressed_plan);
     // A single evaluation that is told all need not sample.
-    if (options.method == Method::tlr && theta && options.band && !is_automatic_tile(options.run.tile)) return;
+    const bool told_all = options.band && !is_automatic_tile(options.run.tile);
+    if (options.tune && told_all) throw Error("--tune chooses tile and band, and both are given");
+    if (options.method == Method::tlr && theta && told_all) return;
     // As engines do: blocks are small, and threads of BLAS would wait for each other.
     set_blas_threads(1);
     reserve_blas_memory(static_cast<int>(threads_or_cores(options.run.workers)));
     const auto start = std::chrono::steady_clock::now();
-    const auto ranks = std::make_shared<geo::RankSample>(
-        geo::sample_ranks(observations, model, accuracy_of(options), theta,
-                          {.threads = options.run.workers, .speeds = geo::Speeds::measured}));
+    const auto ranks = std::make_shared<geo::RankSample>(geo::sample_ranks(
+        observations, model, accuracy_of(options), theta,
+        {.threads = options.run.workers, .speeds = options.tune ? geo::Speeds::measured : geo::Speeds::usual}));
     options.sample_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (options.method == Method::automatic) {
         std::string reason;
@@ -540,8 +569,6 @@ Json configuration_json(const GeoOptions& options, const geo::LikelihoodOptions&
             {"start", options.model.start},
             {"lower", options.model.lower},
             {"upper", options.model.upper},
-            {"method", resolved.compression ? "tlr" : "exact"},
-            {"tile", resolved.tile},
             {"dist", options.run.distribution},
             {"overlap", geo::name(resolved.overlap)},
             {"overlap_asked", name_in(geo::overlap_choice_names, options.overlap)},

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tesela/apps/geo/fit.hpp"
+#include "tesela/apps/geo/matrix_storage.hpp"
 #include "tesela/apps/geo/rank_sample.hpp"
 #include "tesela/apps/geo/tile_accuracy.hpp"
 #include "tesela/cli/number_option.hpp"
@@ -67,6 +68,7 @@ struct GeoOptions {
     std::optional<Index> band{};       ///< of tiles that are stored whole
     std::optional<double> refine{};    ///< residuals of solutions, against the true matrix
     bool single = false;               ///< columns of U and V, where the accuracy allows it
+    bool tune = false;                 ///< tile and band by speeds that are measured now
     /// Where the matrix is compressed and its tile or band are not given: what its ranks are like. See resolve_method.
     std::shared_ptr<const geo::RankSample> ranks{};
     double sample_seconds = 0;  ///< what sampling ranks took
@@ -119,8 +121,12 @@ template <class Number>
 CLI::Option* add_refine_option(CLI::App& command, Number& refine, const std::string& help) {
     return at_least(command.add_option("--refine", refine, help), geo::least_refinement);
 }
-/// Adds --method, --accuracy, --band, --refine and --single.
+/// Adds --method, --accuracy, --band, --refine, --single and --tune.
 void add_method_options(CLI::App& command, GeoOptions& options);
+/// Where the options leave method, tile or band to the program, those that earlier work had.
+void take_cut(const geo::MatrixStorage& storage, GeoOptions& options);
+/// The same with accuracy, refinement and precision.
+void take_storage(const geo::MatrixStorage& storage, GeoOptions& options);
 /// Makes `auto` one of the others, and says why; and samples ranks where the matrix is compressed. `theta`: none before
 /// a fit. Throws Error where options contradict each other.
 void resolve_method(GeoOptions& options, const geo::Observations& observations, const geo::Model& model,

@@ -9,11 +9,11 @@ namespace tesela {
 /// operations take longer than those of a product of dense tiles, on some machines twice as long and on others ten
 /// times, with small ranks more so.
 struct LowRankSpeed {
-    double product_flops = 30e9;  ///< operations a second in a product of dense tiles
+    double product_flops = 52e9;  ///< operations a second in a product of dense tiles
     /// By the rank of a sum before it is recompressed, how many times as long its operations take as those of a
     /// product, as costs of kernels count them. Here as on a core with AVX-512, whose products are fastest beside all
     /// else: what pays by this pays on others too.
-    LogCurve recompression{{16, 10.5}, {64, 8.1}, {192, 5}, {500, 2.6}};
+    LogCurve recompression{{8, 11.3}, {24, 6.5}, {72, 4.4}, {192, 5}, {500, 2.6}};
 };
 
 /// What a kernel's recompression takes besides, in operations of a product, where it is so slow by its rank.

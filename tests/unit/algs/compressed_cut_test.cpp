@@ -17,7 +17,7 @@ double plane(Index tile, Index distance) {
 }
 
 CompressedProblem problem(Index n, Index workers, RankAt rank) {
-    return {.n = n, .workers = workers, .rank = std::move(rank)};
+    return {.n = n, .crew = {workers}, .rank = std::move(rank)};
 }
 
 TEST(CompressedCut, IsTheCheapestOfAll) {
@@ -105,6 +105,16 @@ TEST(CompressedCut, FollowsTheSpeedOfRecompression) {
     EXPECT_GT(careful.tile * careful.band, quick.tile * quick.band);
     EXPECT_LT(compressed_cholesky_cost(slow, careful), compressed_cholesky_cost(slow, quick));
     EXPECT_LT(compressed_cholesky_cost(fast, quick), compressed_cholesky_cost(fast, careful));
+}
+
+TEST(CompressedCut, CountsThatWorkersOfANodeWaitForEachOthersCallsOfBlas) {
+    const CompressedCut cut{.tile = 300, .band = 1};
+    CompressedProblem free = problem(20'000, 16, plane);
+    free.rates.lock_seconds = 0;
+    const CompressedProblem apart{.n = 20'000, .crew = {.workers = 16, .nodes = 16}, .rank = plane};
+    EXPECT_GT(compressed_cholesky_cost(problem(20'000, 16, plane), cut), 1.1 * compressed_cholesky_cost(free, cut));
+    EXPECT_EQ(compressed_cholesky_cost(apart, cut), compressed_cholesky_cost(free, cut));
+    EXPECT_GT(cheapest_compressed_cut(problem(20'000, 16, plane)).tile, cheapest_compressed_cut(free).tile);
 }
 
 TEST(CompressedCut, HasMoreRowsOfTilesForMoreWorkers) {

@@ -4,6 +4,7 @@
 #include "tesela/base/error.hpp"
 #include "tesela/io/input_file.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -11,6 +12,8 @@
 
 namespace tesela::geo {
 namespace {
+
+using ::testing::HasSubstr;
 
 SearchPoint point(double x) {
     SearchPoint result{.logs = {x, x / 3},
@@ -33,19 +36,20 @@ void expect_same(const SearchPoint& a, const SearchPoint& b) {
 struct Folder : ::testing::Test {
     TemporaryDirectory folder;
     std::string file = folder.path("fit.log");
+    nlohmann::ordered_json question{{"observations", {155, "ab"}}, {"tile", 16}};
 };
 using EvaluationLogs = Folder;
 
 TEST_F(EvaluationLogs, GiveBackEveryDigit) {
     const SearchPoint failed{.logs = {1, 2}};
     {
-        EvaluationLog log(file, 7);
+        EvaluationLog log(file, question);
         EXPECT_FALSE(log.has_next());
         log.add(point(1));
         log.add(failed);
         log.add(point(2));
     }
-    EvaluationLog again(file, 7);
+    EvaluationLog again(file, question);
     expect_same(again.next({1, 1.0 / 3}), point(1));
     expect_same(again.next({1, 2}), failed);
     EXPECT_TRUE(again.has_next());
@@ -55,7 +59,7 @@ TEST_F(EvaluationLogs, GiveBackEveryDigit) {
 
 TEST_F(EvaluationLogs, DoNotBelieveALineThatWasCutOffAnywhere) {
     {
-        EvaluationLog log(file, 7);
+        EvaluationLog log(file, question);
         log.add(point(1));
         log.add(point(2));
     }
@@ -63,26 +67,38 @@ TEST_F(EvaluationLogs, DoNotBelieveALineThatWasCutOffAnywhere) {
     const std::size_t second = whole.find('\n', whole.find('\n') + 1) + 1;
     for (std::size_t size = second; size + 1 < whole.size(); ++size) {
         std::ofstream(file, std::ios::trunc) << whole.substr(0, size);
-        EvaluationLog log(file, 7);
+        EvaluationLog log(file, question);
         expect_same(log.next({1, 1.0 / 3}), point(1));
         ASSERT_FALSE(log.has_next()) << size;
     }
 }
 
 TEST_F(EvaluationLogs, AnswerNoOtherQuestion) {
-    { EvaluationLog log(file, 7); }
-    EXPECT_THROW(EvaluationLog(file, 8), Error);
+    { EvaluationLog log(file, question); }
+    const auto refusal = [&](const nlohmann::ordered_json& other) -> std::string {
+        try {
+            EvaluationLog log(file, other);
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "taken";
+    };
+    EXPECT_EQ(refusal(question), "taken");
+    EXPECT_THAT(refusal({{"observations", {155, "cd"}}, {"tile", 30}}),
+                HasSubstr("the observations are others, tile is 16 in it and 30 here. Give another file"));
+    EXPECT_EQ(question_in(file), question);
+    EXPECT_TRUE(question_in(folder.path("none")).is_null());
     {
-        EvaluationLog log(file, 7);
+        EvaluationLog log(file, question);
         log.add(point(1));
     }
-    EvaluationLog log(file, 7);
+    EvaluationLog log(file, question);
     EXPECT_THROW((void)log.next({5, 5}), Error);
     std::ofstream(file, std::ios::trunc) << "x,y,z\n1,2,3\n";
-    EXPECT_THROW(EvaluationLog(file, 7), Error);
+    EXPECT_THROW(EvaluationLog(file, question), Error);
     EXPECT_EQ(read_file(file), "x,y,z\n1,2,3\n");
-    EXPECT_THROW(EvaluationLog(folder.path("no/such"), 7), Error);
-    EXPECT_THROW(EvaluationLog("/dev/full", 7), Error);
+    EXPECT_THROW(EvaluationLog(folder.path("no/such"), question), Error);
+    EXPECT_THROW(EvaluationLog("/dev/full", question), Error);
 }
 
 TEST(PackedPoints, KeepAll) {

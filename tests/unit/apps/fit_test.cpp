@@ -262,7 +262,10 @@ TEST(Fit, RefusesTheCheckpointOfAnotherFit) {
     const TemporaryDirectory folder;
     const std::string file = folder.path("fit.log");
     Problem p(with_smoothness(0.5));
+    EXPECT_FALSE(storage_in_checkpoint(file));
     (void)fit(p.likelihood, {.checkpoint = file});
+    EXPECT_EQ(storage_in_checkpoint(file)->tile, p.likelihood.options().tile);
+    EXPECT_FALSE(storage_in_checkpoint(file)->compression);
     Problem other(with_smoothness(1.5));
     EXPECT_THROW((void)fit(other.likelihood, {.checkpoint = file}), Error);
 }

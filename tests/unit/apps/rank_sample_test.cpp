@@ -81,7 +81,7 @@ TEST(RankSample, DoesNotDependOnThreadsNorOnMeasuredSpeeds) {
     for (const Index tile : {50, 111, 300, 700})
         for (const Index distance : {1, 3}) EXPECT_EQ(one.rank(tile, distance), other.rank(tile, distance));
     EXPECT_EQ(one.usual_cost_over_dense(), other.usual_cost_over_dense());
-    EXPECT_EQ(one.cost_over_dense(one.cheapest_cut(1), 1), one.usual_cost_over_dense());
+    EXPECT_EQ(one.cost_over_dense(one.cheapest_cut({1}), {}), one.usual_cost_over_dense());
 }
 
 TEST(RankSample, MeasuresWhatCovariancesTake) {
@@ -119,15 +119,15 @@ TEST(RankSample, OfSmoothFieldsSaysThatCompressionPays) {
     const RankSample rough = sample_ranks(points, model, 1e-12, CovarianceParameters{.sigma2 = 1, .range = 0.1});
     const RankSample smooth = sample_ranks(points, {.family = CovarianceFamily::squared_exponential}, 1e-4,
                                            CovarianceParameters{.sigma2 = 1, .range = 0.2});
-    EXPECT_LT(smooth.cost_over_dense(smooth.cheapest_cut(1), 1), 0.3);
-    EXPECT_GT(rough.cost_over_dense(rough.cheapest_cut(1), 1), smooth.cost_over_dense(smooth.cheapest_cut(1), 1));
+    EXPECT_LT(smooth.cost_over_dense(smooth.cheapest_cut({1}), {}), 0.3);
+    EXPECT_GT(rough.cost_over_dense(rough.cheapest_cut({1}), {}), smooth.cost_over_dense(smooth.cheapest_cut({1}), {}));
 }
 
 TEST(RankSample, IsThereForAFewPointsAndRefusesOne) {
     for (const Index n : {2, 3, 7, 20}) {
         const RankSample sample = sample_ranks(some_points(n), model, accuracy, theta);
         EXPECT_GE(sample.rank(1, 1), 0);
-        EXPECT_LE(sample.cheapest_cut(2).tile, n);
+        EXPECT_LE(sample.cheapest_cut({2}).tile, n);
     }
     EXPECT_THROW((void)sample_ranks(some_points(1), model, accuracy, theta), Error);
 }

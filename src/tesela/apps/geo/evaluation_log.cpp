@@ -14,9 +14,39 @@
 namespace tesela::geo {
 namespace {
 
-constexpr const char* heading = "tesela-evaluations 1 ";
+using Question = nlohmann::ordered_json;
 
-std::string heading_of(std::uint64_t question) { return fmt::format("{}{:016x}", heading, question); }
+constexpr std::string_view heading = "tesela-evaluations 2 ";
+
+/// Empty where there is no file.
+std::string text_of(const std::string& file) {
+    if (!std::filesystem::exists(file)) return {};
+    if (!std::filesystem::is_regular_file(file))
+        throw Error("{} is not a regular file, and a checkpoint must be one: it is read again", file);
+    return read_file(file);
+}
+
+/// What the first line of a checkpoint says that it answers.
+Question question_of_line(const std::string& line, const std::string& file) {
+    if (!line.starts_with(heading))
+        throw Error("{} is not a checkpoint of a fit by this version: it begins with {}", file, excerpt(line));
+    Question question = Question::parse(line.substr(heading.size()), nullptr, false);
+    if (!question.is_object()) throw Error("{} is a damaged checkpoint: remove it to start again", file);
+    return question;
+}
+
+/// "tile is 445 in it and 303 here, the observations are others"; what only one of them has follows from something
+/// else.
+std::string differences(const Question& there, const Question& here) {
+    std::vector<std::string> texts;
+    for (const auto& [name, value] : here.items()) {
+        if (!there.contains(name) || there.at(name) == value) continue;
+        texts.push_back(value.is_structured()
+                            ? fmt::format("the {} are others", name)
+                            : fmt::format("{} is {} in it and {} here", name, there.at(name).dump(), value.dump()));
+    }
+    return texts.empty() ? "it has other options" : fmt::format("{}", fmt::join(texts, ", "));
+}
 
 /// The numbers of a point, in order.
 std::vector<double> numbers_of(const SearchPoint& point) {
@@ -90,30 +120,30 @@ SearchPoint unpack(const PackedPoint& packed, std::vector<double> logs) {
     return point;
 }
 
-EvaluationLog::EvaluationLog(const std::string& file, std::uint64_t question) : file_(file) {
-    if (std::filesystem::exists(file) && !std::filesystem::is_regular_file(file))
-        throw Error("{} is not a regular file, and a checkpoint must be one: it is read again", file);
-    if (std::filesystem::exists(file)) read(read_file(file), question);
+Question question_in(const std::string& file) {
+    std::istringstream in(text_of(file));
+    std::string line;
+    if (!std::getline(in, line) || line.empty()) return {};  // made and not written to
+    return question_of_line(line, file);
+}
+
+EvaluationLog::EvaluationLog(const std::string& file, const Question& question) : file_(file) {
+    read(text_of(file), question);
     // Written again without what was cut off.
     out_.open(file, std::ios::trunc);
-    out_ << heading_of(question) << '\n';
+    out_ << heading << question.dump() << '\n';
     for (const SearchPoint& point : known_) out_ << line_of(point) << '\n';
     out_.flush();
     if (!out_) throw Error("{} cannot be written", file);
 }
 
-void EvaluationLog::read(const std::string& text, std::uint64_t question) {
+void EvaluationLog::read(const std::string& text, const Question& question) {
     std::istringstream in(text);
     std::string line;
-    if (!std::getline(in, line) || line.empty()) return;  // made and not written to
-    if (!line.starts_with(heading))
-        throw Error("{} is not a checkpoint of a fit: it begins with {}", file_, excerpt(line));
-    if (line != heading_of(question))
-        throw Error(
-            "{} is the checkpoint of another fit: its data, model, options or number of nodes were others. Give "
-            "another "
-            "file, or remove it to start again",
-            file_);
+    if (!std::getline(in, line) || line.empty()) return;
+    if (const Question there = question_of_line(line, file_); there != question)
+        throw Error("{} is the checkpoint of another fit: {}. Give another file, or remove it to start again", file_,
+                    differences(there, question));
     while (std::getline(in, line)) {
         auto point = point_of(line);
         if (!point) return;

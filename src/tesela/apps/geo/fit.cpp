@@ -23,6 +23,7 @@ namespace tesela::geo {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using Json = nlohmann::ordered_json;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Points of a joint scan, and those of a scan of three variables or more.
 constexpr Index few_scanned = 16;
@@ -39,29 +40,58 @@ struct EndOfSearch {
     StopReason reason;
 };
 
-/// What is searched, and how: a checkpoint of anything else is of no use.
-std::uint64_t question_of(const Likelihood& likelihood, const SearchSpace& space, const FitOptions& options) {
+/// Stands for numbers that are too many to be said.
+std::string digest_text(const Digest& digest) { return fmt::format("{:016x}", digest.value()); }
+
+Json observations_in_question(const Observations& observations) {
     Digest digest;
-    for (const auto& column : likelihood.observations().coordinates) digest.add(column);
-    digest.add(likelihood.observations().values);
+    for (const auto& column : observations.coordinates) digest.add(column);
+    digest.add(observations.values);
+    return Json::array({observations.size(), digest_text(digest)});
+}
+
+Json trend_in_question(const Likelihood& likelihood) {
+    Digest digest;
     digest.add(likelihood.basis().at_observations().values);
-    const Model& model = likelihood.model();
-    for (const auto number :
-         {static_cast<Index>(model.family), static_cast<Index>(model.metric), likelihood.basis().size(),
-          static_cast<Index>(model.estimation), static_cast<Index>(options.optimizer), options.starts,
-          options.scan_points, likelihood.options().tile, likelihood.stream().engine().node_count()})
-        digest.add(static_cast<std::uint64_t>(number));
-    for (const std::int32_t owner : likelihood.options().distribution->owners())
-        digest.add(static_cast<std::uint64_t>(owner));
-    if (const auto& how = likelihood.options().compression)
-        digest.add(std::vector{how->accuracy, static_cast<double>(how->band), how->refine,
-                               static_cast<double>(how->precision)});
-    digest.add(std::vector{model.center, model.jitter, options.tolerance});
-    const CovarianceParameters fixed = space.at(space.start());
-    for (const Parameter p : all_parameters) digest.add(std::vector{value_of(fixed, p)});
+    return Json::array({likelihood.basis().size(), digest_text(digest)});
+}
+
+/// Where it begins and between what; texts, since a bound may be infinite.
+Json parameters_in_question(const SearchSpace& space) {
+    Json json = Json::object();
+    const CovarianceParameters start = space.at(space.start());
+    for (const Parameter p : all_parameters) json[std::string(name(p))] = fmt::format("{}", value_of(start, p));
     for (const Variable& v : space.variables())
-        digest.add(std::vector{static_cast<double>(v.parameter), v.lower, v.upper, v.scan_lower, v.scan_upper});
-    return digest.value();
+        json[fmt::format("bounds of {}", name(v.parameter))] =
+            fmt::format("{} {} {} {}", v.lower, v.upper, v.scan_lower, v.scan_upper);
+    return json;
+}
+
+std::string owners_in_question(const Distribution& distribution) {
+    Digest digest;
+    for (const std::int32_t owner : distribution.owners()) digest.add(static_cast<std::uint64_t>(owner));
+    return digest_text(digest);
+}
+
+/// What is searched, and how: a checkpoint of anything else is of no use.
+Json question_of(const Likelihood& likelihood, const SearchSpace& space, const FitOptions& options) {
+    const Model& model = likelihood.model();
+    Json question{{"observations", observations_in_question(likelihood.observations())},
+                  {"values of the trend", trend_in_question(likelihood)},
+                  {"family", name(model.family)},
+                  {"metric", name(model.metric)},
+                  {"estimation", name_in(estimation_names, model.estimation)},
+                  {"center", model.center},
+                  {"jitter", model.jitter},
+                  {"starts and bounds of the parameters", parameters_in_question(space)},
+                  {"optimizer", name_in(optimizer_names, options.optimizer)},
+                  {"starts", options.starts},
+                  {"scan_points", options.scan_points},
+                  {"tolerance", options.tolerance}};
+    question.update(to_json(MatrixStorage{likelihood.options().tile, likelihood.options().compression}));
+    question["nodes"] = likelihood.stream().engine().node_count();
+    question["owners"] = Json::array({owners_in_question(*likelihood.options().distribution)});
+    return question;
 }
 
 class Search {
@@ -456,6 +486,14 @@ FitResult fit(Likelihood& likelihood, const FitOptions& options) {
     add_fields(digest, options.optimizer);
     likelihood.stream().engine().require_alike("the options of the fit", digest.value());
     return Search(likelihood, options).run();
+}
+
+std::optional<MatrixStorage> storage_in_checkpoint(const std::string& file) {
+    try {
+        return storage_from_json(question_in(file));
+    } catch (const Error& error) {
+        throw Error("{} cannot be gone on from: {}", file, error.what());
+    }
 }
 
 std::string check_duplicates(const Observations& observations, const Model& model) {

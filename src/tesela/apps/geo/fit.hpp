@@ -2,8 +2,10 @@
 
 #include "tesela/apps/geo/conditioning.hpp"
 #include "tesela/apps/geo/likelihood.hpp"
+#include "tesela/apps/geo/matrix_storage.hpp"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -82,6 +84,10 @@ struct FitOptions {
     /// Asked on the first node before each evaluation; true ends the search with the best point so far.
     std::function<bool()> interrupted{};
 };
+
+/// How the matrix of the fit is stored whose evaluations are in this file; none where there is no file, or nothing in
+/// it. Throws Error if it is no checkpoint.
+[[nodiscard]] std::optional<MatrixStorage> storage_in_checkpoint(const std::string& file);
 
 struct FitResult {
     CovarianceParameters theta;

@@ -317,6 +317,8 @@ Ordered to_json(const FittedModel& fitted) {
     Ordered parameters = Ordered::object();
     for (const Parameter p : all_parameters)
         if (uses(model.family, p)) parameters[std::string(name(p))] = parameter_json(fitted, p);
+    Ordered configuration = fitted.configuration;
+    if (fitted.storage) configuration.update(to_json(*fitted.storage));
     std::vector<std::string> warnings;
     for (const FitWarning& warning : result.warnings) warnings.push_back(warning.text);
     std::vector<std::string> names;
@@ -352,7 +354,7 @@ Ordered to_json(const FittedModel& fitted) {
             {"warnings", std::move(warnings)},
             {"columns", {{"coordinates", std::move(names)}, {"value", fitted.observations.value_name}}},
             {"source", fitted.observations.file},
-            {"configuration", fitted.configuration},
+            {"configuration", std::move(configuration)},
             {"observations", observations_json(fitted.observations)}};
 }
 
@@ -375,6 +377,7 @@ FittedModel model_from_json(const Json& json) {
     fitted.result.seconds = root["seconds"].number();
     fitted.result.stop_reason = root["stop_reason"].named(parse_stop_reason);
     if (root.has("configuration")) fitted.configuration = json.at("configuration");
+    fitted.storage = storage_from_json(fitted.configuration);
     return fitted;
 }
 

@@ -20,6 +20,7 @@ struct FittedModel {
     /// How sure it is of the parameters, where that was asked for; written, not read.
     std::optional<Uncertainty> uncertainty{};
     std::array<std::optional<ProfileInterval>, all_parameters.size()> profiles{};
+    std::optional<MatrixStorage> storage{};  ///< of the matrix that it was fitted with; part of the configuration
     /// Name and version of the program that made it, and its options with defaults filled in.
     std::string program;
     nlohmann::ordered_json configuration = nlohmann::ordered_json::object();

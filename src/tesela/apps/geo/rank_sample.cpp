@@ -182,24 +182,24 @@ double RankSample::mean_rank(Index tile) const {
     return 2 * sum / static_cast<double>(rows * (rows - 1));
 }
 
-CompressedCut RankSample::cheapest_cut(Index workers, const CompressedCut& given) const {
-    return cheapest_compressed_cut(problem(workers), given);
+CompressedCut RankSample::cheapest_cut(const Crew& crew, const CompressedCut& given) const {
+    return cheapest_compressed_cut(problem(crew), given);
 }
 
-double RankSample::cost_over_dense(const CompressedCut& cut, Index workers) const {
-    return compressed_cholesky_cost(problem(workers), cut) * static_cast<double>(workers) /
+double RankSample::cost_over_dense(const CompressedCut& cut, const Crew& crew) const {
+    return compressed_cholesky_cost(problem(crew), cut) * static_cast<double>(crew.workers) /
            dense_cholesky_cost(points_, rates_);
 }
 
 double RankSample::usual_cost_over_dense() const {
-    CompressedProblem usual = problem(1);
+    CompressedProblem usual = problem({});
     usual.rates = {};
     return compressed_cholesky_cost(usual, cheapest_compressed_cut(usual)) / dense_cholesky_cost(points_);
 }
 
 double RankSample::bytes_over_dense(const CompressedCut& cut) const {
     const auto n = static_cast<double>(points_);
-    return compressed_bytes(problem(1), cut) / (4 * n * n);
+    return compressed_bytes(problem({}), cut) / (4 * n * n);
 }
 
 double expected_evaluations(const std::optional<CovarianceParameters>& theta) {

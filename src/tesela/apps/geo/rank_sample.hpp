@@ -49,20 +49,20 @@ public:
     [[nodiscard]] double rank(Index tile, Index distance) const;
     /// Of all tiles below the diagonal.
     [[nodiscard]] double mean_rank(Index tile) const;
-    /// The cheapest way to cut the matrix and to store its tiles, for so many workers: see cheapest_compressed_cut.
-    [[nodiscard]] CompressedCut cheapest_cut(Index workers, const CompressedCut& given = {0, 0}) const;
+    /// The cheapest way to cut the matrix and to store its tiles, for these workers: see cheapest_compressed_cut.
+    [[nodiscard]] CompressedCut cheapest_cut(const Crew& crew, const CompressedCut& given = {0, 0}) const;
     /// How many tiles were looked at.
     [[nodiscard]] Index sampled() const { return sampled_; }
     /// What generation and factorisation cost when it is cut like that, over what the dense ones do.
-    [[nodiscard]] double cost_over_dense(const CompressedCut& cut, Index workers) const;
+    [[nodiscard]] double cost_over_dense(const CompressedCut& cut, const Crew& crew) const;
     /// Bytes of the matrix when it is cut like that, over those of the dense one.
     [[nodiscard]] double bytes_over_dense(const CompressedCut& cut) const;
 
-    /// Generation and factorisation by so many workers, with these ranks and the speeds it was asked for; lives no
+    /// Generation and factorisation by these workers, with these ranks and the speeds it was asked for; lives no
     /// longer than this.
-    [[nodiscard]] CompressedProblem problem(Index workers) const {
+    [[nodiscard]] CompressedProblem problem(const Crew& crew) const {
         return {.n = points_,
-                .workers = workers,
+                .crew = crew,
                 .rank = [this](Index tile, Index distance) { return rank(tile, distance); },
                 .rates = rates_};
     }

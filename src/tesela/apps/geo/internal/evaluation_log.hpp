@@ -2,6 +2,8 @@
 
 #include "tesela/apps/geo/internal/local_search.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <array>
 #include <cstdint>
 #include <fstream>
@@ -22,6 +24,10 @@ struct PackedPoint {
 [[nodiscard]] PackedPoint pack(const SearchPoint& point);
 [[nodiscard]] SearchPoint unpack(const PackedPoint& packed, std::vector<double> logs);
 
+/// What a file says that it answers; null where there is no file, or nothing in it. Throws Error if it is no
+/// checkpoint.
+[[nodiscard]] nlohmann::ordered_json question_in(const std::string& file);
+
 /// The evaluations of a search in a file, so that the same search can be made again without them: a search is a
 /// function of the values it is told. Each is a line, with all digits; what a line that was cut off says is not
 /// believed.
@@ -29,9 +35,9 @@ class EvaluationLog {
 public:
     /// Nothing is kept.
     EvaluationLog() = default;
-    /// Opens the file, or makes it. `question` says what is searched: a file that answers another one is refused with
-    /// an Error, and so is one that cannot be read or written.
-    EvaluationLog(const std::string& file, std::uint64_t question);
+    /// Opens the file, or makes it. `question` says what is searched, and how, by names: a file that answers another
+    /// one is refused with an Error that says what differs, and so is one that cannot be read or written.
+    EvaluationLog(const std::string& file, const nlohmann::ordered_json& question);
 
     /// Evaluations of earlier runs that have not been asked for yet.
     [[nodiscard]] bool has_next() const { return at_ < known_.size(); }
@@ -43,7 +49,7 @@ public:
     [[nodiscard]] const std::string& lost() const { return lost_; }
 
 private:
-    void read(const std::string& text, std::uint64_t question);
+    void read(const std::string& text, const nlohmann::ordered_json& question);
 
     std::string file_;
     std::ofstream out_;
