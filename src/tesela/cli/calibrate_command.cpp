@@ -161,7 +161,7 @@ Json to_json(const CalibrateOptions& options, const MeasuredPlatform& all) {
 // ----------------------------------------------------------------------------------------------------------
 
 int calibrate(CalibrateOptions options) {
-    if (options.out == "-" && options.run.json)
+    if (is_standard_output(options.out) && options.run.json)
         throw Error("--out - and --json both want standard output; give --out a file");
     if (options.timing.kernels.empty()) options.timing.kernels = calibration::kernel_names(options.precision);
     calibration::check(options.timing);
@@ -180,7 +180,7 @@ int calibrate(CalibrateOptions options) {
     file->commit();
     if (options.run.json) {
         fmt::print("{}\n", to_json(options, all).dump(2));
-    } else if (options.out != "-") {
+    } else if (!is_standard_output(options.out)) {
         print_table(measured.samples, options.load());
         print_summary(measured, options.load(), network);
         print_runtime(platform.node_types.front().runtime);

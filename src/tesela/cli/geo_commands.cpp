@@ -360,7 +360,7 @@ void report_fit(const FitCommand& options, const geo::FittedModel& fitted) {
     const Json json = to_json(fitted);
     write_json_file(output, json);
     for (const geo::FitWarning& warning : fitted.result.warnings) fmt::print(stderr, "warning: {}\n", warning.text);
-    if (output == "-") return;
+    if (is_standard_output(output)) return;
     if (options.geo.run.json)
         fmt::print("{}\n", brief(json, output).dump(2));
     else
@@ -696,7 +696,7 @@ int run_predict(PredictCommand options) {
     const Json compression = compression_json(likelihood, options.geo.run);
     if (!is_first(*engine)) return success;
     report_predictions(options, fitted, places, predictions);
-    if (options.geo.output == "-") {  // which is where predictions went
+    if (is_standard_output(options.geo.output)) {  // which is where predictions went
         if (!compression.is_null() && !options.geo.run.quiet)
             fmt::print(stderr, "{}\n", describe_compression(compression));
         return success;
@@ -891,7 +891,7 @@ int run_sample(SampleCommand options) {
     for (std::size_t k = 0; k < draws.size(); ++k)
         columns.push_back({drawn_name(options, static_cast<Index>(k)), draws[k]});
     write_csv(options.geo.output, factors, columns);
-    if (options.geo.output == "-") return success;
+    if (is_standard_output(options.geo.output)) return success;
     print_results(*engine,
                   {{"points", points.front().size()},
                    {"draws", draws.size()},

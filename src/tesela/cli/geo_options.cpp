@@ -579,13 +579,11 @@ Json configuration_json(const GeoOptions& options, const geo::LikelihoodOptions&
 void require_other_than(const std::string& output, const std::vector<std::string>& inputs) {
     for (const std::string& input : inputs) {
         std::error_code none;
-        if (output != "-" && !input.empty() && std::filesystem::equivalent(output, input, none))
+        if (!is_standard_output(output) && !input.empty() && std::filesystem::equivalent(output, input, none))
             throw Error("{} is read, and the result would replace it: write to another file", input);
     }
 }
 
-void require_writable(const std::string& path) {
-    if (path != "-") const OutputFile probe(path);
-}
+void require_writable(const std::string& path) { const OutputFile probe(path); }
 
 }  // namespace tesela::cli

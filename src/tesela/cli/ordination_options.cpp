@@ -14,6 +14,7 @@
 #include "tesela/io/hdf5/write_matrix.hpp"
 #include "tesela/io/input_file.hpp"
 #include "tesela/io/memory_matrix.hpp"
+#include "tesela/io/output_file.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -310,9 +311,9 @@ void write_table(const std::string& name, const mds::Table& table) {
 }
 
 bool prints_table(const OrdinationOptions& options, const std::vector<std::string>& others) {
-    const auto is_stdout = [](const std::string& path) { return path == "-"; };
-    return is_stdout(options.output) || is_stdout(options.new_output) || is_stdout(options.plot) ||
-           is_stdout(options.scree) || std::ranges::any_of(others, is_stdout);
+    return is_standard_output(options.output) || is_standard_output(options.new_output) ||
+           is_standard_output(options.plot) || is_standard_output(options.scree) ||
+           std::ranges::any_of(others, is_standard_output);
 }
 
 void warn_of_error(const mds::Decomposition& d, const mds::DecompositionOptions& asked) {

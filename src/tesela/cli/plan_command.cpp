@@ -232,7 +232,7 @@ void take_ranks(PlanCommand& options, plan::PlanOptions& with) {
 void check(const PlanCommand& options) {
     if ((options.tiles > 0) == (options.points > 0))
         throw Error("say how large the matrix is: --tiles N, or --n N for so many rows, one of them");
-    if (options.json && options.output == "-")
+    if (options.json && is_standard_output(options.output))
         throw Error("--json prints the table and -o - the plan, both to standard output: leave one of them out");
     if (options.overlap && options.application != geo_application)
         throw Error("--overlap is of likelihood evaluations: {} has no such steps", options.application);
@@ -280,7 +280,7 @@ int run(PlanCommand options) {
     draw(options, plan, application.matrix);
     if (!options.quiet)
         for (const std::string& note : planned.notes) fmt::print(stderr, "note: {}\n", note);
-    if (options.output == "-") return success;
+    if (is_standard_output(options.output)) return success;
     if (options.json)
         fmt::print("{}\n", to_json(plan, planned, tile).dump(2));
     else

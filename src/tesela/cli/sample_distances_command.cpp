@@ -10,6 +10,7 @@
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/progress_line.hpp"
 #include "tesela/io/hdf5/write_matrix.hpp"
+#include "tesela/io/output_file.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -107,7 +108,8 @@ int run_sample_distances(const SampleDistancesCommand& options) {
     if (const auto rank = rank_by_launcher(); rank && *rank != "0") return success;
     const ProgressLine clock(ProgressLine::Wanted::no);
     write_all(options);
-    if (options.output != "-" && options.points != "-") print_written(options, clock.seconds());
+    if (!is_standard_output(options.output) && !is_standard_output(options.points))
+        print_written(options, clock.seconds());
     return success;
 }
 

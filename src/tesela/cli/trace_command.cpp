@@ -186,7 +186,7 @@ void print_ranks(const char* when, const RankSummary& ranks) {
 }
 
 int ranks(const RanksArguments& arguments) {
-    if (!arguments.picture.empty() && arguments.picture != "-") require_svg("--svg", arguments.picture);
+    if (!arguments.picture.empty() && !is_standard_output(arguments.picture)) require_svg("--svg", arguments.picture);
     TracedRanks traced = ranks_of_matrix(read_with_warnings(arguments.path), arguments.matrix, arguments.path);
     const std::string name = traced.matrix;
     const RankMaps maps = maps_of(std::move(traced), arguments);
@@ -196,7 +196,7 @@ int ranks(const RanksArguments& arguments) {
         file.commit();
     }
     if (!arguments.picture.empty()) write_file(arguments.picture, draw_rank_maps(maps));
-    if (arguments.output == "-" || arguments.picture == "-") return success;
+    if (is_standard_output(arguments.output) || is_standard_output(arguments.picture)) return success;
     const GridSize tiles = maps.tiling.grid();
     const RankSummary initial = summarise_ranks(maps.initial, maps.tiling, maps.stored);
     const RankSummary last = summarise_ranks(maps.last, maps.tiling, maps.stored);
@@ -228,7 +228,7 @@ struct PictureArguments {
 };
 
 int picture(const PictureArguments& arguments) {
-    if (arguments.output != "-") require_svg("--output", arguments.output);
+    if (!is_standard_output(arguments.output)) require_svg("--output", arguments.output);
     if (!arguments.titles.empty() && arguments.titles.size() != arguments.paths.size())
         throw Error("--titles has {} of them for {} traces", arguments.titles.size(), arguments.paths.size());
     std::vector<TitledTrace> runs;
@@ -276,7 +276,7 @@ int export_to(const std::string& path, const std::string& format, std::string ou
     const Format& chosen = formats().at(format);
     if (output.empty()) output = path + chosen.ending;
     chosen.write(read_with_warnings(path), output);
-    if (output != "-") fmt::print(stderr, "wrote {}\n", output);
+    if (!is_standard_output(output)) fmt::print(stderr, "wrote {}\n", output);
     return success;
 }
 

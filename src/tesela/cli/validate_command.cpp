@@ -229,7 +229,7 @@ int run_validate(const ValidateCommand& options) {
                         .seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
     write_files(report);
     for (const std::string& path : {options.residuals, options.plot, options.map})
-        if (path == "-") return success;
+        if (is_standard_output(path)) return success;
     if (options.geo.run.json)
         fmt::print("{}\n", to_json(report).dump(2));
     else

@@ -163,7 +163,7 @@ int run_variogram(const VariogramCommand& options) {
         for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
     if (!options.plot.empty()) write_plot(options.plot, report);
     if (!options.output.empty()) write_table(options.output, report);
-    if (options.output == "-" || options.plot == "-") return success;
+    if (is_standard_output(options.output) || is_standard_output(options.plot)) return success;
     if (options.json)
         fmt::print("{}\n", to_json(options, report).dump(2));
     else

@@ -85,6 +85,11 @@ std::string stdout_failure(int reason) {
     }
 }
 
+bool is_standard_output(std::string_view path) {
+    constexpr std::array<std::string_view, 4> names{"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
+    return std::find(names.begin(), names.end(), path) != names.end();
+}
+
 OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
     if (path_.empty()) throw Error("the name of an output file is empty");
     if (is_stdout()) {
@@ -97,8 +102,10 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
     if (!exists && errno != ENOENT) fail(errno);
     if (exists ? S_ISDIR(status.st_mode) : path_.back() == '/') fail(EISDIR);
     if (exists && ::access(path_.c_str(), W_OK) != 0) fail(errno);
+    if (exists && S_ISFIFO(status.st_mode)) return;
     if (exists && !S_ISREG(status.st_mode)) {
         open_in_place();
+        if (descriptor_ < 0) fail(errno);
         return;
     }
     target_ = follow_links(path_);
@@ -117,10 +124,7 @@ void OutputFile::forget_temporary() {
     temporary_.clear();
 }
 
-void OutputFile::open_in_place() {
-    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
-    if (descriptor_ < 0) fail(errno);
-}
+void OutputFile::open_in_place() { descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC); }
 
 void OutputFile::open_temporary() {
     if (const std::string parent = directory_of(target_); ::access(parent.c_str(), F_OK) != 0 && errno == ENOENT)
@@ -152,6 +156,8 @@ const std::string& OutputFile::name_to_write() const {
 }
 
 void OutputFile::flush() {
+    if (descriptor_ < 0) open_in_place();  // a pipe
+    if (descriptor_ < 0) fail_to_write(errno);
     std::string_view rest = buffer_;
     while (!rest.empty()) {
         const ssize_t count = ::write(descriptor_, rest.data(), rest.size());

@@ -16,9 +16,13 @@ public:
 /// That standard output cannot be written, and why by errno's reason; none: it is not known any more.
 [[nodiscard]] std::string stdout_failure(int reason);
 
+/// Whether a name is that of standard output: `-`, or what the system calls it (/dev/stdout).
+[[nodiscard]] bool is_standard_output(std::string_view path);
+
 /// A file that appears whole or not at all: text goes to a temporary beside it, commit() puts that in its place, and
-/// destruction without commit() leaves what was there before. `-` is standard output, and a device or a pipe is
-/// written directly. Opening it early finds an unwritable path before the work is done rather than after.
+/// destruction without commit() leaves what was there before. Standard output, a device or a pipe is written directly;
+/// a pipe is opened for the first text only, since whoever reads it has seen its end when it is closed.
+/// Opening it early finds an unwritable path before the work is done rather than after.
 /// Every function throws Error naming the path and the reason (no such directory, …), OutputError once it is open
 /// (disk full, …).
 class OutputFile {
@@ -43,7 +47,7 @@ private:
     [[nodiscard]] std::string failure(int reason) const;
     [[noreturn]] void fail(int reason) const;
     [[noreturn]] void fail_to_write(int reason) const;
-    [[nodiscard]] bool is_stdout() const { return path_ == "-"; }
+    [[nodiscard]] bool is_stdout() const { return is_standard_output(path_); }
 
     std::string path_;
     std::string target_;     ///< what is replaced: path_ with links followed

@@ -132,16 +132,41 @@ TEST(OutputFile, AcceptsTheLongestFileName) {
     EXPECT_EQ(get(directory.path(name)), "text");
 }
 
-TEST(OutputFile, DashIsStandardOutput) {
-    testing::internal::CaptureStdout();
-    std::fputs("before ", stdout);
-    write_file("-", "written");
-    EXPECT_EQ(testing::internal::GetCapturedStdout(), "before written");
-}
-
 TEST(OutputFile, WritesToADeviceWithoutReplacingIt) {
     write_file("/dev/null", "text");
     EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+}
+
+/// Who reads a pipe sees its end when it is closed: it is opened once, when there is something to say.
+TEST(OutputFile, OpensAPipeForItsTextOnly) {
+    const TemporaryDirectory directory;
+    const std::string fifo = directory.path("fifo");
+    ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+    const std::string text(300000, 'p');
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        ::alarm(20);
+        { const OutputFile probe(fifo); }
+        write_file(fifo, text);
+        ::_exit(0);
+    }
+    EXPECT_EQ(read_file(fifo), text);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(directory.entries(), std::set<std::string>{"fifo"});
+}
+
+TEST(OutputFile, StandardOutputHasSeveralNames) {
+    for (const char* name : {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}) {
+        testing::internal::CaptureStdout();
+        std::fputs("before ", stdout);
+        write_file(name, "written ");
+        std::fputs("after", stdout);
+        EXPECT_EQ(testing::internal::GetCapturedStdout(), "before written after") << name;
+    }
+    EXPECT_FALSE(is_standard_output("/dev/stderr"));
 }
 
 TEST(OutputFile, SaysThatTheDiskIsFull) {
