@@ -178,20 +178,27 @@ json "a checkpoint on a full disk" "d['theta'] == json.load(open('plain'))['thet
 expect 0 "going on from what was kept" "$tesela" fit "${meuse[@]}" --checkpoint short.log -o full.json --json
 json "going on from what was kept" "d['theta'] == json.load(open('plain'))['theta']"
 
-# Ctrl-C gives the best point so far.
+# Ctrl-C gives the best point so far, or the profiles so far, and an exit code that says so.
 expect 0 "a larger field" "$tesela" sample --n 3000 --theta sigma2=1,range=0.1,smoothness=1,nugget=0.1 -o field.csv
-"$tesela" fit field.csv --coords x,y --value z --checkpoint field.log -o stopped.json --json >out 2>err &
-pid=$!
-for _ in $(seq 600); do
-    [ -f field.log ] && [ "$(wc -l <field.log)" -gt 4 ] && break
-    sleep 0.1
-done
-kill -INT $pid
-wait $pid
-stopped=$?
-check "Ctrl-C: exit $stopped instead of 0" [ $stopped = 0 ]
+stopped() { # NAME CONDITION OPTIONS…: a fit that is interrupted when the shell's condition is true
+    local name=$1 condition=$2 pid code
+    rm -f field.log
+    "$tesela" fit field.csv --coords x,y --value z --checkpoint field.log -o stopped.json --json "${@:3}" >out 2>err &
+    pid=$!
+    for _ in $(seq 600); do
+        [ -f field.log ] && eval "$condition" && break
+        sleep 0.1
+    done
+    kill -INT $pid
+    wait $pid
+    code=$?
+    check "$name: exit $code instead of 130" [ $code = 130 ]
+    check "$name: no model" [ -s stopped.json ]
+}
+stopped "Ctrl-C" '[ "$(wc -l <field.log)" -gt 4 ]'
 json "Ctrl-C" "d['stop_reason'] == 'interrupted' and any('best point so far' in w for w in d['warnings'])"
-check "Ctrl-C: no model" [ -s stopped.json ]
+stopped "Ctrl-C in a profile" '[ "$(find field.log -newermt "3 seconds ago")" = "" ]' --fix smoothness=1,nugget=0.1 --errors none --profile range
+json "Ctrl-C in a profile" "d['stop_reason'] == 'converged' and any('no more profiles: the profile of range was interrupted' in w for w in d['warnings'])"
 
 # What a file says is what is used, or it is refused.
 edited() { # NAME TEXT PYTHON: the model with a change

@@ -335,24 +335,30 @@ void add_profiles(const FitCommand& options, geo::Likelihood& likelihood, geo::F
     }
 }
 
-/// Standard errors and profiles; where they cannot be had the fit is kept, with a warning.
-void add_uncertainty(const FitCommand& options, geo::Likelihood& likelihood, geo::FittedModel& fitted) {
+/// Standard errors and profiles; where they cannot be had the fit is kept, with a warning. Returns what the command
+/// ends with.
+ExitCode add_uncertainty(const FitCommand& options, geo::Likelihood& likelihood, geo::FittedModel& fitted) {
     const auto warn = [&](const std::string& text) {
         fitted.result.warnings.push_back({geo::FitWarning::Kind::no_errors, Parameter::sigma2, text});
     };
-    if (options.errors == ErrorsFrom::none && options.profile.empty()) return;
+    if (fitted.result.stop_reason == geo::StopReason::interrupted) return interrupted;
+    if (options.errors == ErrorsFrom::none && options.profile.empty()) return success;
     if (fitted.result.stop_reason != geo::StopReason::converged &&
         fitted.result.stop_reason != geo::StopReason::roundoff_limited)
-        return;  // no maximum
+        return success;  // no maximum
     try {
         const auto kind = options.errors == ErrorsFrom::none ? ErrorsFrom::average : options.errors;
         fitted.uncertainty = geo::uncertainty(likelihood, fitted.result, information_of(kind), options.level);
         if (!fitted.uncertainty->missing.empty()) warn(fitted.uncertainty->missing);
         if (options.errors == ErrorsFrom::none) fitted.uncertainty->parameters = {};
         add_profiles(options, likelihood, fitted);
+    } catch (const geo::Interrupted& error) {
+        warn(fmt::format("no more profiles: {}", error.what()));
+        return interrupted;
     } catch (const Error& error) {
         warn(fmt::format("no {}: {}", fitted.uncertainty ? "more profiles" : "standard errors", error.what()));
     }
+    return success;
 }
 
 void report_fit(const FitCommand& options, const geo::FittedModel& fitted) {
@@ -436,7 +442,7 @@ int run_fit(const FitCommand& given) {
     geo::Likelihood likelihood(stream, fitted.observations, fitted.model,
                                likelihood_options(options.geo, n, *engine, plan.get()));
     fitted.result = search(options, likelihood, plan.get());
-    add_uncertainty(options, likelihood, fitted);
+    const ExitCode exit_code = add_uncertainty(options, likelihood, fitted);
     fitted.storage = {likelihood.options().tile, likelihood.options().compression};
     fitted.configuration = configuration_json(options.geo, likelihood.options(), *engine);
     if (options.geo.ranks) fitted.configuration["sample_seconds"] = options.geo.sample_seconds;
@@ -446,7 +452,7 @@ int run_fit(const FitCommand& given) {
         fitted.configuration["compression"] = compression_json(likelihood, {});
     }
     if (is_first(*engine)) report_fit(options, fitted);
-    return success;
+    return exit_code;
 }
 
 void add_fit(CLI::App& app, int& exit_code) {

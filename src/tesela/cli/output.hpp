@@ -13,7 +13,7 @@ namespace tesela::cli {
 using Json = nlohmann::ordered_json;
 
 /// What a command ends with.
-enum ExitCode : int { success = 0, failed = 1, bad_input = 2 };
+enum ExitCode : int { success = 0, failed = 1, bad_input = 2, interrupted = 130 };
 
 /// Throws OutputError if anything that was printed on stdout could not be written. Not for a pipe that is closed: who
 /// reads it has seen enough.
