@@ -53,7 +53,11 @@ printf ',x,y\na,1,5\nb,2,3\nc,4,1\n' >two_columns.csv
 drawn "one dimension" 21 "$tesela" mds "$data/eurodist.csv" --dim 1
 drawn "points on a line" 3 "$tesela" mds on_a_line.csv
 check "the others are named" grep -q ">b<" line.svg
-drawn "all at one place" 3 "$tesela" mds one_place.csv
+bad "all at one place" "one_place.csv: all distances are 0: the points are at one place" "$tesela" mds one_place.csv -o place.csv
+printf 'x,y\n0.1,0.7\n0.1,0.7\n0.1,0.7\n' >one_point.csv
+for algorithm in exact krylov; do
+    bad "points at one place, $algorithm" "all distances are 0: the points are at one place" "$tesela" mds --from-points one_point.csv --algorithm $algorithm --dim 1 -o place.csv
+done
 drawn "one component explains enough" 151 "$tesela" pca "$data/iris.csv" --explained 0.5
 drawn "one dimension of a table" 4 "$tesela" ca two_columns.csv
 drawn "new points on a line" 4 "$tesela" mds on_a_line.csv --new on_a_line.csv --new-output line_new.csv

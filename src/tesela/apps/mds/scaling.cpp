@@ -28,7 +28,8 @@ std::vector<double> coordinates_of(const Decomposition& d, const std::vector<dou
     return coordinates;
 }
 
-/// Throws Error where squares of squares of distances are no numbers any more: (Σλ)² is at most n·Σλ².
+/// Throws Error where no point differs from another, or squares of squares of distances are no numbers any more: (Σλ)²
+/// is at most n·Σλ².
 void require_range(const MatrixFile& distances, const Decomposition& d) {
     const double least = d.trace / static_cast<double>(d.rows) * d.trace;
     bool too_small = d.frobenius < 0.5 * least;
@@ -36,6 +37,9 @@ void require_range(const MatrixFile& distances, const Decomposition& d) {
         std::vector<double> row(static_cast<std::size_t>(d.cols));
         if (distances.read({.rows = 1, .cols = d.cols}, RowMajor<double>{row.data(), d.cols}).ok())
             too_small = std::ranges::any_of(row, [](double x) { return x > 0; });
+        if (!too_small)
+            throw Error("{}: all distances are 0: the points are at one place, and there is nothing to scale",
+                        distances.name());
     }
     if (too_small || !std::isfinite(d.frobenius))
         throw Error("{}: distances are too {} to be multiplied: give them in another unit", distances.name(),
