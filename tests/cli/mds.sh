@@ -136,8 +136,50 @@ done
 bad "a point among commas" "line 3, column 'Athens': '413.625' has a decimal point, and '0,0' in line 2, column 'Athens' a decimal comma" "$tesela" mds point_and_comma.csv
 bad "commas between tabs" "'0,0' has a decimal comma; write 0.0, or separate the fields by semicolons" "$tesela" mds tabs_and_commas.csv
 
+# A first column of numbers that names the rows is labels to all three, and said; what may do so is said too.
+numbered() { awk -F, -v OFS=, -v name="$1" '{ $1 = NR == 1 ? name : 18 + NR * 17 % 101; print }' "$2"; }
+plots() { awk -F, -v OFS=, -v name="$1" '{ print NR == 1 ? name : 3000 - NR, $0 }' "$data/iris.csv"; }
+for name in site "plot nr" id; do
+    for command in pca ca "mds --from-points"; do
+        case $command in
+            pca) numbered "$name" "$data/usarrests.csv" >sites.csv && cut -d, -f2- "$data/usarrests.csv" >bare.csv ;;
+            ca) numbered "$name" "$data/smoke.csv" >sites.csv && cut -d, -f2- "$data/smoke.csv" >bare.csv ;;
+            *) plots "$name" >sites.csv && cp "$data/iris.csv" bare.csv ;;
+        esac
+        # shellcheck disable=SC2086
+        expect 0 "$command without $name" "$tesela" $command bare.csv
+        tail -n +2 out >plain
+        # shellcheck disable=SC2086
+        expect 0 "$command with $name" "$tesela" $command sites.csv -o labelled.csv
+        check "$command with $name: the same values" cmp plain <(tail -n +2 out)
+        holds "$command with $name" err "note: 'sites.csv': column '$name' is taken for labels; --columns takes it for numbers"
+        check "$command with $name: labels" cmp <(cut -d, -f1 sites.csv | tail -n +2) <(cut -d, -f1 labelled.csv | tail -n +2)
+    done
+done
+plots quadrat >sites.csv
+expect 0 "what may name rows" "$tesela" pca sites.csv
+holds "what may name rows" out "of 5 columns"
+holds "what may name rows" err "column 'quadrat' is taken for a variable; if it names the rows, give --labels 'quadrat'"
+expect 0 "what names rows" "$tesela" pca sites.csv --labels quadrat
+holds "what names rows" out "of 4 columns"
+check "what names rows: no note" [ "$(grep -c quadrat err)" = 0 ]
+# Names keep their commas, where numbers have points for theirs.
+printf ';1,1;1,2;2,1\n1,1;0;0,5;1\n1,2;0,5;0;0,75\n2,1;1;0,75;0\n' >names.csv
+expect 0 "names with commas" "$tesela" mds names.csv -o labelled.csv
+table "names with commas" labelled.csv "[p['label'] for p in r] == ['1,1', '1,2', '2,1']"
+
 # What is wrong, and where.
 bad "not square" "flat.csv is not square: 20 x 21" "$tesela" mds flat.csv
+printf 'a,b,c\n0,1,2\n1,0,far\n2,1,0\n' >cell.csv
+printf 'a,b,c\n0,1,2\nfar,0,1\n2,1,0\n' >first.csv
+for command in mds "mds --from-points" pca ca; do
+    # shellcheck disable=SC2086
+    bad "one cell, $command" "'cell.csv', line 3, column 'c': 'far' is not a number; --columns names the columns to take" "$tesela" $command cell.csv -o cells.csv
+    # shellcheck disable=SC2086
+    bad "a cell of the first column, $command" "'first.csv', line 3, column 'a': 'far' is not a number; if the column names the rows, give --labels 'a'" "$tesela" $command first.csv -o cells.csv
+done
+printf 'a,b,c\n0,1,x\n1,0,y\n2,1,z\n' >text_column.csv
+bad "a column of text" "text_column.csv is not square: 3 x 2, where distances between all points are needed; 'text_column.csv': column 'c' left out, which is not of numbers" "$tesela" mds text_column.csv
 bad "not symmetric" "skewed.csv is not symmetric: row 3 (Brussels), column 1 (Athens) is 3000 and row 1 (Athens), column 3 (Brussels) is 2963" "$tesela" mds skewed.csv
 python3 - "$data" <<'PY'
 import csv, sys
@@ -156,7 +198,7 @@ numbers "points with numbers for names" "near(d['eigenvalues'], [19538377.089542
 table "points with numbers for names" numbered_coords.csv "r[0]['label'] == '100' and len(r) == 21"
 bad "negative" "negative.csv, row 2 (Barcelona), column 4 (Calais): -5 is negative" "$tesela" mds negative.csv
 bad "not 0 on the diagonal" "diagonal.csv, row 5 (Cherbourg), column 5 (Cherbourg): 1 is on the diagonal" "$tesela" mds diagonal.csv
-bad "text" "text.csv" "$tesela" mds text.csv
+bad "text" "'text.csv', line 6, column 'Calais': 'far' is not a number, in the row of 'Cherbourg'" "$tesela" mds text.csv
 bad "missing" "nan.csv" "$tesela" mds nan.csv
 bad "cut short" "truncated.npy" "$tesela" mds truncated.npy
 bad "no such file" "nowhere.csv" "$tesela" mds nowhere.csv

@@ -1,9 +1,10 @@
-// Feeds bytes to the CSV reader and takes every column that it finds for numbers. Only tesela::Error of one line may
-// come out.
+// Feeds bytes to the CSV reader and takes every column that it finds for numbers, and all of them for a matrix. Only
+// tesela::Error of one line may come out.
 
 #include "tesela/io/csv.hpp"
 #include "require.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/io/csv_matrix.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -60,5 +61,6 @@ void read_all(const std::string& text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string text(reinterpret_cast<const char*>(data), size);
     one_line_at_most([&] { read_all(text); });
+    one_line_at_most([&] { (void)parse_csv_matrix(text, "fuzz"); });
     return 0;
 }

@@ -91,11 +91,11 @@ void require_csv_for_columns(const OrdinationOptions& options, const MatrixFile&
 void add_data_options(CLI::App& command, OrdinationOptions& options, const OrdinationHelp& help) {
     command.add_option("file", options.file, help.file)->required();
     add_columns_option(command, "--columns", options.columns,
-                       "Columns of a CSV file that are taken (default: all that hold numbers)");
+                       "Columns of a CSV file that are taken (default: all but labels and text)");
     command.add_option(
         "--labels", options.labels,
         "Column of a CSV file that names the rows (default: the first if it has no name, is text or holds the names of "
-        "the other columns, or is an id)");
+        "the other columns, or numbers the rows and is called as labels are: id, site, plot_nr, …)");
 }
 
 void add_weights_option(CLI::App& command, OrdinationOptions& options) {

@@ -51,6 +51,12 @@ std::string with_points(std::string_view text) {
     return result;
 }
 
+std::string without_commas(std::string_view text) {
+    std::string result(text);
+    std::erase(result, ',');
+    return result;
+}
+
 /// The number with a decimal comma that is all of `text`, or nothing.
 std::optional<double> parse_comma_number(std::string_view text) {
     return text.find(',') == std::string_view::npos ? std::nullopt : parse_number(with_points(text));
@@ -62,6 +68,31 @@ std::optional<double> parse_number(std::string_view text, char delimiter) {
     return number || delimiter != ';' ? number : parse_comma_number(text);
 }
 
+/// Whether a text is a number with separators between its thousands: 1,234,567 or 1.234,5 or 1 234.
+bool has_thousands(std::string_view text) {
+    constexpr std::array<std::string_view, 7> marks{",", ".", " ", "'", "\u00a0", "\u202f", "\u2019"};
+    const auto take_digits = [&text] {
+        const std::size_t count = std::min(text.find_first_not_of("0123456789"), text.size());
+        text.remove_prefix(count);
+        return count;
+    };
+    if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+    if (const std::size_t first = take_digits(); first < 1 || first > 3) return false;
+    const auto* const mark =
+        std::find_if(marks.begin(), marks.end(), [&](auto each) { return text.starts_with(each); });
+    if (mark == marks.end()) return false;
+    while (text.starts_with(*mark)) {
+        text.remove_prefix(mark->size());
+        if (take_digits() != 3) return false;
+    }
+    if (text.starts_with('.') || text.starts_with(',')) text.remove_prefix(1);
+    take_digits();
+    return text.empty();
+}
+
+/// Whether a text is a number to people, in one of the forms that not_a_number() explains.
+bool is_refused_number(std::string_view text) { return parse_comma_number(text) || has_thousands(text); }
+
 /// Why parse_number() refused a text, and what to do.
 std::string not_a_number(std::string_view text) {
     double value = 0;
@@ -69,6 +100,11 @@ std::string not_a_number(std::string_view text) {
     if (const auto parsed = std::from_chars(text.data(), end, value);
         parsed.ptr == end && parsed.ec == std::errc::result_out_of_range)
         return fmt::format("{} is out of the range of a double", excerpt(text));
+    if (parse_comma_number(text) && has_thousands(text))
+        return fmt::format("{} has a comma that is a decimal one or one of thousands; write {} or {}", excerpt(text),
+                           with_points(text), without_commas(text));
+    if (has_thousands(text))
+        return fmt::format("{} is not a number; write it without separators of thousands", excerpt(text));
     if (parse_comma_number(text))
         return fmt::format("{} has a decimal comma; write {}, or separate the fields by semicolons", excerpt(text),
                            with_points(text));
@@ -202,19 +238,34 @@ std::string_view packed_as(std::string_view content) {
     return {};
 }
 
-/// Whether a line without quotes is one of numbers, the first field of several aside: then it is no header.
-bool is_data(const std::vector<std::string>& fields, char delimiter) {
-    const auto is_number = [=](const std::string& field) {
-        return parse_number(trimmed(field), delimiter).has_value();
-    };
-    const auto number_or_missing = [&](const std::string& field) { return is_missing(field) || is_number(field); };
+enum class Quoting { plain, quoted };
+
+struct Field {
+    std::string text;  // without blanks, unless they are in quotes
+    Quoting quoting = Quoting::plain;
+};
+
+/// Whether a line is one of numbers, the first field of several aside: then it is no header, unless that field is what
+/// the rows' names are called.
+bool is_data(const std::vector<Field>& fields, char delimiter) {
+    const auto is_number = [=](const Field& field) { return parse_number(trimmed(field.text), delimiter).has_value(); };
+    const auto number_or_missing = [&](const Field& field) { return is_missing(field.text) || is_number(field); };
     if (fields.size() == 1) return is_number(fields.front());
-    return !fields.front().empty() && std::any_of(fields.begin() + 1, fields.end(), is_number) &&
+    if (fields.front().text.empty() || is_called_as_labels(fields.front().text)) return false;
+    return std::any_of(fields.begin() + 1, fields.end(), is_number) &&
            std::all_of(fields.begin() + 1, fields.end(), number_or_missing);
 }
 
-constexpr std::string_view separated_by_spaces =
-    "the fields seem to be separated by spaces; separate them by commas, semicolons or tabs";
+/// Whether a line begins with the name of a row that the header has no name for, as R's write.table() writes it: in
+/// quotes, as its numbers are not, or between tabs.
+bool begins_with_row_name(const std::vector<Field>& fields, const std::vector<std::string>& header, char delimiter) {
+    const bool one_more = fields.size() == header.size() + 1 && !fields.back().text.empty();
+    if (!one_more || is_called_as_labels(header.front())) return false;
+    const bool all_quoted =
+        std::all_of(fields.begin(), fields.end(), [](const Field& each) { return each.quoting == Quoting::quoted; });
+    if (fields.front().quoting == Quoting::quoted) return !all_quoted;
+    return delimiter == '\t' && !parse_number(fields.front().text) && parse_number(fields.back().text);
+}
 
 /// Whether one of the words of a text is this one.
 bool has_word(std::string_view text, std::string_view word) {
@@ -242,9 +293,12 @@ public:
         check_text(content);
         skip_blank_lines();
         if (at_ == end_) throw Error("{} is empty; a header and data rows are expected", in_quotes(table_.file_));
-        delimiter_ = table_.delimiter_ = delimiter_of(options.delimiter);
+        const std::optional<char> said = take_separator_line();
+        skip_blank_lines();
+        delimiter_ = table_.delimiter_ =
+            said && options.delimiter == CsvDelimiter::automatic ? *said : delimiter_of(options.delimiter);
         table_.has_header_ = options.header == CsvHeader::present ||
-                             (options.header == CsvHeader::automatic && !is_data(first_record(), delimiter_));
+                             (options.header == CsvHeader::automatic && !is_data(next_record(), delimiter_));
     }
 
     /// The names of a header that is all of the text.
@@ -257,11 +311,14 @@ public:
     CsvTable parse() && {
         if (table_.has_header_) {
             read_header();
+            skip_blank_lines();
+            if (begins_with_row_name(next_record(), table_.names_, delimiter_))
+                table_.names_.insert(table_.names_.begin(), "");
         } else {
-            for (std::size_t k = first_record().size(); k > 0; --k)
+            for (std::size_t k = next_record().size(); k > 0; --k)
                 table_.names_.push_back(fmt::format("{}", table_.names_.size() + 1));
         }
-        for (skip_blank_lines(); at_ != end_; skip_blank_lines()) read_row();
+        for (; at_ != end_; skip_blank_lines()) read_row();
         if (table_.lines_.empty()) throw Error("{} has a header but no data rows", in_quotes(table_.file_));
         table_.text_.resize(static_cast<std::size_t>(out_ - table_.text_.data()));
         if (header_ == CsvHeader::automatic && !table_.has_header_ && table_.names_rows_in_first())
@@ -271,8 +328,6 @@ public:
     }
 
 private:
-    enum class Quoting { plain, quoted };
-
     void check_text(std::string_view content) const {
         if (const std::string_view packed = packed_as(content); !packed.empty())
             throw Error("{} is {}", in_quotes(table_.file_), packed);
@@ -281,6 +336,21 @@ private:
         const bool utf16 = content.substr(0, 2) == "\xff\xfe" || content.substr(0, 2) == "\xfe\xff";
         throw Error("{}, line {}: a NUL byte, so not a text file{}", in_quotes(table_.file_),
                     1 + line_breaks(content.substr(0, bad)), utf16 ? "; it looks like UTF-16: save it as UTF-8" : "");
+    }
+
+    /// Takes Excel's line "sep=;" away, and says what it names.
+    std::optional<char> take_separator_line() {
+        const std::string_view rest{at_, static_cast<std::size_t>(end_ - at_)};
+        const std::string_view line = rest.substr(0, rest.find_first_of("\r\n"));
+        const bool in_quotes_too = line.size() == 7 && line.front() == '"' && line.back() == '"';
+        const std::string_view said = in_quotes_too ? line.substr(1, 5) : line;
+        if (said.size() != 5 || (!said.starts_with("sep=") && !said.starts_with("SEP="))) return {};
+        if (std::none_of(separators.begin(), separators.end(), [&](auto each) { return each.character == said[4]; }))
+            throw Error("{}, line {}: {} says that {} separates the fields; commas, semicolons and tabs can",
+                        in_quotes(table_.file_), line_, excerpt(said), excerpt(said.substr(4)));
+        at_ += line.size();
+        skip_line_break();
+        return said[4];
     }
 
     [[nodiscard]] char delimiter_of(CsvDelimiter asked) const {
@@ -306,26 +376,38 @@ private:
     }
 
     /// The fields of the line that is read next, which stays to be read.
-    [[nodiscard]] std::vector<std::string> first_record() const {
+    [[nodiscard]] std::vector<Field> next_record() const {
         const char* end = at_;
         for (bool inside = false; end != end_ && (inside || (*end != '\n' && *end != '\r')); ++end)
             if (*end == '"') inside = !inside;
-        return CsvParser(std::string(at_, end), table_.file_, delimiter_).names();
+        return CsvParser(std::string(at_, end), *this).fields();
     }
 
-    /// A parser of one line of a file.
-    CsvParser(std::string text, std::string file, char delimiter) : delimiter_(delimiter) {
-        table_.file_ = std::move(file);
+    /// A parser of one line of what another reads.
+    CsvParser(std::string text, const CsvParser& of) : delimiter_(of.delimiter_), line_(of.line_) {
+        table_.file_ = of.table_.file_;
+        table_.names_ = of.table_.names_;
         table_.text_ = std::move(text);
         at_ = out_ = table_.text_.data();
         end_ = at_ + table_.text_.size();
     }
 
+    std::vector<Field> fields() {
+        std::vector<Field> found;
+        read_record([&](std::string_view text, Quoting quoting) {
+            found.push_back({std::string(quoting == Quoting::quoted ? text : trimmed(text)), quoting});
+        });
+        return found;
+    }
+
     void read_header() {
         table_.header_line_ = line_;
-        read_record([&](std::string_view field, Quoting quoting) {
-            table_.names_.emplace_back(quoting == Quoting::quoted ? field : trimmed(field));
-        });
+        for (Field& field : fields()) {
+            if (field.quoting == Quoting::plain && field.text.find('"') != std::string::npos)
+                throw Error("{}, line {}: the name {} has a quote inside; put it in quotes, and write that quote twice",
+                            in_quotes(table_.file_), table_.header_line_, excerpt(field.text));
+            table_.names_.push_back(std::move(field.text));
+        }
         out_ = table_.text_.data();
     }
 
@@ -444,6 +526,23 @@ double CsvTable::number(Index row, Index column) const {
     return *parsed;
 }
 
+bool is_called_as_labels(std::string_view name) {
+    constexpr std::array<std::string_view, 10> words{"id", "index", "label", "name",   "names",
+                                                     "nr", "plot",  "row",   "sample", "site"};
+    const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+    std::size_t begin = name.size();
+    while (begin > 0 && letter(name[begin - 1])) --begin;
+    std::string word(name.substr(begin));                 // the last: plot_nr
+    for (char& c : word) c = static_cast<char>(c | ' ');  // small letters
+    while (!word.empty()) {
+        const auto* const end =
+            std::find_if(words.begin(), words.end(), [&](std::string_view each) { return word.ends_with(each); });
+        if (end == words.end()) return false;
+        word.resize(word.size() - end->size());
+    }
+    return begin < name.size();
+}
+
 bool are_same_names(std::vector<std::string_view> some, std::vector<std::string_view> others) {
     for (auto* const names : {&some, &others}) {
         std::transform(names->begin(), names->end(), names->begin(), trimmed);
@@ -512,6 +611,13 @@ void CsvTable::take_decimal_commas() {
     }
 }
 
+std::string CsvTable::label(Index row, Index column) const {
+    std::string text(field(row, column));
+    const bool had_commas = !comma_columns_.empty() && comma_columns_[static_cast<std::size_t>(column)];
+    if (had_commas) std::replace(text.begin(), text.end(), '.', ',');  // such a column had no points
+    return text;
+}
+
 std::string_view CsvTable::field(Index row, Index column) const {
     const auto k = static_cast<std::size_t>(row) * names_.size() + static_cast<std::size_t>(column);
     const std::size_t begin = k == 0 ? 0 : ends_[k - 1];
@@ -574,8 +680,7 @@ CsvContent CsvTable::content(Index position) const {
     bool texts = false;
     for (Index row = 0; row < rows(); ++row) {
         const std::string_view text = trimmed(field(row, position));
-        // Between tabs a decimal comma may not be, but it is no text: who wants the number is told.
-        const bool number = parse_number(text, delimiter_) || (delimiter_ == '\t' && parse_comma_number(text));
+        const bool number = parse_number(text, delimiter_) || is_refused_number(text);
         if (!is_missing(text)) (number ? numbers : texts) = true;
     }
     return !texts ? CsvContent::numbers : numbers ? CsvContent::mixed : CsvContent::text;

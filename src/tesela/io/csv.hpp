@@ -40,8 +40,9 @@ struct NumericTable {
 };
 
 /// A CSV file in memory (RFC 4180: a header, quoted fields with "" for a quote, commas and newlines inside quotes).
-/// Every row has as many fields as the header. Blank lines are skipped; a BOM, CRLF and lone CR are understood. Between
-/// semicolons numbers may have decimal commas, if none has a decimal point.
+/// Every row has as many fields as the header; where R's write.table() gave a name to each row and none to their
+/// column, that is "". Blank lines are skipped; a BOM, CRLF, lone CR and Excel's first line `sep=;` are understood.
+/// Between semicolons numbers may have decimal commas, if none has a decimal point.
 class CsvTable {
 public:
     [[nodiscard]] const std::string& file() const { return file_; }
@@ -51,6 +52,8 @@ public:
     [[nodiscard]] Index rows() const { return static_cast<Index>(lines_.size()); }
     /// Without quotes, and with points for the decimal commas of a column of numbers; valid as long as the table.
     [[nodiscard]] std::string_view field(Index row, Index column) const;
+    /// The same for a name: with its commas.
+    [[nodiscard]] std::string label(Index row, Index column) const;
     /// The line of the file where a row begins, from 1.
     [[nodiscard]] Index line(Index row) const { return lines_[static_cast<std::size_t>(row)]; }
 
@@ -63,7 +66,8 @@ public:
     /// Rows where one of `present` has no value are missing one too; what it holds is otherwise not looked at.
     [[nodiscard]] NumericTable numbers(const std::vector<std::string>& columns, NaPolicy policy,
                                        const std::vector<std::string>& present = {}) const;
-    /// What the values of a column are, missing ones aside: all numbers, none, or some.
+    /// What the values of a column are, missing ones aside: all numbers, none, or some. One that is written as number()
+    /// refuses it, with a decimal comma or separators of thousands, is one.
     [[nodiscard]] CsvContent content(std::string_view column) const;
     [[nodiscard]] CsvContent content(Index column) const;
 

@@ -14,11 +14,12 @@ namespace tesela {
 struct CsvMatrixOptions {
     /// automatic: the first line is a header unless all that follows its first field are numbers.
     CsvOptions csv{.header = CsvHeader::automatic};
-    /// The columns of the matrix in this order; empty: all that hold nothing but numbers. What is left out is in the
-    /// header's notes.
+    /// The columns of the matrix in this order; empty: all but those of text. What is left out is in the header's
+    /// notes.
     std::vector<std::string> columns;
     /// The column that names the rows; none: the first if it was not asked for and has no name, is text, has the names
-    /// of the other columns, or is called id, index, label or name and has another integer in every row.
+    /// of the other columns, or is called as labels are (id, plot_nr) and has another integer in every row. Of a first
+    /// column of numbers that names rows, or may do so, the header's notes say what it was taken for.
     std::optional<std::string> labels;
 };
 

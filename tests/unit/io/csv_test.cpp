@@ -108,8 +108,48 @@ TEST(Csv, BetweenSemicolonsACommaIsADecimalPoint) {
     // Nor does a comma in a remark to numbers with points.
     EXPECT_EQ(parse("x;remark\n1.5;1,5\n2.5;see there\n").numbers({"x"}, NaPolicy::error).columns,
               (std::vector<Doubles>{{1.5, 2.5}}));
-    // Between commas such a field is text, as it was written with thousands or by mistake.
-    EXPECT_EQ(parse("city,pop\na,\"1,234\"\nb,\"2,345\"\n").content("pop"), CsvContent::text);
+}
+
+TEST(Csv, AFieldThatIsANumberToPeopleIsNoText) {
+    const CsvTable table =
+        parse("pop,size,day,place\n\"1,234\",1 234,01.02.2023,\"1, 2\"\n\"2,5\",-5'678.5,2.3.24,3a\n");
+    for (const char* column : {"pop", "size"}) {
+        EXPECT_EQ(table.content(column), CsvContent::numbers) << column;
+        EXPECT_THROW((void)table.numbers({column}, NaPolicy::error), Error) << column;
+    }
+    for (const char* column : {"day", "place"}) EXPECT_EQ(table.content(column), CsvContent::text) << column;
+}
+
+TEST(Csv, NamesKeepTheirCommas) {
+    const CsvTable table = parse("plot;x;note\n1,1;0,5;a,b\n1,2;1;1.5\n");
+    EXPECT_EQ(table.field(0, 0), "1.1");
+    EXPECT_EQ(table.label(0, 0), "1,1");
+    EXPECT_EQ(table.label(1, 1), "1");
+    EXPECT_EQ(table.label(0, 2), "a,b");
+    EXPECT_EQ(table.label(1, 2), "1.5");
+}
+
+TEST(Csv, ExcelsFirstLineNamesTheSeparator) {
+    for (const char* text :
+         {"sep=;\nx;y,z\n1,5;2\n", "\xef\xbb\xbf\"sep=;\"\r\nx;y,z\r\n1,5;2\r\n", "SEP=;\n\nx;y,z\n1,5;2"}) {
+        const CsvTable table = parse(text);
+        EXPECT_EQ(table.names(), (std::vector<std::string>{"x", "y,z"})) << text;
+        EXPECT_EQ(table.number(0, 0), 1.5) << text;
+    }
+    EXPECT_EQ(parse("sep=\t\nx,y\tz\n1\t2\n").line(0), 3);
+}
+
+TEST(Csv, RsRowNamesNeedNoNameInTheHeader) {
+    for (const char* text : {"\"x\"\t\"y\"\n\"1\"\t2\t3\n\"7\"\t4\t5\n", "x\ty\na\t2\t3\nb\t4\t5\n",
+                             "\"x\",\"y\"\n\"a\",2,3\n\"b\",4,5\n"}) {
+        const CsvTable table = parse(text);
+        EXPECT_EQ(table.names(), (std::vector<std::string>{"", "x", "y"})) << text;
+        EXPECT_EQ(table.numbers({"y"}, NaPolicy::error).columns, (std::vector<Doubles>{{3, 5}})) << text;
+    }
+    // What could as well be a name that the header lacks at its end is refused.
+    for (const char* text : {"x,y\n1,2,3\n", "x\ty\n1\t2\t3\n", "x,y\na,2,3\n", "site\ty\na\t2\t3\n", "x\ty\na\t2\t\n",
+                             "\"x\",\"y\"\n\"1\",\"2\",\"3\"\n"})
+        EXPECT_THROW((void)parse(text), Error) << text;
 }
 
 TEST(Csv, ABlankTabAfterACommaSeparatesNothing) {
@@ -202,6 +242,11 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"three_separators", "x,y;zinc\tw\n", {"line 1: commas, semicolons and tabs are there outside quotes"}},
         BadInput{"two_signs", "x,zinc\n1,+-2\n", {"line 2", "column 'zinc'", "'+-2' is not a number"}},
         BadInput{"hexadecimal", "x,zinc\n1,0x10\n", {"line 2", "column 'zinc'", "'0x10' is not a number"}},
+        BadInput{"thousands", "x,zinc\n1,\"2,500\"\n", {"line 2", "'2,500' has a comma", "write 2.500 or 2500"}},
+        BadInput{"thousands_apart", "x,zinc\n1,2 500\n", {"line 2", "'2 500' is not a number; write it without"}},
+        BadInput{"stray_quote_in_header", "x,zi\"nc\n1,2\n", {"line 1", "'zi\"nc' has a quote inside"}},
+        BadInput{"odd_quote_in_header", "x\";zinc;y\n1;2;3\n", {"line 1", "has a quote inside"}},
+        BadInput{"another_separator", "sep=|\nx|zinc\n1|2\n", {"line 1", "'sep=|' says that '|' separates"}},
         BadInput{"missing_value", "x,zinc\n1,2\n3,NA\n", {"line 3", "column 'zinc'", "missing", "--na drop"}},
         BadInput{"too_many_fields", "x,zinc\n1,2\n3,4,five\n", {"line 3", "3 fields", "header has 2", "'five'"}},
         BadInput{"too_few_fields", "x,zinc\n1,2\n3\n", {"line 3", "1 field where the header has 2", "column 'zinc'"}},

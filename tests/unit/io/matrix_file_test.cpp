@@ -136,10 +136,41 @@ TEST(CsvMatrix, NumbersThatNameRowsAreLabels) {
     EXPECT_THAT(named->header().notes,
                 ElementsAre("'f': column 'ID' is taken for labels; --columns takes it for numbers"));
     EXPECT_EQ(parse_csv_matrix("ID,x,y\n7,1,2\n3,4,5\n", "f", {.columns = {"ID", "x"}})->cols(), 2);
+    const auto columns = [](const std::string& name) {
+        return parse_csv_matrix(name + ",x,y\n7,1,2\n3,4,5\n", "f")->cols();
+    };
+    for (const char* name : {"site", "Sample ID", "plot_nr", "SampleID", "row.names"})
+        EXPECT_EQ(columns(name), 2) << name;
+    for (const char* name : {"grid", "site2", "no", "sites", "filename2"}) EXPECT_EQ(columns(name), 3) << name;
     for (const char* data : {"age,x,y\n7,1,2\n3,4,5\n", "id,x,y\n7,1,2\n7,4,5\n", "id,x,y\n7.5,1,2\n3,4,5\n"})
         EXPECT_EQ(parse_csv_matrix(data, "f")->cols(), 3) << data;
     // A line of numbers behind a name is data where rows are called otherwise.
-    EXPECT_EQ(parse_csv_matrix("Rome,1,2\nOslo,3,4\nBern,5,6\n", "f")->rows(), 3);
+    const auto towns = parse_csv_matrix("Rome,1,2\nOslo,3,4\nBern,5,6\n", "f");
+    EXPECT_EQ(towns->rows(), 3);
+    EXPECT_THAT(towns->header().notes,
+                ElementsAre(HasSubstr("the first line, a name and numbers, is taken for a row")));
+    EXPECT_THAT(parse_csv_matrix("site,1990,1991\na,1,2\nb,3,4\n", "f")->header().col_labels,
+                ElementsAre("1990", "1991"));
+}
+
+TEST(CsvMatrix, WhatMayNameRowsIsSaid) {
+    const auto notes = [](const std::string& text) { return parse_csv_matrix(text, "f")->header().notes; };
+    const auto variable = ElementsAre(HasSubstr("is taken for a variable; if it names the rows, give --labels"));
+    EXPECT_THAT(notes("quadrat,x\n7,0\n3,4.5\n5,5\n"), ElementsAre(HasSubstr("--labels 'quadrat'")));
+    EXPECT_THAT(notes("id,x\n7,1\n7,4\n"), variable);  // called so, but one number of two rows
+    EXPECT_THAT(notes(",x\n1,1\n2,4\n"),
+                ElementsAre("'f': column '' is taken for labels; --columns takes it for numbers"));
+    // Counts that happen to differ, distances from a point, and what was chosen.
+    EXPECT_THAT(notes("fir,oak\n7,1\n3,4\n5,2\n"), IsEmpty());
+    EXPECT_THAT(notes("a,b,c\n0,3,4\n3,0,3\n4,3,0\n"), IsEmpty());
+    EXPECT_THAT(parse_csv_matrix("id,x\n7,1\n7,4\n", "f", {.columns = {"id", "x"}})->header().notes, IsEmpty());
+}
+
+TEST(CsvMatrix, LabelsKeepTheirCommas) {
+    const auto matrix = parse_csv_matrix(";1,5;2,5\n1,5;0;0,5\n2,5;0,5;0\n", "f");
+    EXPECT_THAT(matrix->header().row_labels, ElementsAre("1,5", "2,5"));
+    EXPECT_EQ(matrix->header().row_labels, matrix->header().col_labels);
+    EXPECT_EQ(element(*matrix, 1, 0), 0.5);
 }
 
 TEST(CsvMatrix, ColumnsOfTextAreLeftOutAndNamed) {
@@ -184,6 +215,15 @@ TEST(CsvMatrix, SayWhereAMatrixIsNotWhole) {
     EXPECT_THAT(reason("1,2\n3\n"), HasSubstr("line 2: 1 field where the first line has 2"));
     EXPECT_THAT(reason("a,b\nx,y\n"), HasSubstr("has no column of numbers"));
     EXPECT_THAT(reason("a,b\n1,inf\n"), HasSubstr("'inf' is not finite"));
+    // One cell of text in a column of numbers does not make it one of text.
+    EXPECT_EQ(
+        reason("town,b,c\nRome,1,2\nOslo,far,3\n,4,5\n"),
+        "'f', line 3, column 'b': 'far' is not a number, in the row of 'Oslo'; --columns names the columns to take");
+    EXPECT_EQ(
+        reason("height,b\n1,2\nx3,4\n"),
+        "'f', line 3, column 'height': 'x3' is not a number; if the column names the rows, give --labels 'height'");
+    EXPECT_THAT(reason("a,b\n1,\"2,5\"\n3,\"3,5\"\n"), HasSubstr("'2,5' has a decimal comma"));
+    EXPECT_EQ(parse_csv_matrix("site,b\n1,2\n3a,4\n", "f")->header().row_labels.back(), "3a");
 }
 
 }  // namespace

@@ -18,9 +18,11 @@ namespace tesela::mds {
 namespace {
 
 void require_square(const MatrixFile& file) {
-    if (file.rows() != file.cols())
-        throw Error("{} is not square: {} x {}, where distances between all points are needed", file.name(),
-                    file.rows(), file.cols());
+    if (file.rows() == file.cols()) return;
+    std::string why;
+    for (const std::string& note : file.header().notes) why += "; " + note;
+    throw Error("{} is not square: {} x {}, where distances between all points are needed{}", file.name(), file.rows(),
+                file.cols(), why);
 }
 
 /// A name as make.names of R leaves it, which tables come back with: "Hook.of.Holland", "X2".
