@@ -93,7 +93,6 @@ Attached Stream::attach(MatrixSpec spec) {
 
 void Stream::submit(Task task) {
     task.phase = phase_;
-    task.kernel = &kept_kernel(*task.kernel);
     for (std::size_t k = 0; k < task.used().size(); ++k) {
         const Access& access = task.accesses[k];
         check_tile(task.kernel->name, access.tile);

@@ -185,7 +185,7 @@ struct Task {
     [[nodiscard]] static Task unchecked(const Kernel& k, std::initializer_list<Access> list) {
         if (list.size() > max_accesses) throw_too_many(k, list.size());
         Task task;
-        task.kernel = &k;
+        task.kernel = &kept_kernel(k);
         for (const Access& access : list) task.accesses[static_cast<std::size_t>(task.access_count++)] = access;
         return task;
     }

@@ -1,6 +1,5 @@
 #include "tesela/kernels/kernel.hpp"
 
-#include <array>
 #include <cstring>
 #include <deque>
 #include <mutex>
@@ -47,17 +46,12 @@ private:
 
 const Kernel& kept_kernel(const Kernel& kernel) {
     static Kept& all = *new Kept;  // tasks may outlive static objects
-    // Most tasks are of kernels that their thread has just used; an object at the same address may be another one.
-    struct Known {
-        const Kernel* given = nullptr;
-        const Kernel* kept = nullptr;
-    };
-    thread_local std::array<Known, 64> known;
-    const auto address = reinterpret_cast<std::uintptr_t>(&kernel);
-    Known& here = known[(address / alignof(Kernel) ^ address / 1024) % known.size()];
-    if (here.given != &kernel || (here.kept != &kernel && !same(*here.kept, kernel)))
-        here = {&kernel, is_static(kernel) ? &kernel : &all.of(kernel)};
-    return *here.kept;
+    // Those that this thread has used; an object at the same address may be another one.
+    thread_local std::unordered_map<const Kernel*, const Kernel*> known;
+    const Kernel*& kept = known[&kernel];
+    if (kept == nullptr || (kept != &kernel && !same(*kept, kernel)))
+        kept = is_static(kernel) ? &kernel : &all.of(kernel);
+    return *kept;
 }
 
 }  // namespace tesela

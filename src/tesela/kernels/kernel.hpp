@@ -88,8 +88,8 @@ struct TileUse {
 };
 
 /// Work on tiles: a name, an entry per kind of worker (absent where null) and a cost that is a function of tile shapes
-/// and arguments. Knows no runtime. Tasks are made of KernelOf, which knows what it is called with; a stream keeps what
-/// tasks need of a kernel (kept_kernel), which may be gone before they run.
+/// and arguments. Knows no runtime. Tasks are made of KernelOf, which knows what it is called with; what they need of a
+/// kernel is kept (kept_kernel), so that it may be gone before they run.
 struct Kernel {
     using Entry = KernelResult (*)(const KernelCall&) noexcept;
     using Cost = KernelCost (*)(std::span<const TileShape> shapes, const void* arguments) noexcept;

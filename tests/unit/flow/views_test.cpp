@@ -9,6 +9,8 @@
 
 #include <string>
 #include <vector>
+#include <cstdlib>
+#include <memory>
 
 // What kernels of one's own see of views, and what is said of those that cannot deal with one.
 
@@ -161,6 +163,11 @@ TEST_F(Views, ATaskKeepsWhatItNeedsOfAKernel) {
     Stream r(recorder);
     const Scalar<double> sum(r);
     {
+Task named_task(const std::string& name, const TileOf<double>& tile) {
+    const auto local = make_kernel<set_corner>(name.c_str());
+    return {local, {}, read_write(tile)};
+}
+
         std::string name = "local";
         auto local = std::make_unique<decltype(corner_kernel)>(make_kernel<set_corner>(name.c_str()));
         fill(r, sum.view(), {});
@@ -173,11 +180,15 @@ TEST_F(Views, ATaskKeepsWhatItNeedsOfAKernel) {
     const auto counts = recorder.recording().count_by_kernel();
     EXPECT_EQ(counts.at("local"), 1);
     EXPECT_EQ(counts.at("temporary"), 1);
+        const std::vector<Task> tasks{named_task("returned", sum.tile()), named_task("another", sum.tile())};
+        for (const Task& task : tasks) r.submit(task);
 }
 
 /// Elements of U·Vᵀ, and by its factors.
 KernelResult read_compressed(const NoArguments&, TileSpan<const double, TileForms::any> a,
                              TileSpan<double> all) noexcept {
+    EXPECT_EQ(counts.at("returned"), 1);
+    EXPECT_EQ(counts.at("another"), 1);
     if (all.rows() != a.rows() || all.cols() != a.cols()) return fail("shapes");
     for (Index j = 0; j < a.cols(); ++j)
         for (Index i = 0; i < a.rows(); ++i) {
