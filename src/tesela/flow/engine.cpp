@@ -40,6 +40,18 @@ void Engine::note_failed(std::uint64_t era) {
     any_failed_.store(true, std::memory_order_release);
 }
 
+void require_value(std::string_view who, const TileRef& tile) {
+    const Attachment& matrix = *tile.matrix;
+    const std::uint64_t era = matrix.written_in(tile.index);
+    const auto [i, j] = tile.index;
+    if (era == Attachment::never)
+        throw Error("{} reads tile ({}, {}) of matrix {} before anything wrote it", who, i, j, matrix.name());
+    if (matrix.type() != ElementType::none && matrix.engine->has_failed(era))  // a token has no value to be wrong
+        throw Error(
+            "{} reads tile ({}, {}) of matrix {}, which work that has failed was to write: write it again first", who,
+            i, j, matrix.name());
+}
+
 void Fetched::arrive(Arrival how) {
     const std::lock_guard lock(mutex_);
     arrived_ = how;

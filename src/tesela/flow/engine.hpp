@@ -209,4 +209,7 @@ private:
     std::atomic<bool> any_failed_{false};
 };
 
+/// Throws Error, for who reads it, if a tile has no value: nothing wrote it, or the work failed that was to.
+void require_value(std::string_view who, const TileRef& tile);
+
 }  // namespace tesela

@@ -1,6 +1,7 @@
 #include "tesela/flow/exchange.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/flow/engine.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -24,9 +25,7 @@ void check_exchange(const Exchange& exchange) {
     exchange.overlay->for_each([&](const Segment& segment) {
         check_exists(from, segment.from);
         check_exists(to, segment.to);
-        if (!from.written(segment.from))
-            throw Error("tile ({}, {}) of matrix {} is redistributed before anything wrote it", segment.from.i,
-                        segment.from.j, from.name());
+        require_value("redistribute", {exchange.from, segment.from});
     });
     if (exchange.from != exchange.to || exchange.overlay->empty()) return;
     const Overlay::TileRange a = exchange.overlay->source_tiles();

@@ -39,7 +39,7 @@ struct Exchange {
     PhaseId phase = 0;
 };
 
-/// Throws Error if a tile that is needed does not exist or was not written, the types of elements differ, or a tile is
+/// Throws Error if a tile that is needed does not exist or has no value, the types of elements differ, or a tile is
 /// both source and target.
 void check_exchange(const Exchange& exchange);
 

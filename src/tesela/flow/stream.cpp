@@ -97,7 +97,7 @@ void Stream::submit(Task task) {
         const Access& access = task.accesses[k];
         check_tile(task.kernel->name, access.tile);
         check_use(task, k);
-        if (reads(access.mode)) check_has_value(task.kernel->name, access.tile);
+        if (reads(access.mode)) require_value(task.kernel->name, access.tile);
     }
     if (task.placement == Placement::automatic) task.node = node_of(task);
     check_node(task.kernel->name, task.node);
@@ -157,17 +157,6 @@ void Stream::check_single(const TileRef& tile) const {
     if (shape.rows != 1 || shape.cols != 1)
         throw Error("read takes a tile of one element; tile ({}, {}) of matrix {} has {}x{}: use fetch or gather",
                     tile.index.i, tile.index.j, tile.matrix->name(), shape.rows, shape.cols);
-}
-
-void Stream::check_has_value(std::string_view who, const TileRef& tile) const {
-    const std::uint64_t era = tile.matrix->written_in(tile.index);
-    if (era == Attachment::never)
-        throw Error("{} reads tile ({}, {}) of matrix {} before anything wrote it", who, tile.index.i, tile.index.j,
-                    tile.matrix->name());
-    if (tile.matrix->type() != ElementType::none && engine_.has_failed(era))  // a token has no value to be wrong
-        throw Error(
-            "{} reads tile ({}, {}) of matrix {}, which work that has failed was to write: write it again first", who,
-            tile.index.i, tile.index.j, tile.matrix->name());
 }
 
 AccessMode Stream::mode_of_sums() const {
@@ -290,7 +279,7 @@ void Stream::share_with_owners(TileRef tile, std::initializer_list<TileBlock> of
 
 void Stream::share(TileRef tile, const Readers& readers, std::int32_t priority) {
     check_tile("share", tile);
-    check_has_value("share", tile);
+    require_value("share", tile);
     if (engine_.node_count() == 1) return;
     Task reader;
     reader.phase = phase_;
@@ -314,7 +303,7 @@ void Stream::discard(TileRef tile) {
 
 std::shared_ptr<Fetched> Stream::fetch(TileRef tile) {
     check_tile("fetch", tile);
-    check_has_value("fetch", tile);
+    require_value("fetch", tile);
     Task reader;
     reader.phase = phase_;
     add_partials({tile, AccessMode::read}, reader);

@@ -100,7 +100,6 @@ private:
     void report_unheard(const Status& status) const;
     static void check_use(const Task& task, std::size_t tile);
     void check_single(const TileRef& tile) const;
-    void check_has_value(std::string_view who, const TileRef& tile) const;
     void prepare_target(const Exchange& exchange, TileIndex tile);
 
     [[nodiscard]] bool engine_is_gone() const { return life_.expired(); }
