@@ -5,10 +5,10 @@
 #include "tesela/kernels/dense.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <mutex>
 
 #include <unistd.h>
 
@@ -23,6 +23,17 @@ const Kernel& geadd_kernel(ElementType type) {
     if (type == ElementType::f64) return Dense<double>::geadd;
     return Dense<float>::geadd;
 }
+
+std::atomic<bool> failed_unheard{false};
+
+/// Registered before `main`, so that it is called after what else ends with the program, as MPI does.
+[[maybe_unused]] const int exit_code_is_set = ::on_exit(
+    [](int code, void*) {
+        if (code != EXIT_SUCCESS || !failed_unheard) return;
+        std::fflush(nullptr);
+        ::_exit(EXIT_FAILURE);
+    },
+    nullptr);
 
 /// The owner of the first tile that the task writes.
 Index node_of(const Task& task) {
@@ -62,16 +73,7 @@ void Stream::report_unheard(const Status& status) const {
     if (engine_.this_node() == NodeId{0})
         fmt::print(stderr, "tesela: stream {} failed, and nobody waited for it to hear so: {}\n",
                    state_->options().name, status.describe());
-    static std::once_flag once;
-    std::call_once(once, [] {
-        ::on_exit(
-            [](int code, void*) {
-                if (code != EXIT_SUCCESS) return;
-                std::fflush(nullptr);
-                ::_exit(EXIT_FAILURE);
-            },
-            nullptr);
-    });
+    failed_unheard = true;
 }
 
 Status Stream::wait() {

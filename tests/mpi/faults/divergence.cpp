@@ -1,5 +1,5 @@
-// Programs in which one of two nodes does something else than the other, or a kernel throws; divergence.sh looks at
-// what they are told.
+// Programs in which one of two nodes does something else than the other, a kernel throws, or nobody hears of a failure;
+// divergence.sh looks at what they are told.
 #include "tesela/algs/elementwise.hpp"
 #include "tesela/kernels/blas_core.hpp"
 #include "tesela/starpu/engine.hpp"
@@ -24,6 +24,8 @@ KernelResult add_two(const NoArguments&, TileSpan<double> tile) noexcept {
 }
 [[noreturn]] void make_a_mistake() { throw std::runtime_error("a mistake"); }
 KernelResult throw_at_once(const NoArguments&, TileSpan<double>) noexcept { make_a_mistake(); }
+KernelResult refuse(const NoArguments&, TileSpan<double>) noexcept { return fail("no", 3); }
+const auto refuse_kernel = make_kernel<refuse>("refuse");
 const auto one_kernel = make_kernel<add_one>("add_one");
 const auto two_kernel = make_kernel<add_two>("add_two");
 const auto throwing_kernel = make_kernel<throw_at_once>("thrower");
@@ -74,6 +76,13 @@ const std::map<std::string, std::function<void(const Node&)>> cases{
          const Matrix<double> A = node.matrix();
          fill(node.s, A, {.off_diagonal = node.number()});
          for (int k = 0; k < 20000; ++k) node.s.submit(Task(one_kernel, read_write(A(0, 0))));
+     }},
+    {"unheard",
+     [](const Node& node) {
+         Stream t(node.s.engine(), {.name = "t"});
+         const Scalar<double> sum(t, {}, NodeId{1});
+         fill(t, sum.view(), {});
+         t.submit(Task(refuse_kernel, read_write(sum.tile())));
      }},
     {"throws",
      [](const Node& node) {

@@ -1,4 +1,6 @@
 #include "tesela/algs/elementwise.hpp"
+#include "tesela/algs/redistribute.hpp"
+#include "tesela/algs/tasks.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/distribution/families.hpp"
 #include "tesela/flow/inline_engine.hpp"
@@ -230,6 +232,7 @@ const auto refuse_kernel = make_kernel<refuse>("refuse");
 
 TEST_F(Views, ValuesThatWereNotComputedAreNotGivenOut) {
     const Scalar<double> sum(s);
+enum class Heard : std::uint8_t { no, yes };
     fill(s, sum.view(), {.off_diagonal = 5, .diagonal = 5});
     s.submit(Task(refuse_kernel, read_write(sum.tile())));
     const Future<double> value = sum.value(s);
@@ -246,6 +249,35 @@ TEST_F(Views, ValuesThatWereNotComputedAreNotGivenOut) {
 TEST_F(Views, GatherSaysWhyThereIsNothingToGather) {
     require_done(s.wait());
     s.submit(Task(refuse_kernel, read_write(A(0, 0))));
+TEST_F(Views, WhatWasNotComputedIsNotRedistributed) {
+    const Matrix<double> B(s, Tiling::uniform({7, 5}, {4, 4}), squarest_block_cyclic({2, 2}, 2), {.name = "B"});
+    redistribute(s, A.view(), B.view());
+    require_done(s.wait());
+    s.submit(Task(refuse_kernel, read_write(A(0, 0))));
+    EXPECT_FALSE(s.wait().ok());
+    for (const auto path : {RedistributionPath::exchange, RedistributionPath::tasks})
+        EXPECT_THAT([&] { redistribute(s, A.view(), B.view(), {.path = path}); },
+                    ThrowsMessage<Error>(HasSubstr("redistribute reads tile (0, 0) of matrix A, which work that has "
+                                                   "failed was to write")));
+    EXPECT_EQ(gather(s, B.view())[0], element(0, 0));
+}
+
+TEST_F(Views, AStreamThatFailsUnheardSaysSoAndEndsTheProgramWith1) {
+    const auto leave = [&](Heard heard) {
+        {
+            Stream t(engine, {.name = "t"});
+            const Scalar<double> sum(t);
+            fill(t, sum.view(), {});
+            t.submit(Task(refuse_kernel, read_write(sum.tile())));
+            if (heard == Heard::yes) (void)t.wait();
+        }
+        std::exit(EXIT_SUCCESS);
+    };
+    EXPECT_EXIT(leave(Heard::no), ::testing::ExitedWithCode(1),
+                "^tesela: stream t failed, and nobody waited for it to hear so: no \\(at 3\\)\n$");
+    EXPECT_EXIT(leave(Heard::yes), ::testing::ExitedWithCode(0), "^$");
+}
+
     EXPECT_THAT([&] { (void)gather(s, A.view()); }, ThrowsMessage<Error>("no (at 3)"));
     EXPECT_TRUE(s.wait().ok());
 }
