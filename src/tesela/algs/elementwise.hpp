@@ -14,7 +14,7 @@ struct Elements {
     const void* context = nullptr;
 };
 
-/// A(i, j) := elements(i, j), for the part of the matrix that the view means.
+/// A(i, j) := elements(i, j), for the tiles of which the view means a part.
 template <class T>
 void generate(Stream& s, const MatrixView<T>& A, const Elements& elements);
 
@@ -32,7 +32,7 @@ void generate(Stream& s, const MatrixView<T>& A, Function function) {
     generate(s, A, Elements{call, kept.get()});
 }
 
-/// A := value off the diagonal, diagonal value on it, in the part that the view means.
+/// A := value off the diagonal, diagonal value on it, in the tiles of which the view means a part.
 template <class T>
 void fill(Stream& s, const MatrixView<T>& A, const LasetArguments& values);
 

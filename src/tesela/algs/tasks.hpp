@@ -39,10 +39,16 @@ template <class T>
     args.op = a.view.op;
     return {Dense<T>::trmm, args, read(a.stored()), read_write(b)};
 }
+/// A tile whose operation the arguments tell; a triangle of it stays one, which kernels refuse that know of none.
+template <class T>
+[[nodiscard]] AccessTo<const T> read_as_stored(TileOf<T> a) {
+    a.view.op = Op::none;
+    return read(a);
+}
 /// C := alpha·op(A)·op(A)ᵀ + beta·C, lower triangle.
 template <class T>
 [[nodiscard]] Task syrk(double alpha, TileOf<T> a, double beta, TileOf<T> c) {
-    return {Dense<T>::syrk, SyrkArguments{.op = a.view.op, .alpha = alpha, .beta = beta}, read(a.stored()),
+    return {Dense<T>::syrk, SyrkArguments{.op = a.view.op, .alpha = alpha, .beta = beta}, read_as_stored(a),
             read_write(c)};
 }
 /// C := alpha·op(A)·op(B) + beta·C, as gemv where B has one column. With beta = 0 C is written without being read.
@@ -51,7 +57,7 @@ template <class T>
     args.op_a = a.view.op;
     args.op_b = b.view.op;
     const bool vector = b.view.op == Op::none && b.shape().cols == 1;
-    return {vector ? Dense<T>::gemv : Dense<T>::gemm, args, read(a.stored()), read(b.stored()), c};
+    return {vector ? Dense<T>::gemv : Dense<T>::gemm, args, read_as_stored(a), read_as_stored(b), c};
 }
 template <class T>
 [[nodiscard]] Task gemm(double alpha, TileOf<T> a, TileOf<T> b, double beta, TileOf<T> c) {

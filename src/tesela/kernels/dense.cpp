@@ -310,6 +310,11 @@ constexpr const char* named(const char* single_name, const char* double_name) {
     return sizeof(T) == 8 ? double_name : single_name;
 }
 
+constexpr TileUse any_form{.compressed = TileUse::every};
+/// A alone, or A and B, are no triangles.
+constexpr TileUse whole_a{.compressed = TileUse::every, .whole = 0b1};
+constexpr TileUse whole_a_and_b{.compressed = TileUse::every, .whole = 0b11};
+
 }  // namespace
 
 template <class T>
@@ -322,31 +327,29 @@ template <class T>
 const KernelOf<NoArguments, T> Dense<T>::lauum{named<T>("slauum", "dlauum"), cost_potrf<T>, run_lauum<T>};
 template <class T>
 const KernelOf<TriangularArguments, const T, T> Dense<T>::trsm{named<T>("strsm", "dtrsm"), cost_triangular<T>,
-                                                               run_trsm<T>, low_rank_triangular_flops};
+                                                               run_trsm<T>, any_form, low_rank_triangular_flops};
 template <class T>
 const KernelOf<TriangularArguments, const T, T> Dense<T>::trmm{named<T>("strmm", "dtrmm"), cost_triangular<T>,
-                                                               run_trmm<T>, low_rank_triangular_flops};
+                                                               run_trmm<T>, any_form, low_rank_triangular_flops};
 template <class T>
-const KernelOf<SyrkArguments, const T, T> Dense<T>::syrk{named<T>("ssyrk", "dsyrk"), cost_syrk<T>, run_syrk<T>,
+const KernelOf<SyrkArguments, const T, T> Dense<T>::syrk{named<T>("ssyrk", "dsyrk"), cost_syrk<T>, run_syrk<T>, whole_a,
                                                          low_rank_syrk_flops};
 template <class T>
-const KernelOf<GemmArguments, const T, const T, T> Dense<T>::gemm{named<T>("sgemm", "dgemm"), cost_gemm<T>, run_gemm<T>,
-                                                                  low_rank_gemm_flops, gemm_recompression};
+const KernelOf<GemmArguments, const T, const T, T> Dense<T>::gemm{
+    named<T>("sgemm", "dgemm"), cost_gemm<T>, run_gemm<T>, whole_a_and_b, low_rank_gemm_flops, gemm_recompression};
 template <class T>
-const KernelOf<GemmArguments, const T, const T, T> Dense<T>::gemv{named<T>("sgemv", "dgemv"), cost_gemm<T>, run_gemv<T>,
-                                                                  low_rank_gemm_flops, gemm_recompression};
+const KernelOf<GemmArguments, const T, const T, T> Dense<T>::gemv{
+    named<T>("sgemv", "dgemv"), cost_gemm<T>, run_gemv<T>, whole_a_and_b, low_rank_gemm_flops, gemm_recompression};
 template <class T>
-const KernelOf<GeaddArguments, const T, T> Dense<T>::geadd{named<T>("sgeadd", "dgeadd"), cost_geadd<T>, run_geadd<T>,
-                                                           low_rank_sum_flops, sum_recompression};
+const KernelOf<GeaddArguments, const T, T> Dense<T>::geadd{
+    named<T>("sgeadd", "dgeadd"), cost_geadd<T>, run_geadd<T>, any_form, low_rank_sum_flops, sum_recompression};
 template <class T>
-const KernelOf<LasetArguments, T> Dense<T>::laset{named<T>("slaset", "dlaset"), cost_write<T>, run_laset<T>,
-                                                  TileUse{.compressed = TileUse::every}};
+const KernelOf<LasetArguments, T> Dense<T>::laset{named<T>("slaset", "dlaset"), cost_write<T>, run_laset<T>, any_form};
 template <class T>
-const KernelOf<ScaleArguments, T> Dense<T>::scale{named<T>("sscale", "dscale"), cost_write<T>, run_scale<T>,
-                                                  TileUse{.compressed = TileUse::every}};
+const KernelOf<ScaleArguments, T> Dense<T>::scale{named<T>("sscale", "dscale"), cost_write<T>, run_scale<T>, any_form};
 template <class T>
 const KernelOf<GenerateArguments, T> Dense<T>::generate{named<T>("sgenerate", "dgenerate"), cost_write<T>,
-                                                        run_generate<T>, TileUse{.compressed = TileUse::every}};
+                                                        run_generate<T>, any_form};
 template <class T>
 const KernelOf<NoArguments, const T, const T, T> Dense<T>::dot{named<T>("sdot", "ddot"), cost_dot<T>, run_dot<T>};
 template <class T>

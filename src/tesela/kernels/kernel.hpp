@@ -134,16 +134,13 @@ struct KernelOf : Kernel {
     template <std::size_t Tiles>
     static constexpr bool takes = Tiles == sizeof...(Elements);
 
-    constexpr KernelOf(const char* its_name, Cost its_cost, Entry its_cpu, TileUse its_use = {})
-        : Kernel{.name = its_name, .cost = its_cost, .cpu = its_cpu, .use = its_use} {}
-    /// One that takes tiles of any form, with its operations where one is of low rank, and what of them
-    /// recompresses.
-    constexpr KernelOf(const char* its_name, Cost its_cost, Entry its_cpu, LowRankFlops its_flops,
-                       RecompressionOf its_recompression = nullptr)
+    /// The last two: its operations where a tile is of low rank, and what of them recompresses.
+    constexpr KernelOf(const char* its_name, Cost its_cost, Entry its_cpu, TileUse its_use = {},
+                       LowRankFlops its_flops = nullptr, RecompressionOf its_recompression = nullptr)
         : Kernel{.name = its_name,
                  .cost = its_cost,
                  .cpu = its_cpu,
-                 .use = {.compressed = TileUse::every},
+                 .use = its_use,
                  .low_rank_flops = its_flops,
                  .recompression = its_recompression} {}
 };

@@ -9,10 +9,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <string>
-#include <vector>
 #include <cstdlib>
 #include <memory>
+#include <string>
+#include <vector>
 
 // What kernels of one's own see of views, and what is said of those that cannot deal with one.
 
@@ -124,6 +124,9 @@ TEST_F(Views, AKernelThatKnowsOfNoViewsIsRefusedThem) {
     EXPECT_THAT([&] { submit(A.lower()(0, 0)); }, ThrowsMessage<Error>(HasSubstr("is meant as a triangle")));
     EXPECT_THAT([&] { s.submit(Task(Dense<double>::geadd, {}, read(A.transposed()(0, 0)), read_write(A(0, 0)))); },
                 ThrowsMessage<Error>(HasSubstr("dgeadd takes its tile 0 as it is stored")));
+    EXPECT_THAT([&] { s.submit(tasks::gemm<double>(1, A(0, 0), A.lower().transposed()(0, 0), 1, A(0, 0))); },
+                ThrowsMessage<Error>(HasSubstr("dgemm takes its tile 1 as it is stored, and tile (0, 0) of matrix A is "
+                                               "meant as a triangle")));
     require_done(s.wait());
 }
 
@@ -160,16 +163,16 @@ TEST(ViewsUnwatched, WritesOutsideOfATriangleFailWithoutBeingAskedFor) {
     EXPECT_THAT(s.wait().describe(), HasSubstr("outside of the lower triangle of 2 x 2 elements"));
 }
 
-TEST_F(Views, ATaskKeepsWhatItNeedsOfAKernel) {
-    RecordingEngine recorder(1);
-    Stream r(recorder);
-    const Scalar<double> sum(r);
-    {
 Task named_task(const std::string& name, const TileOf<double>& tile) {
     const auto local = make_kernel<set_corner>(name.c_str());
     return {local, {}, read_write(tile)};
 }
 
+TEST_F(Views, ATaskKeepsWhatItNeedsOfAKernel) {
+    RecordingEngine recorder(1);
+    Stream r(recorder);
+    const Scalar<double> sum(r);
+    {
         std::string name = "local";
         auto local = std::make_unique<decltype(corner_kernel)>(make_kernel<set_corner>(name.c_str()));
         fill(r, sum.view(), {});
@@ -177,20 +180,20 @@ Task named_task(const std::string& name, const TileOf<double>& tile) {
         r.submit(Task(make_kernel<set_corner>("temporary"), {}, read_write(sum.tile())));
         local.reset();
         name = "gone, and something longer stands in its place";
+        const std::vector<Task> tasks{named_task("returned", sum.tile()), named_task("another", sum.tile())};
+        for (const Task& task : tasks) r.submit(task);
     }
     require_done(r.wait());
     const auto counts = recorder.recording().count_by_kernel();
     EXPECT_EQ(counts.at("local"), 1);
     EXPECT_EQ(counts.at("temporary"), 1);
-        const std::vector<Task> tasks{named_task("returned", sum.tile()), named_task("another", sum.tile())};
-        for (const Task& task : tasks) r.submit(task);
+    EXPECT_EQ(counts.at("returned"), 1);
+    EXPECT_EQ(counts.at("another"), 1);
 }
 
 /// Elements of U·Vᵀ, and by its factors.
 KernelResult read_compressed(const NoArguments&, TileSpan<const double, TileForms::any> a,
                              TileSpan<double> all) noexcept {
-    EXPECT_EQ(counts.at("returned"), 1);
-    EXPECT_EQ(counts.at("another"), 1);
     if (all.rows() != a.rows() || all.cols() != a.cols()) return fail("shapes");
     for (Index j = 0; j < a.cols(); ++j)
         for (Index i = 0; i < a.rows(); ++i) {
@@ -229,10 +232,10 @@ TEST_F(Views, AKernelCanReadCompressedTiles) {
 
 KernelResult refuse(const NoArguments&, TileSpan<double>) noexcept { return fail("no", 3); }
 const auto refuse_kernel = make_kernel<refuse>("refuse");
+enum class Heard : std::uint8_t { no, yes };
 
 TEST_F(Views, ValuesThatWereNotComputedAreNotGivenOut) {
     const Scalar<double> sum(s);
-enum class Heard : std::uint8_t { no, yes };
     fill(s, sum.view(), {.off_diagonal = 5, .diagonal = 5});
     s.submit(Task(refuse_kernel, read_write(sum.tile())));
     const Future<double> value = sum.value(s);
@@ -246,9 +249,6 @@ enum class Heard : std::uint8_t { no, yes };
     EXPECT_EQ(sum.value(s).get(), 6);
 }
 
-TEST_F(Views, GatherSaysWhyThereIsNothingToGather) {
-    require_done(s.wait());
-    s.submit(Task(refuse_kernel, read_write(A(0, 0))));
 TEST_F(Views, WhatWasNotComputedIsNotRedistributed) {
     const Matrix<double> B(s, Tiling::uniform({7, 5}, {4, 4}), squarest_block_cyclic({2, 2}, 2), {.name = "B"});
     redistribute(s, A.view(), B.view());
@@ -278,6 +278,9 @@ TEST_F(Views, AStreamThatFailsUnheardSaysSoAndEndsTheProgramWith1) {
     EXPECT_EXIT(leave(Heard::yes), ::testing::ExitedWithCode(0), "^$");
 }
 
+TEST_F(Views, GatherSaysWhyThereIsNothingToGather) {
+    require_done(s.wait());
+    s.submit(Task(refuse_kernel, read_write(A(0, 0))));
     EXPECT_THAT([&] { (void)gather(s, A.view()); }, ThrowsMessage<Error>("no (at 3)"));
     EXPECT_TRUE(s.wait().ok());
 }
