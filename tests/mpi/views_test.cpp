@@ -1,3 +1,4 @@
+#include "support/random_stream.hpp"
 #include "support/shared_engine.hpp"
 #include "tesela/algs/elementwise.hpp"
 #include "tesela/base/error.hpp"
@@ -6,6 +7,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include <vector>
 
@@ -54,6 +56,99 @@ TEST(Views, KernelsSeeTheSameOnAnyNodes) {
     InlineEngine inline_engine(engine().node_count());
     for (std::uint64_t seed = 1; seed <= 5; ++seed)
         EXPECT_EQ(result_of(engine(), seed), result_of(inline_engine, seed));
+}
+
+/// y := y + a·x by elements.
+KernelResult multiply(const NoArguments&, TileSpan<const double> a, TileSpan<const double> x,
+                      TileSpan<double> y) noexcept {
+    for (Index j = 0; j < a.cols(); ++j)
+        for (Index i = 0; i < a.rows(); ++i) y(i, 0) += a(i, j) * x(j, 0);
+    return {};
+}
+const auto multiply_kernel = make_kernel<multiply>("multiply");
+
+/// y := A·x, as docs/own_code.md has it.
+void product(Stream& s, const MatrixView<double>& A, const MatrixView<double>& x, const MatrixView<double>& y) {
+    fill(s, y, {});
+    for (Index j = 0; j < A.tile_cols(); ++j) {
+        s.share_with_owners(x(j, 0), {A.block({0, j}, {A.tile_rows(), j + 1})});
+        for (Index i = 0; i < A.tile_rows(); ++i)
+            s.submit(Task(multiply_kernel, read(A(i, j)), read(x(j, 0)), reduce(y(i, 0))).on(A(i, j).owner()));
+    }
+}
+
+double element(Index i, Index j) { return static_cast<double>(1 + 13 * i + j); }
+
+std::vector<Index> random_cuts(testing::Draw& draw) {
+    std::vector<Index> cuts{0};
+    for (Index tiles = draw.between(1, 5); tiles > 0; --tiles) cuts.push_back(cuts.back() + draw.between(1, 4));
+    return cuts;
+}
+
+/// Some of the tiles, maybe a triangle of them, maybe transposed, before or after.
+MatrixView<double> random_view(testing::Draw& draw, MatrixView<double> of) {
+    for (int times = 0; times < 2; ++times) {
+        const TileIndex first{draw.below(of.tile_rows()), draw.below(of.tile_cols())};
+        of = of.tiles(first, {draw.between(1, of.tile_rows() - first.i), draw.between(1, of.tile_cols() - first.j)});
+        if (draw.one_in(2)) of = of.transposed();
+        of = of.as(draw.of<Part>({Part::all, Part::lower, Part::upper}));
+    }
+    return of;
+}
+
+/// V·(1, 2, 3, …) from the elements of A.
+std::vector<double> expected_product(const MatrixView<double>& V) {
+    const auto end = [](const MatrixView<double>& of) {
+        return of.row_begin(of.tile_rows() - 1) + of.rows(of.tile_rows() - 1);
+    };
+    const Index first_row = V.row_begin(0);
+    const Index first_col = V.col_begin(0);
+    std::vector<double> y;
+    for (Index i = first_row; i < end(V); ++i) {
+        y.push_back(0);
+        for (Index j = first_col; j < end(V.transposed()); ++j) {
+            const Index below = (i - first_row) - (j - first_col);
+            if (V.part() == Part::lower ? below < 0 : V.part() == Part::upper && below > 0) continue;
+            y.back() += (V.op() == Op::none ? element(i, j) : element(j, i)) * static_cast<double>(1 + j - first_col);
+        }
+    }
+    return y;
+}
+
+struct Products {
+    std::vector<double> found, expected;
+};
+
+Products random_product(Engine& on, std::uint64_t seed) {
+    testing::Draw draw(seed);
+    Stream s(on, {.name = "products"});
+    const auto matrix = [&](const Tiling& tiling, const char* name) {
+        const auto owners = static_cast<std::uint64_t>(draw.below(1000));
+        return Matrix<double>(s, tiling, random_distribution(tiling.grid(), on.node_count(), owners), {.name = name});
+    };
+    const auto row_cuts = random_cuts(draw);
+    const Matrix<double> A = matrix(Tiling::from_cuts(row_cuts, random_cuts(draw)), "A");
+    const MatrixView<double> V = random_view(draw, A);
+    const auto column = [&](const MatrixView<double>& cut_as, const char* name) {
+        std::vector<Index> cuts{0};
+        for (Index i = 0; i < cut_as.tile_rows(); ++i) cuts.push_back(cuts.back() + cut_as.rows(i));
+        return matrix(Tiling::from_cuts(cuts, {0, 1}), name);
+    };
+    const Matrix<double> x = column(V.transposed(), "x");
+    const Matrix<double> y = column(V, "y");
+    generate(s, A, element);
+    generate(s, x, [](Index i, Index) { return static_cast<double>(i + 1); });
+    product(s, V, x, y);
+    Products result{gather(s, y.view()), expected_product(V)};
+    require_done(s.wait());
+    return result;
+}
+
+RC_GTEST_PROP(Views, AProductOfOnesOwnIsRightForAnyView, (std::uint64_t seed)) {
+    const auto [found, expected] = random_product(engine(), seed);
+    RC_ASSERT(found == expected);
+    InlineEngine inline_engine(engine().node_count());
+    RC_ASSERT(random_product(inline_engine, seed).found == expected);
 }
 
 KernelResult refuse(const NoArguments&, TileSpan<double>) noexcept { return fail("no", 3); }

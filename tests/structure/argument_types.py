@@ -34,12 +34,16 @@ class Sources:
                 found.setdefault(name, path)
         return found
 
+    def definitions(self, name):
+        """Where structs of a name are defined, and what is between their braces."""
+        for path, text in self.texts.items():
+            for body in re.findall(rf"^struct {name} \{{(\}};|.*?^\}};)", text, re.MULTILINE | re.DOTALL):
+                yield path, body[:-2]
+
     def definition(self, name, near):
-        """Where a struct is defined, near a file or else in a header, and what is between its braces."""
-        for path in [near, *(path for path in self.texts if path.suffix == ".hpp")]:
-            if match := re.search(rf"^struct {name} \{{(\}};|.*?^\}};)", self.texts[path], re.MULTILINE | re.DOTALL):
-                return path, match.group(1)[:-2]
-        return None, ""
+        """That which is near a file or else in a header."""
+        visible = [(path, body) for path, body in self.definitions(name) if path == near or path.suffix == ".hpp"]
+        return min(visible, key=lambda found: found[0] != near, default=(None, ""))
 
     def pointers(self, name, near):
         """How many pointers a struct has, itself and in what it is made of."""
@@ -56,6 +60,8 @@ def write_tests(root, output):
     includes, tests = set(), []
     for name, near in sorted(sources.names().items()):
         path, body = sources.definition(name, near)
+        if len(others := [str(path) for path, _ in sources.definitions(name)]) > 1:
+            sys.exit(f"{name} is what kernels take, and defined in {' and in '.join(others)}: only one would be tested")
         if path is None and name not in BUILT_IN:
             sys.exit(f"{near}: a kernel takes {name}, which is no struct of that name")
         if path is not None and path.suffix == ".hpp" and path.parts[0] == "src":

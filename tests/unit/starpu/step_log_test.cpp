@@ -30,6 +30,12 @@ protected:
     [[nodiscard]] Task fill(double value, TileIndex tile, AccessMode mode = AccessMode::write) const {
         return Task::unchecked(Dense<double>::laset, {{{A.get(), tile}, mode}}, LasetArguments{.off_diagonal = value});
     }
+    /// Its first fill, with the tile seen in some way.
+    [[nodiscard]] Task seen(TileView view) const {
+        Task task = fill(0, {0, 0});
+        task.accesses[0].view = view;
+        return task;
+    }
     [[nodiscard]] Exchange exchange(Index from, Index message_bytes = 100) const {
         const Tiling& tiling = A->tiling();
         return {.from = A.get(),
@@ -75,6 +81,9 @@ TEST_F(Steps, DifferWhereNodesDoDifferentThings) {
                                          const Access written{{A.get(), {0, 0}}, AccessMode::write};
                                          log.add(Task::unchecked(Dense<double>::scale, {written}, ScaleArguments{}));
                                      },
+                                     [&](StepLog& log) { log.add(seen({.op = Op::transpose})); },
+                                     [&](StepLog& log) { log.add(seen({.part = Part::lower})); },
+                                     [&](StepLog& log) { log.add(seen({.part = Part::lower, .diagonal = 1})); },
                                      [&](StepLog& log) {
                                          log.add(TileStep::retire, {A.get(), {0, 0}});
                                      },
