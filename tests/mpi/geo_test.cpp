@@ -251,7 +251,10 @@ TEST(Geo, NodesThatAreAskedForDifferentThingsAreTold) {
     };
     Stream s(engine());
     EXPECT_THAT([&] { Likelihood(s, meuse(), {.jitter = 0.1 * number}, {.tile = 50}); },
-                told("family, metric, estimation and choices of the model"));
+                told("the options of the model and of the likelihood"));
+    EXPECT_THAT(
+        [&] { Likelihood(s, meuse(), {}, {.tile = 50, .overlap = number == 1 ? Overlap::sync : Overlap::order}); },
+        told("the options of the model and of the likelihood"));
     Likelihood likelihood(s, meuse(), {}, {.tile = 50});
     EXPECT_THAT([&] { (void)likelihood.evaluate({.range = 100 + number, .nugget = 0.1}); },
                 told("the parameters of the model"));

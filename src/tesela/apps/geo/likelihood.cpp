@@ -51,6 +51,21 @@ const Observations& validated(const Observations& observations, const Model& mod
     return observations;
 }
 
+/// Without owners and cuts, which are compared where the matrix is made.
+std::uint64_t digest_of_options(const Model& model, const LikelihoodOptions& options) {
+    Digest digest;
+    for (const ParameterChoice& choice : model.choices) add_fields(digest, choice);
+    add_fields(digest, std::array{model.center, model.jitter});
+    add_fields(digest, model.family);
+    add_fields(digest, model.metric);
+    add_fields(digest, model.estimation);
+    add_fields(digest, options.tile);
+    add_fields(digest, options.overlap);
+    add_fields(digest, options.dependent_columns);
+    add_fields(digest, options.compression);
+    return digest.value();
+}
+
 /// Owners that are the same while the matrix is generated need not be told.
 void leave_out_needless_moves(LikelihoodOptions& options) {
     if (options.generation == options.distribution) options.generation.reset();
@@ -100,13 +115,7 @@ Likelihood::Likelihood(Stream& stream, Observations observations, Model model, L
     digest.add(observations_.values);
     digest.add(basis_.at_observations().values);
     engine.require_alike("the observations", digest.value());
-    digest = {};
-    for (const auto& choice : model_.choices) add_fields(digest, choice);
-    add_fields(digest, std::array{model_.center, model_.jitter});
-    add_fields(digest, model_.family);
-    add_fields(digest, model_.metric);
-    add_fields(digest, model_.estimation);
-    engine.require_alike("family, metric, estimation and choices of the model", digest.value());
+    engine.require_alike("the options of the model and of the likelihood", digest_of_options(model_, options_));
     options_.tile = layout_for(engine, observations_.size(), options_.tile, options_.distribution).tile;
     if (!options_.distribution) options_.distribution = squarest_block_cyclic(tiling().grid(), engine.node_count());
     leave_out_needless_moves(options_);
