@@ -40,7 +40,7 @@ void Engine::note_failed(std::uint64_t era) {
     any_failed_.store(true, std::memory_order_release);
 }
 
-void require_value(std::string_view who, const TileRef& tile) {
+void require_value(const char* who, const TileRef& tile) {
     const Attachment& matrix = *tile.matrix;
     const std::uint64_t era = matrix.written_in(tile.index);
     const auto [i, j] = tile.index;

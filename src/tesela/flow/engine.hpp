@@ -210,6 +210,6 @@ private:
 };
 
 /// Throws Error, for who reads it, if a tile has no value: nothing wrote it, or the work failed that was to.
-void require_value(std::string_view who, const TileRef& tile);
+void require_value(const char* who, const TileRef& tile);
 
 }  // namespace tesela

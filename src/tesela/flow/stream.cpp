@@ -98,7 +98,7 @@ void Stream::submit(Task task) {
     for (std::size_t k = 0; k < task.used().size(); ++k) {
         const Access& access = task.accesses[k];
         check_tile(task.kernel->name, access.tile);
-        check_use(task, k);
+        if (access.view != TileView{} || access.tile.matrix->compression()) check_use(task, k);
         if (reads(access.mode)) require_value(task.kernel->name, access.tile);
     }
     if (task.placement == Placement::automatic) task.node = node_of(task);
@@ -116,12 +116,12 @@ void Stream::submit(Task task) {
     engine_.submit(*state_, task);
 }
 
-void Stream::check_node(std::string_view who, Index node) const {
+void Stream::check_node(const char* who, Index node) const {
     if (node >= 0 && node < engine_.node_count()) return;
     throw Error("{} cannot go to node {}: there are {} nodes, counted from 0", who, node, engine_.node_count());
 }
 
-void Stream::check_tile(std::string_view who, const TileRef& tile) const {
+void Stream::check_tile(const char* who, const TileRef& tile) const {
     if (engine_is_gone()) throw Error("{}: stream {} is used after its engine is gone", who, state_->options().name);
     if (tile.matrix == nullptr) throw Error("{} uses a tile of no matrix", who);
     const Attachment& matrix = *tile.matrix;

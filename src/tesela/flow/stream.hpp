@@ -95,8 +95,8 @@ private:
     void add_all_partials(Attachment& matrix);
     void share(TileRef tile, const Readers& readers, std::int32_t priority);
     Attachment& partial_sum(const Task& task, TileRef tile);
-    void check_node(std::string_view who, Index node) const;
-    void check_tile(std::string_view who, const TileRef& tile) const;
+    void check_node(const char* who, Index node) const;
+    void check_tile(const char* who, const TileRef& tile) const;
     void report_unheard(const Status& status) const;
     static void check_use(const Task& task, std::size_t tile);
     void check_single(const TileRef& tile) const;

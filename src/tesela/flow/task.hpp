@@ -166,14 +166,15 @@ struct Task {
     /// A kernel, its arguments, and what it does to its tiles, in its order. What does not fit does not compile.
     template <class Arguments, class... Elements, class... Given>
     Task(const KernelOf<Arguments, Elements...>& k, const std::type_identity_t<Arguments>& args,
-         const AccessTo<Given>&... tiles)
-        : Task(unchecked(k, {tiles.access...}, args)) {
+         const AccessTo<Given>&... tiles) {
         check_tiles<KernelOf<Arguments, Elements...>, Given...>();
+        begin(k, tiles.access...);
+        set_arguments(args);
     }
     template <class... Elements, class... Given>
-    explicit Task(const KernelOf<NoArguments, Elements...>& k, const AccessTo<Given>&... tiles)
-        : Task(unchecked(k, {tiles.access...})) {
+    explicit Task(const KernelOf<NoArguments, Elements...>& k, const AccessTo<Given>&... tiles) {
         check_tiles<KernelOf<NoArguments, Elements...>, Given...>();
+        begin(k, tiles.access...);
     }
     /// What fits neither of these says why.
     template <class Arguments, class... Elements, class... Given>
@@ -235,6 +236,11 @@ struct Task {
     [[nodiscard]] std::span<Access> used() { return {accesses.data(), static_cast<std::size_t>(access_count)}; }
 
 private:
+    template <class... Accesses>
+    void begin(const Kernel& k, const Accesses&... list) {
+        kernel = &kept_kernel(k);
+        ((accesses[static_cast<std::size_t>(access_count++)] = list), ...);
+    }
     [[noreturn]] static void throw_too_many(const Kernel& kernel, std::size_t count);
 
     template <class Arguments, class... Elements, class... Given>

@@ -1,5 +1,7 @@
 #include "tesela/kernels/kernel.hpp"
 
+#include <array>
+#include <cstdint>
 #include <cstring>
 #include <deque>
 #include <mutex>
@@ -42,16 +44,29 @@ private:
     std::unordered_map<std::string, std::deque<Kernel>> by_name_;
 };
 
-}  // namespace
+struct Known {
+    const Kernel* given = nullptr;
+    const Kernel* kept = nullptr;
+};
 
-const Kernel& kept_kernel(const Kernel& kernel) {
+const Kernel& look_up(const Kernel& kernel) {
     static Kept& all = *new Kept;  // tasks may outlive static objects
-    // Those that this thread has used; an object at the same address may be another one.
     thread_local std::unordered_map<const Kernel*, const Kernel*> known;
     const Kernel*& kept = known[&kernel];
     if (kept == nullptr || (kept != &kernel && !same(*kept, kernel)))
         kept = is_static(kernel) ? &kernel : &all.of(kernel);
     return *kept;
+}
+
+}  // namespace
+
+const Kernel& kept_kernel(const Kernel& kernel) {
+    // Most tasks are of kernels that their thread has just used; an object at the same address may be another one.
+    thread_local std::array<Known, 64> recent;
+    Known& here = recent[reinterpret_cast<std::uintptr_t>(&kernel) / alignof(Kernel) % recent.size()];
+    if (here.given != &kernel || (here.kept != &kernel && !same(*here.kept, kernel)))
+        here = {&kernel, &look_up(kernel)};
+    return *here.kept;
 }
 
 }  // namespace tesela
