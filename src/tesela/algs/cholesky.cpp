@@ -241,7 +241,7 @@ void congruence(Stream& s, const MatrixView<T>& L, const MatrixView<T>& A) {
     const MatrixView<T> At = A.transposed();
     for (Index k = 0; k < nt; ++k) {
         const auto add_half_product = [&](Index i) {
-            s.submit(tasks::gemm(-0.5, L(i, k), A(k, k), 1, A(i, k)).at(step(k), 0));
+            s.submit(tasks::gemm(-0.5, L(i, k), A(k, k).stored(), 1, A(i, k)).at(step(k), 0));
         };
         s.submit(tasks::trsm(left_lower, L(k, k), A(k, k)).at(step(k), 0));
         s.submit(tasks::trsm(right_lower, Lt(k, k), A(k, k)).at(step(k), 0));

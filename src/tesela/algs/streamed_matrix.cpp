@@ -405,7 +405,7 @@ void StreamedMatrix::multiply_row(Index i, const View& X, const View& Y) {
             Task task = stored_lower() && i != k
                             ? Task(both_products_kernel, {}, read(tile(i, k)), read(X(k, c)), read(X(i, c)),
                                    sum(Y(i, c)), sum(Y(k, c)))
-                            : tasks::gemm<double>(GemmArguments{}, tile(i, k), X(k, c), sum(Y(i, c)));
+                            : tasks::gemm<double>(GemmArguments{}, tile(i, k).stored(), X(k, c), sum(Y(i, c)));
             if (stored_lower()) task.on(tile(i, k).owner());
             s_.submit(task.at(number(i), urgency));
         }
