@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <condition_variable>
 #include <cstring>
 #include <mutex>
 #include <thread>
@@ -34,6 +35,7 @@ public:
           d_(d),
           next_(share.number),
           step_(share.of),
+          turn_(share.number),
           panel_(file.panel_rows(std::max<Index>(1, panel_elements / file.cols()))) {
         sums_.rows.resize(static_cast<std::size_t>(file.rows()));
         sums_.cols.resize(static_cast<std::size_t>(file.cols()));
@@ -60,10 +62,19 @@ private:
             values.resize(static_cast<std::size_t>(block.rows * block.cols));
             if (const ReadOutcome outcome = file_.read(block, ColumnMajor<double>{values.data(), block.rows}); !outcome)
                 return fail(outcome.reason());
+            std::ranges::fill(cols, 0.0);
             add(block, values, cols);
+            add_in_order(panel, cols);
         }
-        const std::scoped_lock lock(mutex_);
+    }
+
+    /// Panel by panel, so that the digits of sums do not depend on which thread was faster.
+    void add_in_order(Index panel, const std::vector<double>& cols) {
+        std::unique_lock lock(mutex_);
+        turns_.wait(lock, [&] { return turn_ == panel || !sums_.failure.empty(); });
         for (std::size_t j = 0; j < cols.size(); ++j) sums_.cols[j] += cols[j];
+        turn_ += step_;
+        turns_.notify_all();
     }
 
     /// Rows are this thread's alone.
@@ -83,14 +94,17 @@ private:
     void fail(const std::string& reason) {
         const std::scoped_lock lock(mutex_);
         sums_.failure = reason;
+        turns_.notify_all();
     }
 
     const MatrixFile& file_;
     const Decomposition& d_;
     std::atomic<Index> next_;
     Index step_;
+    Index turn_;  ///< the panel whose sums are added next
     Index panel_;
     std::mutex mutex_;
+    std::condition_variable turns_;
     Squares sums_;
 };
 
