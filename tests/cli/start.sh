@@ -48,7 +48,11 @@ expect 2 "no room anywhere" bash -c "(ulimit -f 0; exec '$tesela' info --quiet) 
 holds "no room anywhere" err "StarPU needs 256 KiB for files while it starts, and has them nowhere: /dev/shm (File too large)"
 
 # StarPU does not start PAPI with itself, which may not come through it.
-LD_PRELOAD=$crashing_papi expect 0 "a PAPI that ends programs" "$tesela" info
+if ldd "$tesela" | grep -q libpapi; then
+    LD_PRELOAD=$crashing_papi expect 0 "a PAPI that ends programs" "$tesela" info
+else
+    echo "left out: a PAPI that ends programs, since StarPU is built without one here"
+fi
 STARPU_PROF_PAPI_EVENTS=PAPI_TOT_CYC expect 0 "StarPU with counters, where it has them" "$tesela" info
 
 # Processes that were started together and do not know of each other.

@@ -376,6 +376,8 @@ void report_fit(const FitCommand& options, const geo::FittedModel& fitted) {
 /// What a compressed matrix has no derivatives for is searched for by values alone, and has no standard errors; who
 /// asks for them gets an exact matrix or an error.
 FitCommand with_method(FitCommand options, const geo::FittedModel& fitted, Notes& notes) {
+    if (!options.search.checkpoint.empty())
+        if (const auto storage = geo::storage_in_checkpoint(options.search.checkpoint)) take_cut(*storage, options.geo);
     if (!options.needs_slopes.empty() && options.geo.method == Method::tlr)
         throw Error("{} needs slopes, which compressed matrices do not have yet: leave it out, or give --method exact",
                     options.needs_slopes);
@@ -386,8 +388,6 @@ FitCommand with_method(FitCommand options, const geo::FittedModel& fitted, Notes
                         options.needs_slopes));
         return options;
     }
-    if (!options.search.checkpoint.empty())
-        if (const auto storage = geo::storage_in_checkpoint(options.search.checkpoint)) take_cut(*storage, options.geo);
     resolve_method(options.geo, fitted.observations, fitted.model, {}, notes);
     if (options.geo.method == Method::exact) return options;
     if (options.search.optimizer == geo::Optimizer::bobyqa && options.errors == ErrorsFrom::none) return options;

@@ -305,6 +305,7 @@ void take_cut(const geo::MatrixStorage& storage, GeoOptions& options) {
     const bool compressed = storage.compression.has_value();
     if (options.method == Method::automatic) options.method = compressed ? Method::tlr : Method::exact;
     if (is_compressed(options) != compressed) return;
+    if (options.tune) return;  // which chooses tile and band anew
     if (leaves_tile(options)) options.run.tile = fmt::format("{}", storage.tile);
     if (compressed && !options.band) options.band = storage.compression->band;
 }
@@ -332,7 +333,8 @@ void resolve_method(GeoOptions& options, const geo::Observations& observations, 
     }
     if (options.method == Method::automatic && n < worth_a_look) {
         options.method = Method::exact;
-        notes.push_back(fmt::format("--method auto: exact, since there are fewer than {} observations", worth_a_look));
+        notes.push_back(fmt::format("--method auto: exact, since there are fewer than {} observations{}", worth_a_look,
+                                    options.tune ? ", so that --tune has nothing to choose" : ""));
         return;
     }
     const bool is_planned = plans_by_itself(options);

@@ -8,7 +8,7 @@ namespace tesela {
 /// kernel it was and on which tile.
 class RunningKernel {
 public:
-    /// `describe` is asked when the program ends: "the kernel dgemm, which writes A(1, 0)," of `what`.
+    /// `describe` is asked when the program ends: "the kernel dgemm, writing A(1, 0)" of `what`.
     RunningKernel(std::string (*describe)(const void* what), const void* what);
     ~RunningKernel();
     RunningKernel(const RunningKernel&) = delete;

@@ -18,8 +18,10 @@ public:
         auto& chunk_of_it = log.chunks_[count_ / chunk % chunks];
         if (!chunk_of_it) chunk_of_it = std::make_unique<std::array<Record, chunk>>();
         record_ = &log.record(count_);
-        __builtin_prefetch(record_ + 1, 1);
-        __builtin_prefetch(record_ + 2, 1);  // they are no longer in the cache, and end() waits for what was written
+        if (count_ % chunk + 2 < chunk) {
+            __builtin_prefetch(record_ + 1, 1);
+            __builtin_prefetch(record_ + 2, 1);  // no longer in the cache, and end() waits for what was written
+        }
         const std::uint64_t head =
             static_cast<std::uint64_t>(kind) | tiles << 8U | static_cast<std::uint64_t>(node) << 16U;
         record_->head.store(head, std::memory_order_relaxed);

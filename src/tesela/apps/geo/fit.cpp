@@ -484,6 +484,7 @@ FitResult fit(Likelihood& likelihood, const FitOptions& options) {
     add_fields(digest, std::array{options.max_evaluations, options.starts, options.scan_points});
     add_fields(digest, std::array{options.max_seconds, options.tolerance});
     add_fields(digest, options.optimizer);
+    add_fields(digest, options.checkpoint.empty());
     likelihood.stream().engine().require_alike("the options of the fit", digest.value());
     return Search(likelihood, options).run();
 }

@@ -37,7 +37,7 @@ std::optional<MatrixStorage> storage_from_json(const Json& json) {
     if (method != "exact" && method != "tlr") throw Error("the field method must be exact or tlr");
     MatrixStorage storage{.tile = whole(json, "tile")};
     if (method == "exact") return storage;
-    if (!json.contains("band")) throw Error("the field band is missing");
+    if (!json.contains("accuracy") || !json.contains("band")) return std::nullopt;  // of an earlier version
     const bool single = json.contains("single") && json.at("single") == true;
     storage.compression = TileAccuracy{.accuracy = number(json, "accuracy"),
                                        .band = whole(json, "band"),

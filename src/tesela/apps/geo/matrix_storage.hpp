@@ -17,7 +17,7 @@ struct MatrixStorage {
 
 /// {"method": "exact"|"tlr", "tile": …} and of compressed ones {"accuracy", "band", "refine", "single"}.
 [[nodiscard]] nlohmann::ordered_json to_json(const MatrixStorage& storage);
-/// What to_json() wrote, among whatever else; none where there is no method or no tile. Throws Error naming the field
+/// What to_json() wrote, among whatever else; none where that is not all there. Throws Error naming the field
 /// that is wrong.
 [[nodiscard]] std::optional<MatrixStorage> storage_from_json(const nlohmann::json& json);
 

@@ -2,6 +2,7 @@
 
 #include "tesela/apps/geo/internal/objective.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -25,12 +26,17 @@ struct Part {
     Part(const Likelihood& whole, Index count)
         : likelihood(std::make_unique<Likelihood>(
               whole.stream(), part_of(whole.observations(), whole.points(), count), whole.model(),
-              LikelihoodOptions{.overlap = whole.options().overlap,
+              LikelihoodOptions{.tile = std::min(whole.options().tile, ceil_div(count, tile_rows)),
+                                .overlap = whole.options().overlap,
                                 .generator = whole.options().generator,
                                 .dependent_columns = DependentColumns::leave_out})) {}
 
     std::unique_ptr<Likelihood> likelihood;
     std::optional<Objective> objective;
+
+private:
+    /// Not by the number of workers: where a fit goes on from a checkpoint they may be others.
+    static constexpr Index tile_rows = 7;
 };
 
 }  // namespace tesela::geo
