@@ -28,8 +28,7 @@ void StreamState::begin_era() {
     era_.store(++last, std::memory_order_relaxed);
 }
 
-bool Engine::has_failed(std::uint64_t era) const {
-    if (!any_failed_.load(std::memory_order_acquire)) return false;
+bool Engine::is_among_failed(std::uint64_t era) const {
     const std::shared_lock lock(failed_mutex_);
     return failed_.contains(era);
 }

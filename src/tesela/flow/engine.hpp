@@ -199,10 +199,14 @@ public:
     virtual void set_workers(StreamState& stream, WorkerSet workers) = 0;
 
     /// Whether the work of a stream between two waits has failed: what it was to write has no value.
-    [[nodiscard]] bool has_failed(std::uint64_t era) const;
+    [[nodiscard]] bool has_failed(std::uint64_t era) const {
+        return any_failed_.load(std::memory_order_acquire) && is_among_failed(era);
+    }
     void note_failed(std::uint64_t era);
 
 private:
+    [[nodiscard]] bool is_among_failed(std::uint64_t era) const;
+
     std::shared_ptr<const int> life_ = std::make_shared<const int>(0);
     mutable std::shared_mutex failed_mutex_;
     std::unordered_set<std::uint64_t> failed_;

@@ -45,8 +45,7 @@ struct CallWithTiles {
     template <std::size_t... K>
     static KernelResult run(const KernelCall& call, std::index_sequence<K...>) noexcept {
         const KernelResult result = Function(call.args<Arguments>(), Tiles(call.tiles[K], static_cast<int>(K))...);
-        const char* outside = take_outside();
-        return outside == nullptr ? result : KernelResult{Failure::outside, 0, outside};
+        return is_outside ? KernelResult{Failure::outside, 0, take_outside()} : result;
     }
 };
 

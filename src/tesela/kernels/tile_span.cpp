@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <optional>
+#include <utility>
 
 namespace tesela {
 
@@ -18,10 +18,7 @@ const TileChecks usual_checks = TileChecks::bounds;
 namespace tesela::detail {
 namespace {
 
-std::optional<OutsideElement>& first_outside() {
-    thread_local std::optional<OutsideElement> first;
-    return first;
-}
+thread_local OutsideElement first_outside;
 
 const char* triangle(Part part) {
     if (part == Part::all) return "";
@@ -31,19 +28,18 @@ const char* triangle(Part part) {
 }  // namespace
 
 void note_outside(const OutsideElement& which) noexcept {
-    if (!first_outside()) first_outside() = which;
+    if (!std::exchange(is_outside, true)) first_outside = which;
 }
 
 const char* take_outside() noexcept {
-    std::optional<OutsideElement>& first = first_outside();
-    if (!first) return nullptr;
+    is_outside = false;
     thread_local std::array<char, 200> text;
-    const auto end = fmt::format_to_n(
-        text.data(), text.size() - 1,
-        "used element ({}, {}) of its tile {}, outside of {}{} x {} elements (all counted from 0)", first->element.i,
-        first->element.j, first->tile, triangle(first->part), first->shape.rows, first->shape.cols);
+    const auto& [tile, element, shape, part] = first_outside;
+    const auto end =
+        fmt::format_to_n(text.data(), text.size() - 1,
+                         "used element ({}, {}) of its tile {}, outside of {}{} x {} elements (all counted from 0)",
+                         element.i, element.j, tile, triangle(part), shape.rows, shape.cols);
     *end.out = 0;
-    first.reset();
     return text.data();
 }
 

@@ -20,8 +20,9 @@ struct OutsideElement {
     TileShape shape{};
     Part part = Part::all;
 };
-/// Remembers the first of them on this thread; its message, or null where there was none since the last look.
+/// Remembers the first of them on this thread; whether there was one since the last look; its message.
 void note_outside(const OutsideElement& which) noexcept;
+inline constinit thread_local bool is_outside = false;
 [[nodiscard]] const char* take_outside() noexcept;
 
 /// What an element outside of a tile is in place of itself: 0, and what is written into it is lost.

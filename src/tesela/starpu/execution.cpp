@@ -284,14 +284,18 @@ Lane lane_of(const Task& task) {
     return task.urgency == Urgency::critical ? Lane::critical : Lane::ordinary;
 }
 
+LookedAt looked_at(const Job& job) {
+    LookedAt as{.checks = job.stream.checks};
+    for (std::size_t k = 0; k < job.task.used().size(); ++k) as.views[k] = job.task.accesses[k].view;
+    return as;
+}
+
 TaskRecord* record_of(const Job& job, KernelTally* tally) {
     const Task& task = job.task;
     Scheduler& scheduler = job.stream.scheduler();
     Gate* gate = task.resource == nullptr ? nullptr : &scheduler.gate(*task.resource);
     const Scheduled scheduled{job.stream.queue.get(), gate, lane_of(task)};
     scheduler.expect(scheduled);
-    LookedAt as{.checks = job.stream.checks};
-    for (std::size_t k = 0; k < task.used().size(); ++k) as.views[k] = task.accesses[k].view;
     std::optional<std::uint64_t> written;
     if (const Access* placing = placing_access(task.used()))
         written = attachment_of(placing->tile).datum(placing->tile.index);
@@ -302,7 +306,7 @@ TaskRecord* record_of(const Job& job, KernelTally* tally) {
                           .fetched = job.fetched,
                           .after_failure = job.after_failure,
                           .traced = job.traced,
-                          .as = as,
+                          .as = looked_at(job),
                           .written = written,
                           .arguments = task.arguments};
 }
