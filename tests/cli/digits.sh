@@ -8,7 +8,7 @@ tesela=$(realpath "$1/tesela") data=$(realpath "$2")
 source "$(dirname "$(realpath "$0")")/support.sh"
 meuse=("$data/meuse.csv" --coords x,y --value log_zinc)
 field=(--theta sigma2=1,range=0.1,nugget=0.05 --family exponential)
-"$tesela" sample --n 900 "${field[@]}" --seed 3 -o field.csv --quiet >/dev/null
+"$tesela" sample --n 600 "${field[@]}" --seed 3 -o field.csv --quiet >/dev/null
 "$tesela" fit "${meuse[@]}" --fix smoothness=0.5 -o model.json --quiet >/dev/null
 "$tesela" fit "${meuse[@]}" --fix smoothness=0.5 --method tlr --accuracy 1e-5 --tile auto -o tlr.json --quiet >/dev/null 2>&1
 
@@ -24,22 +24,27 @@ declare -A jobs=(
     [validate]="validate $work/model.json --folds 10 --residuals residuals.csv --json"
     [compare]="compare $work/model.json $work/tlr.json --grid 10x10 --json"
     [variogram]="variogram ${meuse[*]} -o variogram.csv"
-    [sample]="sample --n 700 ${field[*]} --seed 4 -o field.csv"
-    [distances]="sample-distances $work/field.csv --columns x,y -o distances.npy"
+    [sample]="sample --n 500 ${field[*]} --seed 4 -o field.csv"
+    [distances]="sample-distances --n 300 --dim 20 -o distances.npy"
+    [exact_mds]="mds $data/eurodist.csv --algorithm exact --dim 3 -o points.csv --json"
     [mds]="mds --from-points $work/field.csv --columns x,y,z --algorithm krylov --dim 3 --tile 160 -o points.csv --json"
     [mds_power]="mds --from-points $work/field.csv --columns x,y,z --algorithm power --iterations 3 --tile 160 -o points.csv --json"
     [pca]="pca $work/field.csv --algorithm krylov --dim 2 --tile 160 -o scores.csv --json"
-    [ca]="ca $work/counts.csv --algorithm krylov --dim 2 --tile 40 -o rows.csv --json"
+    [ca]="ca $work/counts.npy --algorithm krylov --dim 2 --tile 512 -o rows.csv --column-output columns.csv --json"
 )
+# Of several panels, whose sums are added by whoever has read one.
 python3 - <<'PY'
-import random
-random.seed(1)
-with open("counts.csv", "w") as out:
-    out.write(",".join(f"c{j}" for j in range(60)) + "\n")
-    for i in range(300):
-        out.write(",".join(str(random.randint(1, 9 + (i * j) % 17)) for j in range(60)) + "\n")
+import struct
+rows, cols = 6000, 700
+header = "{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }" % (rows, cols)
+header += " " * (63 - (10 + len(header)) % 64) + "\n"
+with open("counts.npy", "wb") as out:
+    out.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+    for i in range(rows):
+        out.write(struct.pack("<%dd" % cols, *(1 + (i * 7 + j * j * 13 + i * j) % 23 for j in range(cols))))
 PY
 
+on_one_node=" refined variogram sample distances compare compressed_predict exact_mds mds_power " # as several nodes do what others do
 mkdir jobs
 for name in "${!jobs[@]}"; do echo "${jobs[$name]}" >"jobs/$name"; done
 # run ROUND NODES JOB: its results without what tells time.
@@ -59,7 +64,7 @@ all() { printf '%s\n' "${names[@]}" | shuf --random-source=<(yes "$1$2") | xargs
 # Stops and continues processes of the command, so that nodes and threads come in other orders.
 stutter() {
     while :; do
-        pids=$(pgrep -f "^$tesela (loglik|fit|predict|validate|compare|variogram|sample|mds|pca|ca)" | shuf | head -2)
+        pids=$(for pid in $(pgrep -f "^$tesela " | shuf); do [[ $(readlink "/proc/$pid/cwd") = "$work"/* ]] && echo "$pid"; done | head -2)
         # shellcheck disable=SC2086
         kill -STOP $pids 2>/dev/null; sleep 0.03
         # shellcheck disable=SC2086
@@ -70,12 +75,12 @@ busy() { while :; do :; done; }
 
 for nodes in 1 2 3; do
     names=()
-    for name in "${!jobs[@]}"; do [[ $nodes != 1 && " $on_one_node " = *" $name "* ]] || names+=("$name"); done
+    for name in "${!jobs[@]}"; do [[ $nodes != 1 && "$on_one_node" = *" $name "* ]] || names+=("$name"); done
     all alone $nodes 1
     all together $nodes 4
     busy & one=$!
     busy & two=$!
-    all busy $nodes 2
+    all busy $nodes 3
     kill $one $two && wait $one $two 2>/dev/null
     all crowded $nodes 8
     stutter & one=$!
