@@ -152,7 +152,7 @@ void any_work(Engine& engine, std::uint64_t seed, const Distribution& of_A, cons
                            {.name = "B", .allocation = Allocation::at_once});
     const auto tile = [&] {
         const Index i = draw.below(grid.rows);
-        return A(i, draw.below(i + 1));
+        return A(i, draw.below(i + 1)).stored();
     };
     for (Index k = 0; k < 60; ++k) {
         Stream& s = draw.one_in(3) ? second : first;
