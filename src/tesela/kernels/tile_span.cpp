@@ -1,8 +1,7 @@
 #include "tesela/kernels/tile_span.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
+#include <cstdio>
 #include <utility>
 
 namespace tesela {
@@ -35,11 +34,11 @@ const char* take_outside() noexcept {
     is_outside = false;
     thread_local std::array<char, 200> text;
     const auto& [tile, element, shape, part] = first_outside;
-    const auto end =
-        fmt::format_to_n(text.data(), text.size() - 1,
-                         "used element ({}, {}) of its tile {}, outside of {}{} x {} elements (all counted from 0)",
-                         element.i, element.j, tile, triangle(part), shape.rows, shape.cols);
-    *end.out = 0;
+    static_cast<void>(std::snprintf(
+        text.data(), text.size(),
+        "used element (%lld, %lld) of its tile %lld, outside of %s%lld x %lld elements (all counted from 0)",
+        static_cast<long long>(element.i), static_cast<long long>(element.j), static_cast<long long>(tile),
+        triangle(part), static_cast<long long>(shape.rows), static_cast<long long>(shape.cols)));
     return text.data();
 }
 
