@@ -219,7 +219,7 @@ TEST_F(Views, AKernelCanReadCompressedTiles) {
     require_done(s.wait());
     for (Index i = 0; i < 3; ++i)
         for (Index j = 0; j < 3; ++j) {
-            const double exact = static_cast<double>((i + 4) * (j + 1));
+            const auto exact = static_cast<double>((i + 4) * (j + 1));
             EXPECT_NEAR(found[static_cast<std::size_t>(3 + i + 6 * j)], exact, 1e-11);
             EXPECT_NEAR(found[static_cast<std::size_t>(i + 6 * (j + 3))], static_cast<double>((j + 1) * (i + 4)),
                         1e-11);
