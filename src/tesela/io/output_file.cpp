@@ -76,7 +76,7 @@ void remove_unfinished_outputs() noexcept {
 }
 
 std::string stdout_failure(int reason) {
-    const std::string text = "cannot write standard output";
+    std::string text = "cannot write standard output";
     switch (reason) {
         case 0: return text;
         case EBADF: return text + ": it is closed";
