@@ -44,30 +44,30 @@ struct Node {
 /// Nodes with queues between them; what they say to themselves is heard at once.
 class Network {
 public:
-    explicit Network(std::vector<Node> of) : nodes(std::move(of)) {
-        for (int me = 0; me < static_cast<int>(nodes.size()); ++me)
-            differences.push_back(std::make_unique<FirstDifference>(FirstDifference::Hooks{
+    explicit Network(std::vector<Node> of) : nodes_(std::move(of)) {
+        for (int me = 0; me < static_cast<int>(nodes_.size()); ++me)
+            differences_.push_back(std::make_unique<FirstDifference>(FirstDifference::Hooks{
                 .send =
                     [=, this](int to, const Notice& notice) {
                         if (to == me)
-                            differences[static_cast<std::size_t>(me)]->hear(me, notice);
+                            differences_[static_cast<std::size_t>(me)]->hear(me, notice);
                         else
-                            queue.push_back({me, to, notice});
+                            queue_.push_back({me, to, notice});
                     },
                 .recall = [=, this](std::uint64_t of_topic, std::uint64_t step) -> std::optional<Recalled> {
                     if (of_topic != topic) return {};
-                    return nodes[static_cast<std::size_t>(me)].recall(step);
+                    return nodes_[static_cast<std::size_t>(me)].recall(step);
                 },
-                .found = [this](const std::string& line) { lines.push_back(line); }}));
+                .found = [this](const std::string& line) { lines_.push_back(line); }}));
     }
     /// What node `asker` finds out.
     std::string find(int asker, const Case& what) {
-        EXPECT_TRUE(differences[static_cast<std::size_t>(asker)]->find(what));
-        EXPECT_FALSE(differences[static_cast<std::size_t>(asker)]->find(what));
-        for (; !queue.empty(); queue.pop_front())
-            differences[static_cast<std::size_t>(queue.front().to)]->hear(queue.front().from, queue.front().notice);
-        EXPECT_EQ(lines.size(), 1U);
-        return lines.empty() ? "" : lines.front();
+        EXPECT_TRUE(differences_[static_cast<std::size_t>(asker)]->find(what));
+        EXPECT_FALSE(differences_[static_cast<std::size_t>(asker)]->find(what));
+        for (; !queue_.empty(); queue_.pop_front())
+            differences_[static_cast<std::size_t>(queue_.front().to)]->hear(queue_.front().from, queue_.front().notice);
+        EXPECT_EQ(lines_.size(), 1U);
+        return lines_.empty() ? "" : lines_.front();
     }
 
 private:
@@ -76,10 +76,10 @@ private:
         int to;
         Notice notice;
     };
-    std::vector<Node> nodes;
-    std::vector<std::unique_ptr<FirstDifference>> differences;
-    std::deque<Sent> queue;
-    std::vector<std::string> lines;
+    std::vector<Node> nodes_;
+    std::vector<std::unique_ptr<FirstDifference>> differences_;
+    std::deque<Sent> queue_;
+    std::vector<std::string> lines_;
 };
 
 Case between(int a, int b) { return {.nodes = {a, b}, .topic = topic, .name = "stream fit", .why = "they differ"}; }
