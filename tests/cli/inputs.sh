@@ -111,4 +111,48 @@ expect 0 "the model of a pipe" "$tesela" predict from_pipe "$data/meuse_grid.csv
 expect 0 "mds, packed on the way" timeout 60 "$tesela" mds "$data/eurodist.csv" --plot >(gzip >map.svg.gz) -o >(gzip >coords.csv.gz)
 for _ in $(seq 100); do gzip -t map.svg.gz coords.csv.gz 2>/dev/null && break || sleep 0.1; done
 check "mds, packed on the way" bash -c 'zcat coords.csv.gz | grep -q Athens && zcat map.svg.gz | grep -q "</svg>"'
+
+# No file that is read, and no other result, is written over.
+cp "$data/meuse.csv" me.csv
+cp "$data/meuse_grid.csv" gr.csv
+cp "$data/eurodist.csv" eu.csv
+cp model.json m.json
+printf '0,0\n1,0\n1,1\n' >p.csv
+md5sum me.csv gr.csv eu.csv m.json p.csv >before
+fit=(fit me.csv --coords x,y --value log_zinc --fix smoothness=0.5,range=500)
+over() { # NAME WORDS…
+    expect 2 "$1" "$tesela" "${@:2}"
+    holds "$1" err "would be written over: it is also"
+    check "$1: is lost" md5sum --quiet -c before
+}
+over "a trace over the data" "${fit[@]}" --trace ./me.csv
+over "a model over the data" "${fit[@]}" -o me.csv
+over "a trace over distances" mds eu.csv --trace eu.csv
+over "a trace over a table" pca eu.csv --trace eu.csv
+over "coordinates over distances" mds eu.csv -o eu.csv
+over "a trace over a model" predict m.json gr.csv --trace m.json
+over "predictions over places" predict m.json gr.csv -o gr.csv
+over "predictions over a polygon" predict m.json --grid 10x10 --polygon p.csv -o p.csv
+over "residuals over a model" validate m.json --residuals m.json
+over "a variogram over the data" variogram me.csv --coords x,y --value log_zinc -o me.csv
+over "a variogram over a model" variogram me.csv --coords x,y --value log_zinc --model m.json -o m.json
+over "a sample over its places" sample --model m.json --points gr.csv -o gr.csv
+over "a link" mds eu.csv -o "$(ln -s eu.csv link.csv && echo link.csv)"
+over "rows over columns" ca "$data/smoke.csv" -o a.csv --column-output ./a.csv
+over "loadings over scores" pca eu.csv -o a.csv --loadings a.csv
+over "a map over predictions" predict m.json gr.csv -o g.svg --map g.svg
+over "points over distances" sample-distances --n 5 -o q.csv --points q.csv
+over "a trace over results" mds eu.csv -o t.x --trace t.x
+over "a checkpoint over a model" "${fit[@]}" -o f.json --checkpoint f.json
+check "no new files" [ ! -e a.csv -a ! -e g.svg -a ! -e q.csv -a ! -e t.x -a ! -e f.json ]
+expect 0 "two results to nowhere" "$tesela" predict m.json gr.csv -o /dev/null --trace /dev/null
+
+# Numbers that cannot be multiplied are refused.
+for size in 1e155 1e-170; do
+    printf ',a,b,c\na,0,%s,4e-200\nb,%s,0,5e-200\nc,4e-200,5e-200,0\n' $size $size >odd.csv
+    for command in ca pca; do
+        expect 2 "$command of $size" "$tesela" $command odd.csv
+        holds "$command of $size" err "to be multiplied"
+    done
+done
 finish

@@ -221,7 +221,7 @@ check "is said" grep -q "is not symmetric" err
 bad "a pipe" "can be read only once" "$tesela" mds /dev/null
 bad "two results on standard output" "both want the standard output" "$tesela" mds D.npy -o - --json
 cp D.npy over.npy
-bad "writing over the input" "'over.npy' would be written over, which is read" "$tesela" mds over.npy -o over.npy
+bad "writing over the input" "over.npy would be written over: it is also file; --output needs another file" "$tesela" mds over.npy -o over.npy
 check "the input is as it was" cmp D.npy over.npy
 bad "memory without its step" "--memory needs --overlap split_gram" "$tesela" mds D.npy --algorithm krylov --memory 1MB --overlap sync
 # Tiles that are far too many are refused before anything is computed, those that are many are told.

@@ -4,6 +4,7 @@
 #include "tesela/cli/completion.hpp"
 #include "tesela/cli/interrupt.hpp"
 #include "tesela/cli/output.hpp"
+#include "tesela/cli/written_files.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -65,6 +66,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv, const int& exit_code) {
     open_what_was_closed();
     leave_no_files_when_ended();
     if (answered_completion(app, argc, argv)) return after_output(success);
+    app.parse_complete_callback([&] { require_files_of_their_own(*reached(app).command); });
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

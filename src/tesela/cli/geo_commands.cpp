@@ -423,7 +423,6 @@ int run_fit(const FitCommand& given) {
             "a fit goes on from a checkpoint with the owners that it had, and --plan auto may come to others: write a "
             "plan with tesela plan, and give its file to --plan");
     (void)geo::normal_interval(options.level);
-    require_other_than(options.geo.output, {options.geo.data.file, options.search.checkpoint});
     if (!options.dry_run) require_writable(options.geo.output);
     const auto engine = start_geo_engine(options.geo);
     print_notes(*engine, notes);
@@ -675,8 +674,6 @@ int run_predict(PredictCommand options) {
     const Places places = predicted_places(options, fitted, notes);
     const auto& points = places.coordinates;
     if (points.front().empty()) throw Error("{} has no points", options.geo.data.file);
-    for (const std::string& output : {options.geo.output, options.map.file})
-        require_other_than(output, {options.model, options.geo.data.file});
     require_writable(options.geo.output);
     if (!options.map.file.empty()) require_writable(options.map.file);
     take_method_of_model(options, fitted, notes);

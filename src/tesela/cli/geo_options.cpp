@@ -21,7 +21,6 @@
 #include <CLI/CLI.hpp>
 
 #include <chrono>
-#include <filesystem>
 #include <system_error>
 #include <utility>
 
@@ -576,14 +575,6 @@ Json configuration_json(const GeoOptions& options, const geo::LikelihoodOptions&
             {"overlap_asked", name_in(geo::overlap_choice_names, options.overlap)},
             {"nodes", engine.node_count()},
             {"workers", engine.worker_count()}};
-}
-
-void require_other_than(const std::string& output, const std::vector<std::string>& inputs) {
-    for (const std::string& input : inputs) {
-        std::error_code none;
-        if (!is_standard_output(output) && !input.empty() && std::filesystem::equivalent(output, input, none))
-            throw Error("{} is read, and the result would replace it: write to another file", input);
-    }
 }
 
 void require_writable(const std::string& path) { const OutputFile probe(path); }

@@ -193,8 +193,6 @@ struct SelectedRows {
 [[nodiscard]] Json configuration_json(const GeoOptions& options, const geo::LikelihoodOptions& resolved,
                                       const Engine& engine);
 
-/// Throws Error if a result would replace one of the files that are read.
-void require_other_than(const std::string& output, const std::vector<std::string>& inputs);
 /// Throws Error now if a file could not be written later.
 void require_writable(const std::string& path);
 

@@ -261,12 +261,6 @@ std::optional<std::string> note_on_tiles(const MatrixFile& matrix, mds::Analysis
         mds::tile_count(analysis, size, chosen), chosen);
 }
 
-bool is_same_file(const std::string& output, const std::string& input) {
-    if (input.empty()) return false;
-    std::error_code none;
-    return std::filesystem::equivalent(output, is_matrix_name(input) ? parse_matrix_name(input).file : input, none);
-}
-
 }  // namespace
 
 void print_notes(const OrdinationOptions& options, const MatrixFile& matrix, mds::Analysis analysis,
@@ -287,10 +281,7 @@ void check_outputs(const OrdinationOptions& options, const std::vector<std::stri
         throw Error("--json and a result that goes to - both want the standard output: give one of them a file");
     for (const std::string& name : names) {
         if (name.empty()) continue;
-        const std::string file = is_matrix_name(name) ? parse_matrix_name(name).file : name;
-        for (const std::string& input : {options.file, options.new_file, options.weights})
-            if (is_same_file(file, input)) throw Error("{} would be written over, which is read", in_quotes(file));
-        require_writable(file);
+        require_writable(is_matrix_name(name) ? parse_matrix_name(name).file : name);
     }
 }
 

@@ -58,13 +58,13 @@ std::unique_ptr<StarpuEngine> start_engine(const RunOptions& options) {
                       .critical_worker = options.critical_worker,
                       .resource_workers = options.resource_workers,
                       .warnings = options.quiet && !options.shows_warnings ? Warnings::print : Warnings::keep});
+    engine->require_alike("--trace", options.trace.empty() ? 0 : 1);
     if (!options.trace.empty())
         engine->start_trace({.path = options.trace,
                              .modules = trace::parse_modules(options.trace_modules),
                              .counters = options.trace_counters});
-    if (options.quiet) return engine;
     const auto lines = engine->start_lines();
-    if (engine->this_node() == NodeId{0})
+    if (!options.quiet && engine->this_node() == NodeId{0})
         for (const std::string& line : lines) fmt::print(stderr, "{}\n", line);
     return engine;
 }

@@ -527,8 +527,10 @@ double CsvTable::number(Index row, Index column) const {
 }
 
 bool is_called_as_labels(std::string_view name) {
-    constexpr std::array<std::string_view, 10> words{"id", "index", "label", "name",   "names",
-                                                     "nr", "plot",  "row",   "sample", "site"};
+    constexpr std::array<std::string_view, 15> words{"case",     "code", "id",     "index", "label",
+                                                     "location", "name", "names",  "nr",    "obs",
+                                                     "plot",     "row",  "sample", "site",  "station"};
+    if (name.starts_with("Unnamed:")) return true;  // what pandas calls a column without a name
     const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
     std::size_t begin = name.size();
     while (begin > 0 && letter(name[begin - 1])) --begin;

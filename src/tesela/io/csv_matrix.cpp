@@ -46,12 +46,20 @@ bool numbers_rows(const CsvTable& table, Index column) {
            std::adjacent_find(found.begin(), found.end()) == found.end();
 }
 
-/// Whether the first column alone numbers rows, from above 0 on: it may name them, or be a variable.
+bool ascends(const CsvTable& table, Index column) {
+    for (Index row = 1; row < table.rows(); ++row)
+        if (!(table.number(row - 1, column) < table.number(row, column))) return false;
+    return true;
+}
+
+/// Whether the first column alone numbers rows, from above 0 on, or does so alone in their order: it may name them, or
+/// be a variable.
 bool may_name_rows(const CsvTable& table) {
     constexpr Index few = 3;  // rows, in which numbers differ by chance
     if (table.rows() < few || !numbers_rows(table, 0)) return false;
+    const bool in_order = ascends(table, 0);
     for (Index column = 1; column < columns_of(table); ++column)
-        if (numbers_rows(table, column)) return false;
+        if (numbers_rows(table, column) && !(in_order && !ascends(table, column))) return false;
     const std::vector<std::string> labels = labels_in(table, 0);
     return std::find(labels.begin(), labels.end(), "0") == labels.end();
 }

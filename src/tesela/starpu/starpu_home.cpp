@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
@@ -70,9 +71,24 @@ void unpack(const std::string& text, const fs::path& folder) {
     }
 }
 
+constexpr const char* home_prefix = "tesela-starpu-";
+
+/// Removes what programs left that a signal ended while they started; none takes an hour.
+void remove_left(const fs::path& place) {
+    const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(place, none)) {
+        if (!entry.path().filename().string().starts_with(home_prefix)) continue;
+        std::error_code gone;
+        if (const auto written = fs::last_write_time(entry.path(), gone); !gone && written < long_ago)
+            fs::remove_all(entry.path(), gone);
+    }
+}
+
 /// A new folder in which there is room, or nothing: errno says why.
 std::optional<fs::path> new_home(const fs::path& place) {
-    std::string name = (place / "tesela-XXXXXX").string();
+    remove_left(place);
+    std::string name = (place / home_prefix).string() + "XXXXXX";
     if (mkdtemp(name.data()) == nullptr) return std::nullopt;
     std::error_code failed;
     fs::create_directories(files_in(name), failed);

@@ -160,8 +160,14 @@ Search::Search(Likelihood& likelihood, const FitOptions& options)
     if (part_) part_->objective.emplace(*part_->likelihood, space_);
     if (options_.checkpoint.empty()) return;
     log_.emplace();
-    if (likelihood_.stream().engine().this_node() == NodeId{0})
-        log_.emplace(options_.checkpoint, question_of(likelihood_, space_, options_));
+    Engine& engine = likelihood_.stream().engine();
+    std::string wrong;
+    if (engine.this_node() == NodeId{0}) try {
+            log_.emplace(options_.checkpoint, question_of(likelihood_, space_, options_));
+        } catch (const Error& error) {
+            wrong = error.what();
+        }
+    if (const auto told = engine.gather(wrong); !told.front().empty()) throw Error("{}", told.front());
 }
 
 // --- asking ----------------------------------------------------------------------------------------------------------
@@ -176,7 +182,7 @@ void Search::stop_at_limits(const Objective& on) {
     if (&on == &all_ && result_.evaluations + 1 >= options_.max_evaluations)
         throw EndOfSearch{StopReason::max_evaluations};
     if (options_.max_seconds > 0 && agreed_seconds() > options_.max_seconds) throw EndOfSearch{StopReason::time_limit};
-    if (options_.interrupted && likelihood_.stream().engine().broadcast(options_.interrupted() ? 1 : 0) != 0)
+    if (options_.interrupted && likelihood_.stream().engine().max(options_.interrupted() ? 1 : 0) != 0)
         throw EndOfSearch{StopReason::interrupted};
 }
 

@@ -226,14 +226,30 @@ void fix_signs(Decomposition& result) {
     }
 }
 
+namespace {
+
+/// Throws Error where squares of a table's numbers are no numbers any more; of distances scale() knows.
+void require_range(const MatrixFile& table, const Decomposition& d, Analysis analysis) {
+    if (analysis == Analysis::scaling) return;
+    const double largest = analysis == Analysis::correspondence ? d.total : d.values.empty() ? 0 : d.values.front();
+    const bool overflows = std::ranges::any_of(d.col_squares, [](double sum) { return !std::isfinite(sum); });
+    if (!overflows && (largest == 0 || std::isnormal(largest * largest))) return;
+    throw Error("{}: numbers are too {} to be multiplied: give them in another unit", table.name(),
+                !overflows && std::abs(largest) < 1 ? "small" : "large");
+}
+
+}  // namespace
+
 Decomposition decompose(Engine& engine, const MatrixFile& file, Analysis analysis,
                         const DecompositionOptions& options) {
     validate(file, analysis, options);
     if (engine.node_count() > 1)  // the digest reads some of the file
         engine.require_alike("the matrix and what is asked of it", digest_of(file, analysis, options));
-    if (chosen_algorithm(options.algorithm, file.rows(), file.cols()) == Algorithm::exact)
-        return decompose_exactly(engine, file, analysis, options);
-    return decompose_randomly(engine, file, analysis, options);
+    const bool exactly = chosen_algorithm(options.algorithm, file.rows(), file.cols()) == Algorithm::exact;
+    Decomposition found = exactly ? decompose_exactly(engine, file, analysis, options)
+                                  : decompose_randomly(engine, file, analysis, options);
+    require_range(file, found, analysis);
+    return found;
 }
 
 }  // namespace tesela::mds

@@ -181,7 +181,10 @@ void require_size(const MatrixFile& file) {
 }
 
 [[noreturn]] void fail(const MatrixFile& file) {
-    throw Error("LAPACK finds no spectrum of {}: are its values so large that their squares overflow?", file.name());
+    throw Error(
+        "LAPACK finds no spectrum of {}: are its numbers too large or too small to be multiplied? Give them in another "
+        "unit",
+        file.name());
 }
 
 /// Leaves the vectors of as many values as are wanted.
