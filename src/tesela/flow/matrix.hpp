@@ -42,9 +42,11 @@ public:
         return {{matrix_, {first_.i + i, first_.j + j}}, view};
     }
     /// Elements in tile row i (tile column j) of the view, and the first of them as a global index.
-    [[nodiscard]] Index rows(Index i) const { return op_ == Op::none ? raw_rows(i) : raw_cols(i); }
-    [[nodiscard]] Index cols(Index j) const { return op_ == Op::none ? raw_cols(j) : raw_rows(j); }
+    /// The row after the last begins where the view ends. Throws Error for others.
+    [[nodiscard]] Index rows(Index i) const { return row_begin(i + 1) - row_begin(i); }
+    [[nodiscard]] Index cols(Index j) const { return transposed().rows(j); }
     [[nodiscard]] Index row_begin(Index i) const {
+        if (i < 0 || i > tile_rows()) throw_outside(i, 0);
         return op_ == Op::none ? tiling().row_begin(first_.i + i) : tiling().col_begin(first_.j + i);
     }
     [[nodiscard]] Index col_begin(Index j) const { return transposed().row_begin(j); }
@@ -65,7 +67,8 @@ public:
     }
     /// The tiles from `first`, `size` of them. Throws Error if they are not all inside.
     [[nodiscard]] MatrixView tiles(TileIndex first, GridSize size) const {
-        if (first.i < 0 || first.j < 0 || first.i + size.rows > tile_rows() || first.j + size.cols > tile_cols())
+        if (first.i < 0 || first.j < 0 || size.rows < 0 || size.cols < 0 || first.i + size.rows > tile_rows() ||
+            first.j + size.cols > tile_cols())
             throw Error("tiles ({}, {}) to ({}, {}) are not inside matrix {}", first.i, first.j, first.i + size.rows,
                         first.j + size.cols, matrix_->name());
         if (op_ == Op::transpose) {
@@ -96,8 +99,6 @@ private:
         return {op_, part_, static_cast<std::int32_t>(std::clamp(diagonal, -most, most))};
     }
     [[nodiscard]] const Tiling& tiling() const { return matrix_->tiling(); }
-    [[nodiscard]] Index raw_rows(Index i) const { return tiling().rows(first_.i + i); }
-    [[nodiscard]] Index raw_cols(Index j) const { return tiling().cols(first_.j + j); }
 
     Attachment* matrix_;
     TileIndex first_{};
@@ -176,6 +177,11 @@ public:
 /// array of the full size, of which the tiles it owns are used.
 template <class T>
 [[nodiscard]] MatrixOptions over_array(T* data, Index ld, const Tiling& tiling, MatrixOptions options = {}) {
+    if (data == nullptr && tiling.size().i > 0 && tiling.size().j > 0)
+        throw Error("matrix {} cannot lie over an array that is null", options.name);
+    if (ld < tiling.size().i)
+        throw Error("matrix {} has {} rows, and the array that it is to lie over has {} from a column to the next",
+                    options.name, tiling.size().i, ld);
     options.memory = [data, ld, tiling](TileIndex tile) -> TileMemory {
         return {data + tiling.row_begin(tile.i) + tiling.col_begin(tile.j) * ld, ld};
     };

@@ -49,4 +49,6 @@ RunningKernel::RunningKernel(std::string (*describe)(const void* what), const vo
 }
 RunningKernel::~RunningKernel() { running = {}; }
 
+bool in_kernel() noexcept { return running.describe != nullptr; }
+
 }  // namespace tesela

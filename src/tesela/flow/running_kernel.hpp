@@ -17,4 +17,7 @@ public:
     RunningKernel& operator=(RunningKernel&&) = delete;
 };
 
+/// Whether this thread runs a kernel.
+[[nodiscard]] bool in_kernel() noexcept;
+
 }  // namespace tesela

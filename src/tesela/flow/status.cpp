@@ -14,9 +14,11 @@ std::string Status::describe() const {
     switch (failure) {
         case Failure::none: return "done";
         case Failure::not_positive_definite:
-            return fmt::format("the matrix is not positive definite: pivot {} (counted from 0) is not positive", index);
+            return fmt::format(
+                "the matrix is not positive definite: pivot {} (counted from 0) is not a positive number", index);
         case Failure::zero_pivot:
-            return fmt::format("LU without pivoting met a zero pivot at {} (counted from 0)", index);
+            return fmt::format("LU without pivoting met a pivot at {} (counted from 0) that is zero or no number",
+                               index);
         case Failure::out_of_memory:
             return fmt::format(
                 "node {} has no memory left: use more nodes, a smaller matrix or smaller tiles, or let the program "

@@ -2,6 +2,7 @@
 
 #include "tesela/base/error.hpp"
 #include "tesela/flow/access_rules.hpp"
+#include "tesela/flow/running_kernel.hpp"
 #include "tesela/kernels/dense.hpp"
 
 #include <algorithm>
@@ -78,6 +79,7 @@ void Stream::report_unheard(const Status& status) const {
 
 Status Stream::wait() {
     if (engine_is_gone()) throw Error("stream {} is waited for after its engine is gone", state_->options().name);
+    check_outside_kernels("wait");
     for (Attachment* matrix : std::vector(with_partials_)) add_all_partials(*matrix);
     Status status = engine_.wait(*state_);
     kept_.clear();
@@ -94,10 +96,15 @@ Attached Stream::attach(MatrixSpec spec) {
 }
 
 void Stream::submit(Task task) {
+    if (task.kernel == nullptr)
+        throw Error("a task without a kernel was submitted to stream {}", state_->options().name);
+    check_outside_kernels(task.kernel->name);
     task.phase = phase_;
     for (std::size_t k = 0; k < task.used().size(); ++k) {
         const Access& access = task.accesses[k];
         check_tile(task.kernel->name, access.tile);
+        for (std::size_t l = 0; l < k; ++l)
+            if (task.accesses[l].tile == access.tile) check_shared(task, l, k);
         if (access.view != TileView{} || access.tile.matrix->compression()) check_use(task, k);
         if (reads(access.mode)) require_value(task.kernel->name, access.tile);
     }
@@ -126,7 +133,7 @@ void Stream::check_tile(const char* who, const TileRef& tile) const {
     if (tile.matrix == nullptr) throw Error("{} uses a tile of no matrix", who);
     const Attachment& matrix = *tile.matrix;
     if (matrix.engine != &engine_)
-        throw Error("{} uses matrix {}, which belongs to another engine", who, matrix.name());
+        throw Error("{} uses matrix {}, which belongs to another engine or is gone", who, matrix.name());
     const GridSize tiles = matrix.tiling().grid();
     const auto [i, j] = tile.index;
     if (i < 0 || j < 0 || i >= tiles.rows || j >= tiles.cols)
@@ -151,6 +158,21 @@ void Stream::check_use(const Task& task, std::size_t k) {
             "{} takes its tile {} as it is stored, and tile ({}, {}) of matrix {} is meant {}: write the kernel "
             "with TileSpan, or hand it the tile's .stored() and tell it the rest by its arguments",
             kernel.name, k, i, j, tile.matrix->name(), view.op == Op::transpose ? "transposed" : "as a triangle");
+}
+
+/// A kernel that has one tile twice would read what it has just written.
+void Stream::check_shared(const Task& task, std::size_t one, std::size_t other) {
+    if (!writes(task.accesses[one].mode) && !writes(task.accesses[other].mode)) return;
+    const auto& [matrix, index] = task.accesses[one].tile;
+    throw Error("{} has tile ({}, {}) of matrix {} twice, and writes it: use another matrix for the result",
+                task.kernel->name, index.i, index.j, matrix->name());
+}
+
+/// A worker that waits for others, or the order of whose work is by chance, is no part of a program.
+void Stream::check_outside_kernels(const char* what) const {
+    if (in_kernel())
+        throw Error("{}: a kernel cannot use stream {}, only the program that submits tasks", what,
+                    state_->options().name);
 }
 
 void Stream::check_single(const TileRef& tile) const {
@@ -304,6 +326,7 @@ void Stream::discard(TileRef tile) {
 }
 
 std::shared_ptr<Fetched> Stream::fetch(TileRef tile) {
+    check_outside_kernels("read");
     check_tile("fetch", tile);
     require_value("fetch", tile);
     Task reader;

@@ -99,6 +99,8 @@ private:
     void check_tile(const char* who, const TileRef& tile) const;
     void report_unheard(const Status& status) const;
     static void check_use(const Task& task, std::size_t tile);
+    static void check_shared(const Task& task, std::size_t one, std::size_t other);
+    void check_outside_kernels(const char* what) const;
     void check_single(const TileRef& tile) const;
     void prepare_target(const Exchange& exchange, TileIndex tile);
 

@@ -6,11 +6,15 @@
 #include "tesela/kernels/internal/low_rank_tiles.hpp"
 #include "tesela/kernels/low_rank_cost.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <exception>
 #include <new>
 #include <optional>
+#include <string>
 
 namespace tesela {
 namespace {
@@ -211,6 +215,8 @@ private:
     ElementIndex& at_;  ///< the element that is asked for, for errors
 };
 
+constexpr const char* generator_threw = "the function that generates the elements threw an exception";
+
 template <class T>
 KernelResult run_generate(const KernelCall& call) noexcept {
     const auto& args = call.args<GenerateArguments>();
@@ -226,8 +232,12 @@ KernelResult run_generate(const KernelCall& call) noexcept {
             }
     } catch (const std::bad_alloc&) {
         return {Failure::out_of_memory};
+    } catch (const std::exception& error) {
+        thread_local std::string reason;
+        reason = fmt::format("{} ({}), in the row of this index", generator_threw, error.what());
+        return fail(reason.c_str(), at.i);
     } catch (...) {
-        return fail("the function that generates the elements threw an exception, in the row of this index", at.i);
+        return fail(generator_threw, at.i);
     }
     return {};
 }

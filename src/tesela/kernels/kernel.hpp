@@ -40,7 +40,7 @@ enum class Failure : std::uint8_t {
 struct KernelResult {
     Failure failure = Failure::none;
     Index index = 0;
-    const char* reason = "";  ///< of `stated`: a literal; of `outside`: until the thread's next call of a kernel
+    const char* reason = "";  ///< until the thread's next call of a kernel at least
 };
 
 /// A kernel cannot go on, for a reason of its own: "a density is negative". `index` is where, counted over the whole

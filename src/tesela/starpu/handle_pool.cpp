@@ -88,7 +88,7 @@ void HandlePool::clear() {
 }
 
 HandlePool& handle_pool() {
-    static HandlePool pool;
+    static HandlePool& pool = *new HandlePool;  // an engine that is static itself ends after all later ones
     return pool;
 }
 

@@ -130,7 +130,7 @@ net::Recalled StepLog::recall(std::uint64_t step, const TileNames& names) const 
             for (std::size_t k = 0; k < (head >> 8U & 0xffU); ++k)
                 recalled.text += fmt::format("{} {}", k == 0 ? " on" : ",", names.tile(datum(k)));
             recalled.text += fmt::format(" for node {}", node);
-            recalled.otherwise = "with other arguments";
+            recalled.otherwise = "with other arguments, views or modes of access";
             break;
         }
         case Kind::move: recalled.text = fmt::format("{} to node {}", about("moves"), node); break;

@@ -22,7 +22,7 @@ told() {
 
 rule="all nodes must do the same, in the same order; the job ends"
 matrix="makes matrix A of 64 x 64 doubles in"
-told arguments "step 2 of stream s: node 0 submits dlaset on A(0, 0) for node 0, node 1 does so with other arguments: $rule"
+told arguments "step 2 of stream s: node 0 submits dlaset on A(0, 0) for node 0, node 1 does so with other arguments, views or modes of access: $rule"
 told kernels "step 6 of stream s: node 0 submits add_one on A(1, 1) for node 1, node 1 submits add_two on A(1, 1) for node 1: $rule"
 told tiles "step 1 of stream s: node 0 $matrix 2 x 2 tiles, node 1 $matrix 4 x 4 tiles: $rule"
 told larger_tiles "step 1 of stream s: node 0 $matrix 4 x 4 tiles, node 1 $matrix 2 x 2 tiles: $rule"
@@ -31,4 +31,18 @@ told owners "step 1 of stream s: node 0 $matrix 2 x 2 tiles, node 1 does so with
 told throws "the kernel thrower, writing A(1, 0): it threw an exception (a mistake), where kernels say fail(\"why\")"
 told unheard "stream t failed, and nobody waited for it to hear so: no (at 3)"
 told long_ago "node 0 waits for stream s after 20005 steps, and node 1 after as many others: ${rule%;*}. The first step that differs is one of the first 3877 of stream s, which are not remembered; the job ends"
+
+# On one node: a program that ends by exit() while tasks are pending, and one whose engine ends after main.
+said=$("$program" exits 2>&1)
+code=$?
+if [ $code != 1 ] || ! grep -Eqx "tesela: the program ends while [0-9]+ of its tasks and messages are pending: wait for the stream first" <<<"$said"; then
+    failed=1
+    printf 'FAILED exits: exit code %s\n%s\n' $code "$said"
+fi
+said=$("$program" static 2>&1)
+code=$?
+if [ $code != 0 ] || [ -n "$said" ]; then
+    failed=1
+    printf 'FAILED static: exit code %s\n%s\n' $code "$said"
+fi
 exit $failed

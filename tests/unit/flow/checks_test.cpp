@@ -32,6 +32,13 @@ constexpr auto negative_kernel = make_kernel<negative>("negative");
 KernelResult at_ten(const NoArguments&, TileSpan<double>) noexcept { return {.index = std::vector<Index>(3).at(10)}; }
 constexpr auto throwing_kernel = make_kernel<at_ten>("at_ten");
 
+Stream* used_in_kernel = nullptr;
+KernelResult waits(const NoArguments&, TileSpan<double>) noexcept {
+    (void)used_in_kernel->wait();
+    return {};
+}
+constexpr auto waiting_kernel = make_kernel<waits>("waiting");
+
 template <class Function>
 void expect_error(const Function& function, const char* text) {
     EXPECT_THAT(function, ThrowsMessage<Error>(HasSubstr(text)));
@@ -77,7 +84,48 @@ TEST_F(Wrong, MatricesOfAnotherEngine) {
     Stream elsewhere(other);
     Matrix<double> B(elsewhere, tiling, squarest_block_cyclic({2, 2}, 1), {.name = "B"});
     fill(elsewhere, B, {});
-    expect_error([&] { submit(B(0, 0)); }, "matrix B, which belongs to another engine");
+    expect_error([&] { submit(B(0, 0)); }, "matrix B, which belongs to another engine or is gone");
+}
+
+TEST_F(Wrong, TilesThatATaskHasTwiceAndWrites) {
+    const auto A00 = A(0, 0);
+    for (const AccessMode mode : {AccessMode::write, AccessMode::commute, AccessMode::reduce})
+        expect_error(
+            [&] {
+                s.submit(Task::unchecked(nothing_kernel, {{A00, AccessMode::read}, {A00, mode}}));
+            },
+            "nothing has tile (0, 0) of matrix A twice, and writes it: use another matrix for the result");
+}
+
+TEST_F(Wrong, ResultsThatAreOperands) {
+    Matrix<double> B(s, tiling, squarest_block_cyclic({2, 2}, 2), {.name = "B"});
+    fill(s, B, {});
+    const auto twice = "of matrix A twice, and writes it";
+    expect_error([&] { gemm<double>(s, A, B, A); }, twice);
+    expect_error([&] { gemm<double>(s, B, A, A); }, twice);
+    expect_error([&] { solve_triangular<double>(s, A.lower(), A); }, twice);
+    EXPECT_NO_THROW(gemm<double>(s, A, A, B));
+}
+
+TEST_F(Wrong, ViewsAndArraysThatAreTooSmall) {
+    expect_error([&] { (void)A.rows(2); }, "not in this view of matrix A");
+    expect_error([&] { (void)A.col_begin(-1); }, "not in this view of matrix A");
+    EXPECT_EQ(A.row_begin(2), 6);
+    expect_error([&] { (void)A.tiles({0, 0}, {-1, 2}); }, "are not inside matrix A");
+    double one = 0;
+    expect_error([&] { (void)over_array(&one, 5, tiling, {.name = "X"}); },
+                 "matrix X has 6 rows, and the array that it is to lie over has 5 from a column to the next");
+    expect_error([&] { (void)over_array<double>(nullptr, 6, tiling); }, "an array that is null");
+}
+
+TEST_F(Wrong, StreamsInKernels) {
+    used_in_kernel = &s;
+    EXPECT_DEATH(s.submit(Task(waiting_kernel, read_write(A(1, 0)))),
+                 "the kernel waiting, writing A\\(1, 0\\): it threw an exception \\(wait: a kernel cannot use stream");
+}
+
+TEST_F(Wrong, TasksOfNothing) {
+    expect_error([&] { s.submit(Task()); }, "a task without a kernel was submitted to stream");
 }
 
 TEST_F(Wrong, KernelsWithoutCodeForAnyWorker) {
@@ -170,12 +218,12 @@ TEST(Generate, AFunctionThatThrowsFailsTheStreamAndSaysInWhichRow) {
     InlineEngine engine;
     Stream s(engine);
     Matrix<double> A(s, Tiling::square(4, 2), squarest_block_cyclic({2, 2}, 1));
-    const std::vector<double> three(3, 1.0);
-    generate(s, A, [three](Index i, Index) { return three.at(static_cast<std::size_t>(i)); });
+    generate(s, A, [](Index i, Index) { return i < 3 ? 1.0 : throw Error("row {} is missing", i); });
     const Status status = s.wait();
     EXPECT_EQ(status.failure, Failure::stated);
     EXPECT_EQ(status.describe(),
-              "the function that generates the elements threw an exception, in the row of this index (at 3)");
+              "the function that generates the elements threw an exception (row 3 is missing), in the row of this "
+              "index (at 3)");
 }
 
 TEST(Engine, NodesOfOneProcessBringTheSame) {

@@ -104,9 +104,9 @@ TEST_F(Views, CostsAreOfTheTileAsItIsSeen) {
         Stream r(recorder);
         const Matrix<double> B(r, tiling, squarest_block_cyclic(tiling.grid(), 1));
         const Matrix<double> x(r, Tiling::square(3, 3), squarest_block_cyclic({1, 1}, 1));
-        fill(r, B.view(), {});
-        fill(r, x.view(), {});
-        r.submit(Task(multiply_kernel, read(B.transposed()(0, 0)), read(x(0, 0)), read_write(x(0, 0))).on(NodeId{0}));
+        const Matrix<double> y(r, Tiling::square(3, 3), squarest_block_cyclic({1, 1}, 1));
+        for (const auto& each : {B.view(), x.view(), y.view()}) fill(r, each, {});
+        r.submit(Task(multiply_kernel, read(B.transposed()(0, 0)), read(x(0, 0)), read_write(y(0, 0))).on(NodeId{0}));
         require_done(r.wait());
     }
     EXPECT_EQ(recorder.recording().items.back().cost.flops, 2);

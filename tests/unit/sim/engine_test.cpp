@@ -93,7 +93,8 @@ double end_of_sender(Index workers, const RuntimeCosts& runtime) {
         const auto A = given(s, 1, all_on(2, 0, {1, 1}));
         const auto B = given(s, 2, all_on(2, 1, {2, 2}), Stored::full, "B");
         const auto C = given(s, 1, all_on(2, 0, {1, 1}), Stored::full, "C");
-        s.submit(tasks::gemm(1.0, C(0, 0), C(0, 0), 1.0, C(0, 0)));
+        const auto D = given(s, 1, all_on(2, 0, {1, 1}), Stored::full, "D");
+        s.submit(tasks::gemm(1.0, D(0, 0), D(0, 0), 1.0, C(0, 0)));
         s.submit(tasks::gemm(1.0, A(0, 0), A(0, 0), 1.0, B(0, 0)));
         require_done(s.wait());
     });
@@ -146,7 +147,8 @@ TEST(SimulatedEngine, MovesTilesAndFetchesValues) {
     simulate(simulated, no_submission, [](Stream& s) {
         const auto A = given(s, 1, all_on(3, 0, {1, 1}));
         s.move(A(0, 0), NodeId{2});
-        s.submit(tasks::gemm(1.0, A(0, 0), A(0, 0), 1.0, A(0, 0)));  // runs where the tile is now
+        const auto B = given(s, 1, all_on(3, 2, {1, 1}), Stored::full, "B");
+        s.submit(tasks::gemm(1.0, B(0, 0), B(0, 0), 1.0, A(0, 0)));  // runs where the tile is now
         const auto fetched = s.fetch(A(0, 0));
         require_done(s.wait());
         fetched->wait();
