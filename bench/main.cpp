@@ -375,6 +375,14 @@ void add_matern(CLI::App& app, int& exit_code) {
                 fmt::print("{:>10}  {:>14.1f}  {:>10}  {:>22.2g}\n", row.at("smoothness").get<double>(),
                            1e-6 * row.at("covariances_per_second").get<double>(),
                            megahertz(row.at("gsl_covariances_per_second")), row.at("max_relative_error").get<double>());
+            fmt::print("\n{:<22}{:<12}{:>15}{:>12}{:>15}{:>15}\n", "family", "loops for", "Mcovariances/s", "Mslopes/s",
+                       "largest error", "of libm's");
+            for (const auto& row : result.at("families"))
+                for (const auto& level : row.at("levels"))
+                    fmt::print("{:<22}{:<12}{:>15}{:>12}{:>15.2g}{:>15.2g}\n", row.at("family").get<std::string>(),
+                               level.at("level").get<std::string>(), megahertz(level.at("covariances_per_second")),
+                               megahertz(level.at("slopes_per_second")), row.at("max_error").get<double>(),
+                               row.at("max_error_of_formula").get<double>());
             return print_checks(result, false) ? cli::success : cli::failed;
         });
     });

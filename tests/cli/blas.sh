@@ -65,6 +65,30 @@ expect 0 "user's choice of another" "${unrecognised[@]}" env OPENBLAS_CORETYPE="
 json "user's choice of another" "d['blas_core'].lower() == '${fits,,}' and d['blas_core_replaced'] == '' and not any('BLAS' in w for w in d['warnings'])"
 rm -f starts
 
+# Loops of Tesela's own: every level of vector instructions gives the same digits, but BLAS's kernels are the same then.
+if [ "$(uname -m)" = x86_64 ]; then
+    echo "x,y,z" >field.csv
+    for i in $(seq 1 120); do echo "$((i * 37 % 101)).$i,$((i * 53 % 89)).$i,$((i * 29 % 17))" >>field.csv; done
+    levels="x86-64"
+    if has avx2 fma; then levels+=" x86-64-v3"; fi
+    if has avx2 fma avx512f avx512cd avx512bw avx512dq avx512vl; then levels+=" x86-64-v4"; fi
+    for family in matern exponential squared_exponential powered_exponential; do
+        smoothness=
+        case $family in matern | powered_exponential) smoothness=,smoothness=0.8 ;; esac
+        for method in exact tlr; do
+            for level in $levels; do
+                expect 0 "$family $method, $level" env TESELA_VECTORS=$level "$tesela" loglik field.csv --coords x,y --value z --family $family --theta sigma2=20,range=3,nugget=0.5$smoothness --trend constant --method $method --json
+                python3 -c "import json; print(json.load(open('out'))['loglik'])" >"digits-$level"
+                check "$family $method, $level: other digits" cmp digits-x86-64 "digits-$level"
+            done
+            check "$family $method: no digits" grep -q "[0-9]" digits-x86-64
+        done
+    done
+    expect 0 "a level in the line" env TESELA_VECTORS=x86-64 "$tesela" info
+    holds "a level in the line" out ", loops for x86-64, "
+    bad "no such level" '"avx" is not a level of vector instructions for TESELA_VECTORS; there are x86-64' env TESELA_VECTORS=avx "$tesela" info
+fi
+
 # No second restart, none that cannot help, and none where nothing is computed.
 expect 0 "told not to" env TESELA_BLAS_CORE_BEFORE=$oldest "${unrecognised[@]}" "$tesela" info --json
 json "told not to" "d['blas_core'] == '$oldest' and d['blas_core_replaced'] == '' and any('openblas_coretype=${fits,,}, set before' in w.lower() for w in d['warnings'])"

@@ -212,7 +212,7 @@ MACHINE = [
     (
         re.compile(
             r"(node \d+ of \d+): \S+, \d+ cores?, \d+ workers?, \d+ accelerators?, StarPU [\d.]+ \([^)]*\) for up to \d+ cores,"
-            r" BLAS kernels for \w+(?: \([^)]*\))?, (\d+ BLAS threads?), (scheduler \w+), \S+ \w+ free"
+            r" BLAS kernels for \w+(?: \([^)]*\))?, (\d+ BLAS threads?), loops for [\w-]+, (scheduler \w+), \S+ \w+ free"
         ),
         r"\1: \2, \3",
     ),

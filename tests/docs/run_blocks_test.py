@@ -193,7 +193,7 @@ class Comparison(unittest.TestCase):
 
     def test_what_a_node_says_of_its_machine(self):
         line = ("node 0 of 2: {}, 2 cores, 1 worker, 0 accelerators, StarPU {} (package) for up to 4 cores, BLAS kernels for {}, 1 BLAS thread,"
-                " scheduler streams, {} free")
+                " loops for x86-64-v4, scheduler streams, {} free")
         shown = line.format("vm", "1.3.10", "Cooperlake", "11.1 GiB")
         self.assertTrue(same(shown, line.format("host.org", "1.4.7", "SkylakeX (chosen since OpenBLAS took Prescott)", "900 MiB")))
         self.assertFalse(same(shown, shown.replace("of 2", "of 3")))

@@ -77,6 +77,7 @@ int info(const RunOptions& options, double idle_seconds) {
                  {"blas_core", node.blas_core},
                  {"blas_core_replaced", node.blas_core_replaced},
                  {"blas_threads", node.blas_threads},
+                 {"vectors", node.vectors},
                  {"memory_bytes", node.memory_bytes},
                  {"warnings", node.warnings}};
     const auto lines = engine->start_lines();

@@ -1,11 +1,14 @@
 #include "tesela/kernels/covariance.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/kernels/internal/loops.hpp"
+#include "tesela/kernels/internal/power_table.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <numbers>
 #include <string>
 #include <utility>
@@ -176,34 +179,16 @@ double PointSet::distance_bound(const PointSet& other) const {
     return metric_ == Metric::chordal ? std::min(diagonal, 2 * earth_radius_km) : along_surface(diagonal);
 }
 
-// One dimension at a time into memory: the compiler has then no choice of which product to fuse with a sum, and a
-// distance is the same to the last bit wherever in a tile it is computed, and in either direction.
-void distances(const PointRange& rows, const PointSet& cols, Index col, double* out) noexcept {
-    std::fill_n(out, rows.count, 0.0);
+void distances(const PointRange& rows, const PointSet& cols, Index col, double* out, double factor) noexcept {
+    loops::View view{.dimensions = static_cast<std::size_t>(rows.points.dimensions())};
     for (Index d = 0; d < rows.points.dimensions(); ++d) {
-        const double* const x = rows.points.coordinate(d).data() + rows.begin;
-        const double origin = cols.coordinate(d)[static_cast<std::size_t>(col)];
-        for (std::size_t i = 0; i < rows.count; ++i) {
-            const double difference = x[i] - origin;
-            out[i] += difference * difference;
-        }
+        view.points[d] = rows.points.coordinate(d).data() + rows.begin;
+        view.origin[d] = cols.coordinate(d)[static_cast<std::size_t>(col)];
     }
-    for (std::size_t i = 0; i < rows.count; ++i) out[i] = std::sqrt(out[i]);
-    if (rows.points.metric() == Metric::great_circle)
-        for (std::size_t i = 0; i < rows.count; ++i) out[i] = along_surface(out[i]);
+    const bool along = rows.points.metric() == Metric::great_circle;
+    loops::functions().distances(view, along ? 1 : factor, rows.count, out);
+    for (std::size_t i = 0; along && i < rows.count; ++i) out[i] = along_surface(out[i]) * factor;
 }
-
-namespace {
-
-constexpr std::size_t batch = covariance_batch;
-
-std::optional<MaternTable> make_table(CovarianceFamily family, double smoothness, double x_max) {
-    if (family == CovarianceFamily::matern) return MaternTable(smoothness, x_max);
-    if (family == CovarianceFamily::exponential) return MaternTable(0.5, x_max);
-    return std::nullopt;
-}
-
-}  // namespace
 
 double distance(const PointSet& a, Index i, const PointSet& b, Index j) noexcept {
     double result = 0;
@@ -219,43 +204,42 @@ Covariance::Covariance(CovarianceFamily family, const CovarianceParameters& para
       inverse_range_(1 / parameters.range) {
     validate(family, parameters, metric);
     require_non_negative("max_distance", max_distance);
-    table_ = make_table(family, parameters.smoothness, max_distance * inverse_range_);
+    const double x_max = max_distance * inverse_range_;
+    if (family == CovarianceFamily::matern) matern_.emplace(parameters.smoothness, x_max);
+    if (family == CovarianceFamily::powered_exponential)
+        powers_ = std::make_shared<const PowerTable>(parameters.smoothness, x_max, PowerTable::Columns::powers);
 }
 
 double Covariance::operator()(double distance) const noexcept {
+    const double x = distance * inverse_range_;
     double result = 0;
-    evaluate({&distance, 1}, &result);
+    evaluate({&x, 1}, &result);
     return result;
 }
 
-void Covariance::evaluate(std::span<const double> distances, double* out) const noexcept {
-    std::array<double, batch> buffer;
-    const std::span x{buffer.data(), distances.size()};
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = distances[i] * inverse_range_;
-    const double sigma2 = parameters_.sigma2;
+void Covariance::evaluate(std::span<const double> x, double* out) const noexcept {
     switch (family_) {
-        case CovarianceFamily::matern:
-        case CovarianceFamily::exponential: table_->evaluate(x, sigma2, out); break;
+        case CovarianceFamily::matern: return matern_->evaluate(x, parameters_.sigma2, out);
+        case CovarianceFamily::exponential: std::ranges::copy(x, out); break;
         case CovarianceFamily::squared_exponential:
-            for (std::size_t i = 0; i < x.size(); ++i) out[i] = sigma2 * std::exp(-x[i] * x[i]);
+            for (std::size_t i = 0; i < x.size(); ++i) out[i] = x[i] * x[i];
             break;
-        case CovarianceFamily::powered_exponential:
-            for (std::size_t i = 0; i < x.size(); ++i)
-                out[i] = sigma2 * std::exp(-std::pow(x[i], parameters_.smoothness));
-            break;
+        case CovarianceFamily::powered_exponential: powers_->evaluate(x, out, nullptr); break;
     }
+    loops::functions().exponentials(out, x.size(), parameters_.sigma2, out);
 }
 
 void Covariance::fill_tile(const CovarianceTileRequest& request) const noexcept {
-    std::array<double, batch> buffer;
+    constexpr std::size_t batch = covariance_batch;
+    std::array<double, batch> x;
     for (Index j = 0; j < request.col_count; ++j) {
         double* const column = request.out + j * request.ld;
         const Index col = request.col_begin + j;
         for (Index i = 0; i < request.row_count; i += static_cast<Index>(batch)) {
             const auto count = std::min(batch, static_cast<std::size_t>(request.row_count - i));
             distances({.points = *request.rows, .begin = request.row_begin + i, .count = count}, *request.cols, col,
-                      buffer.data());
-            evaluate({buffer.data(), count}, column + i);
+                      x.data(), inverse_range_);
+            evaluate({x.data(), count}, column + i);
         }
         const Index diagonal = col - request.row_begin;
         if (request.sets == ObservationSets::same && diagonal >= 0 && diagonal < request.row_count)

@@ -3,15 +3,19 @@
 #include "tesela/base/index.hpp"
 #include "tesela/base/names.hpp"
 #include "tesela/kernels/matern.hpp"
+#include "tesela/kernels/polynomial_table.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 namespace tesela {
+
+class PowerTable;
 
 /// How the covariance of two observations falls with their distance; convention() gives each formula.
 enum class CovarianceFamily : std::uint8_t { matern, exponential, squared_exponential, powered_exponential };
@@ -94,11 +98,11 @@ struct PointRange {
     Index begin;
     std::size_t count;
 };
-/// The distances of some points from one, each as distance() has it to the last bit.
-void distances(const PointRange& rows, const PointSet& cols, Index col, double* out) noexcept;
+/// The distances of some points from one, each as distance() has it to the last bit, times a factor.
+void distances(const PointRange& rows, const PointSet& cols, Index col, double* out, double factor = 1) noexcept;
 
 /// How many distances are looked at together where tiles are filled.
-inline constexpr std::size_t covariance_batch = 256;
+inline constexpr std::size_t covariance_batch = PolynomialTable::batch;
 
 /// Whether the rows and columns of a tile are observations of one set, so that equal indices are the same observation.
 enum class ObservationSets : std::uint8_t { same, different };
@@ -136,13 +140,15 @@ public:
     [[nodiscard]] double variance() const { return parameters_.sigma2 + parameters_.nugget; }
 
 private:
-    void evaluate(std::span<const double> distances, double* out) const noexcept;
+    /// At r/range = x, of at most covariance_batch.
+    void evaluate(std::span<const double> x, double* out) const noexcept;
 
     CovarianceFamily family_;
     CovarianceParameters parameters_;
     Metric metric_;
     double inverse_range_;
-    std::optional<MaternTable> table_;  // of the Matérn family and of its member of smoothness 1/2, the exponential
+    std::optional<MaternTable> matern_;
+    std::shared_ptr<const PowerTable> powers_;  // of the powered exponential family
 };
 
 }  // namespace tesela

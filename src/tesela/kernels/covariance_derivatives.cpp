@@ -1,5 +1,8 @@
 #include "tesela/kernels/covariance_derivatives.hpp"
 
+#include "tesela/kernels/internal/loops.hpp"
+#include "tesela/kernels/internal/power_table.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -52,42 +55,38 @@ CovarianceDerivatives::CovarianceDerivatives(const Covariance& covariance, doubl
       inverse_range_(1 / covariance.parameters().range) {
     if (family_ == CovarianceFamily::matern)
         matern_ = latest_table(parameters_.smoothness, max_distance * inverse_range_);
-    if (family_ == CovarianceFamily::exponential) exponential_.emplace(0.5, max_distance * inverse_range_);
+    if (family_ == CovarianceFamily::powered_exponential)
+        powers_ = std::make_shared<const PowerTable>(parameters_.smoothness, max_distance * inverse_range_,
+                                                     PowerTable::Columns::powers_and_logarithms);
 }
 
-/// rho, -x rho'(x) and the derivative in the smoothness.
+/// rho, -x rho'(x) and the derivative in the smoothness. Of families e^-u, with u = x^p: e^-u, p·u·e^-u and
+/// -u·log(x)·e^-u.
 void CovarianceDerivatives::correlate(std::span<const double> x,
                                       const MaternDerivativeTable::Results& out) const noexcept {
-    const double p = parameters_.smoothness;
-    switch (family_) {
-        case CovarianceFamily::matern: matern_->evaluate(x, out); return;
-        case CovarianceFamily::exponential:
-            exponential_->evaluate(x, 1, out.rho);
-            for (std::size_t i = 0; i < x.size(); ++i) out.decline[i] = x[i] * out.rho[i];
-            break;
-        case CovarianceFamily::squared_exponential:
-            for (std::size_t i = 0; i < x.size(); ++i) {
-                out.rho[i] = std::exp(-x[i] * x[i]);
-                out.decline[i] = 2 * x[i] * x[i] * out.rho[i];
-            }
-            break;
-        case CovarianceFamily::powered_exponential:
-            for (std::size_t i = 0; i < x.size(); ++i) {
-                const double power = std::pow(x[i], p);
-                out.rho[i] = std::exp(-power);
-                out.decline[i] = p * power * out.rho[i];
-                out.smoothness[i] = x[i] > 0 ? -power * std::log(x[i]) * out.rho[i] : 0;
-            }
-            return;
-    }
+    if (family_ == CovarianceFamily::matern) return matern_->evaluate(x, out);
+    double power = 1;
+    double* const u = out.decline;
     std::fill_n(out.smoothness, x.size(), 0.0);
+    if (family_ == CovarianceFamily::exponential) {
+        std::ranges::copy(x, u);
+    } else if (family_ == CovarianceFamily::squared_exponential) {
+        power = 2;
+        for (std::size_t i = 0; i < x.size(); ++i) u[i] = x[i] * x[i];
+    } else {
+        power = parameters_.smoothness;
+        powers_->evaluate(x, u, out.smoothness);
+    }
+    loops::functions().exponentials(u, x.size(), 1, out.rho);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        const double falling = std::min(u[i], 1e300) * out.rho[i];  // u may be infinite
+        out.smoothness[i] *= -falling;
+        out.decline[i] = power * falling;
+    }
 }
 
-// C = sigma2·rho(r/range): ∂C/∂range = sigma2/range·(-x rho'(x)).
-void CovarianceDerivatives::evaluate(std::span<const double> distances, Batch& out) const noexcept {
-    std::array<double, covariance_batch> buffer;
-    const std::span x{buffer.data(), distances.size()};
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = distances[i] * inverse_range_;
+// C = sigma2·rho(x), x = r/range: ∂C/∂range = sigma2/range·(-x rho'(x)).
+void CovarianceDerivatives::evaluate(std::span<const double> x, Batch& out) const noexcept {
     correlate(x, {.rho = out.sigma2.data(), .decline = out.range.data(), .smoothness = out.smoothness.data()});
     const double per_range = parameters_.sigma2 * inverse_range_;
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -98,14 +97,15 @@ void CovarianceDerivatives::evaluate(std::span<const double> distances, Batch& o
 
 CovarianceSlopes CovarianceDerivatives::operator()(double distance) const noexcept {
     Batch batch;
-    evaluate({&distance, 1}, batch);
+    const double x = distance * inverse_range_;
+    evaluate({&x, 1}, batch);
     return {.sigma2 = batch.sigma2[0], .range = batch.range[0], .smoothness = batch.smoothness[0], .nugget = 0};
 }
 
 /// Calls visit(i, j, count, batch) for rows i, i + 1, … of column j, counted from the first.
 template <class Visit>
 void CovarianceDerivatives::for_each_batch(const Block& block, Visit visit) const noexcept {
-    std::array<double, covariance_batch> buffer;
+    std::array<double, covariance_batch> x;
     Batch batch;
     for (Index j = 0; j < block.size.j; ++j) {
         const Index top = block.part == Block::Part::all ? 0 : j + 1;
@@ -113,8 +113,8 @@ void CovarianceDerivatives::for_each_batch(const Block& block, Visit visit) cons
             const Index count = std::min(static_cast<Index>(covariance_batch), block.size.i - i);
             const auto numbers = static_cast<std::size_t>(count);
             distances({.points = block.rows, .begin = block.first.i + i, .count = numbers}, block.cols,
-                      block.first.j + j, buffer.data());
-            evaluate({buffer.data(), numbers}, batch);
+                      block.first.j + j, x.data(), inverse_range_);
+            evaluate({x.data(), numbers}, batch);
             visit(i, j, numbers, batch);
         }
     }
@@ -143,8 +143,7 @@ void WeightedTile::weigh(Index i, Index j, std::size_t count, double* weights) c
     std::copy_n(A + i + j * ld, count, weights);
     for (Index c = 0; c < vectors; ++c) {
         const double* const u = U + i + c * ld_u;
-        const double v = V[j + c * ld_v];
-        for (std::size_t k = 0; k < count; ++k) weights[k] -= u[k] * v;
+        loops::functions().add(-V[j + c * ld_v], u, count, weights);
     }
 }
 
@@ -159,11 +158,10 @@ CovarianceSlopes CovarianceDerivatives::traces(const WeightedTile& tile) const n
     for_each_batch(block, [&](Index i, Index j, std::size_t count, const Batch& batch) {
         std::array<double, covariance_batch> weights;
         tile.weigh(i, j, count, weights.data());
-        for (std::size_t k = 0; k < count; ++k) {
-            below.sigma2 += weights[k] * batch.sigma2[k];
-            below.range += weights[k] * batch.range[k];
-            below.smoothness += weights[k] * batch.smoothness[k];
-        }
+        const auto dot = loops::functions().dot;
+        below.sigma2 += dot(weights.data(), batch.sigma2.data(), count);
+        below.range += dot(weights.data(), batch.range.data(), count);
+        below.smoothness += dot(weights.data(), batch.smoothness.data(), count);
     });
     double on_diagonal = 0;  // where rho is 1, whatever range and smoothness are
     for (Index j = 0; has_diagonal && j < tile.cols; ++j) {
@@ -181,12 +179,10 @@ void CovarianceDerivatives::add_products(const MultipliedTile& tile) const noexc
     const Block block{.rows = *tile.points, .cols = *tile.points, .first = tile.first, .size = {tile.rows, tile.cols}};
     for_each_batch(block, [&](Index i, Index j, std::size_t count, const Batch& batch) {
         double* const V = tile.V + i;
-        const double w = tile.w[j];
-        for (std::size_t k = 0; k < count; ++k) {
-            V[k] += batch.sigma2[k] * w;
-            V[k + static_cast<std::size_t>(tile.ld)] += batch.range[k] * w;
-            V[k + static_cast<std::size_t>(2 * tile.ld)] += batch.smoothness[k] * w;
-        }
+        const auto add = loops::functions().add;
+        add(tile.w[j], batch.sigma2.data(), count, V);
+        add(tile.w[j], batch.range.data(), count, V + tile.ld);
+        add(tile.w[j], batch.smoothness.data(), count, V + 2 * tile.ld);
     });
     for (Index j = 0; j < tile.cols; ++j) {
         const Index diagonal = tile.first.j + j - tile.first.i;

@@ -71,14 +71,14 @@ private:
     struct Block;
     template <class Visit>
     void for_each_batch(const Block& block, Visit visit) const noexcept;
-    void evaluate(std::span<const double> distances, Batch& out) const noexcept;
+    void evaluate(std::span<const double> x, Batch& out) const noexcept;
     void correlate(std::span<const double> x, const MaternDerivativeTable::Results& out) const noexcept;
 
     CovarianceFamily family_;
     CovarianceParameters parameters_;
     double inverse_range_;
-    std::optional<MaternTable> exponential_;
     std::shared_ptr<const MaternDerivativeTable> matern_;
+    std::shared_ptr<const PowerTable> powers_;  // of the powered exponential family
 };
 
 /// Arguments of a kernel that writes a tile of the derivative of the covariance matrix of one set of points; what they

@@ -1,5 +1,6 @@
 #include "tesela/kernels/covariance_kernel.hpp"
 
+#include "tesela/kernels/internal/loops.hpp"
 #include "tesela/kernels/internal/low_rank_tiles.hpp"
 
 #include <algorithm>
@@ -160,9 +161,7 @@ KernelResult run_column_squares(const KernelCall& call) noexcept {
     auto* const sums = call.tiles[1].as<double>();
     for (Index j = 0; j < a.cols(); ++j) {
         const double* const column = a.as<double>() + j * a.ld;
-        double sum = 0;
-        for (Index i = 0; i < a.rows(); ++i) sum += column[i] * column[i];
-        sums[j] += sum;
+        sums[j] += loops::functions().squares(column, static_cast<std::size_t>(a.rows()));
     }
     return {};
 }

@@ -1,6 +1,7 @@
 #include "tesela/kernels/gram.hpp"
 
 #include "tesela/kernels/internal/blas.hpp"
+#include "tesela/kernels/internal/loops.hpp"
 #include "tesela/kernels/tile_span.hpp"
 
 #include <algorithm>
@@ -68,21 +69,17 @@ void square(const StoredTile<double>& h) {
 void add_column_sums(const StoredTile<double>& h, const StoredTile<const double>& weights,
                      const StoredTile<double>& sums) {
     for (Index j = 0; j < h.cols(); ++j) {
-        double sum = 0;
-        double squares = 0;
-        for (Index i = 0; i < h.rows(); ++i) {
-            sum += weights(i, 0) * h(i, j);
-            squares += weights(i, 0) * h(i, j) * h(i, j);
-        }
-        sums(j, 0) += sum;
-        if (sums.cols() > 1) sums(j, 1) += squares;
+        const auto rows = static_cast<std::size_t>(h.rows());
+        const auto [first, second] = loops::functions().moments(&weights(0, 0), &h(0, j), rows);
+        sums(j, 0) += first;
+        if (sums.cols() > 1) sums(j, 1) += second;
     }
 }
 
 void add_row_sums(const StoredTile<double>& h, const StoredTile<const double>& weights,
                   const StoredTile<double>& sums) {
     for (Index j = 0; j < h.cols(); ++j)
-        for (Index i = 0; i < h.rows(); ++i) sums(i, 0) += weights(j, 0) * h(i, j);
+        loops::functions().add(weights(j, 0), &h(0, j), static_cast<std::size_t>(h.rows()), &sums(0, 0));
 }
 
 /// H, squared where that is still to be done.

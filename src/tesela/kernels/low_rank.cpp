@@ -1,6 +1,7 @@
 #include "tesela/kernels/internal/low_rank.hpp"
 
 #include "tesela/base/random.hpp"
+#include "tesela/kernels/internal/loops.hpp"
 #include "tesela/kernels/internal/reflectors.hpp"
 #include "tesela/kernels/internal/singular_values.hpp"
 
@@ -22,18 +23,12 @@ using lapack::SingularValues;
 
 std::size_t count(Index m, Index n = 1) { return static_cast<std::size_t>(m) * static_cast<std::size_t>(n); }
 
-/// By four sums at a time, which do not wait for each other.
 template <class T>
 double sum_of_squares(const T* x, Index n) {
-    std::array<double, 4> sums{};
-    const auto add = [&](std::size_t to, Index i) {
-        sums[to] += static_cast<double>(x[i]) * static_cast<double>(x[i]);
-    };
-    Index i = 0;
-    for (; i + 4 <= n; i += 4)
-        for (std::size_t k = 0; k < sums.size(); ++k) add(k, i + static_cast<Index>(k));
-    for (; i < n; ++i) add(0, i);
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    if constexpr (sizeof(T) == 8)
+        return loops::functions().squares(x, count(n));
+    else
+        return loops::functions().squares_of_singles(x, count(n));
 }
 
 /// Errors below this are rounding: QR, singular values and products leave 1 to 14 times eps·norm of blocks up to
@@ -49,7 +44,7 @@ Index rank_for(const std::vector<T>& values, double accuracy) {
     double tail = 0;
     auto rank = static_cast<Index>(values.size());
     for (; rank > 0; --rank) {
-        tail += sum_of_squares(&values[count(rank - 1)], 1);
+        tail += std::pow(static_cast<double>(values[count(rank - 1)]), 2);
         if (std::sqrt(tail) > accuracy) break;
     }
     return rank;

@@ -1,13 +1,14 @@
 #include "tesela/kernels/matern.hpp"
 
 #include "tesela/base/error.hpp"
-#include "tesela/kernels/internal/matern_pieces.hpp"
+#include "tesela/kernels/internal/polynomials.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <vector>
 
 namespace tesela {
 namespace {
@@ -135,20 +136,12 @@ MaternFunction::Value MaternFunction::operator()(double x) const noexcept {
 }
 
 MaternTable::MaternTable(double smoothness, double x_max) : function_(smoothness) {
-    const matern::Extent extent = matern::make_pieces(
-        x_max, pieces_, [this](double centre, double half_width) { return expand(centre, half_width); });
-    x_max_ = extent.x_max;
-    zero_from_ = extent.zero_from;
-}
-
-MaternTable::Piece MaternTable::expand(double centre, double half_width) const {
-    const auto [rho, slope] = function_(centre);
-    Piece piece;
-    std::ranges::copy(
-        matern::economised(
-            matern::solution({.smoothness = smoothness(), .centre = centre, .value = rho, .slope = slope}), half_width),
-        piece.rho);
-    return piece;
+    zero_from_ = polynomials::add_matern_pieces(table_, x_max, [this](double centre, double half_width) {
+        const auto [rho, slope] = function_(centre);
+        return std::vector{polynomials::economised(
+            polynomials::solution({.smoothness = this->smoothness(), .centre = centre, .value = rho, .slope = slope}),
+            half_width)};
+    });
 }
 
 double MaternTable::outside(double x) const noexcept {
@@ -163,16 +156,12 @@ double MaternTable::operator()(double x) const noexcept {
 }
 
 void MaternTable::evaluate(std::span<const double> x, double scale, double* out) const noexcept {
-    matern::Locations at;
-    for (std::size_t begin = 0; begin < x.size(); begin += matern::batch) {
-        const std::span some = x.subspan(begin, std::min(matern::batch, x.size() - begin));
+    for (std::size_t begin = 0; begin < x.size(); begin += PolynomialTable::batch) {
+        const std::span some = x.subspan(begin, std::min(PolynomialTable::batch, x.size() - begin));
         double* const result = out + begin;
-        const bool all_inside = matern::locate(some, x_max_, at);
+        if (table_.evaluate(some.data(), some.size(), scale, &result)) continue;
         for (std::size_t i = 0; i < some.size(); ++i)
-            result[i] = scale * matern::polynomial(pieces_[at.pieces[i]].rho, at.offsets[i]);
-        if (all_inside) continue;
-        for (std::size_t i = 0; i < some.size(); ++i)
-            if (!matern::inside(some[i], x_max_)) result[i] = scale * outside(some[i]);
+            if (!table_.has(some[i])) result[i] = scale * outside(some[i]);
     }
 }
 

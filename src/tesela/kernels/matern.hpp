@@ -1,8 +1,9 @@
 #pragma once
 
+#include "tesela/kernels/polynomial_table.hpp"
+
 #include <cstddef>
 #include <span>
-#include <vector>
 
 namespace tesela {
 
@@ -65,21 +66,15 @@ public:
 
     [[nodiscard]] double smoothness() const { return function_.smoothness(); }
     /// The largest argument that is in the table.
-    [[nodiscard]] double x_max() const { return x_max_; }
-    [[nodiscard]] std::size_t bytes() const { return pieces_.size() * sizeof(Piece); }
+    [[nodiscard]] double x_max() const { return table_.end(); }
+    [[nodiscard]] std::size_t bytes() const { return table_.bytes(); }
 
 private:
-    /// Coefficients of a polynomial in x - centre: one cache line.
-    struct alignas(64) Piece {
-        double rho[8] = {};
-    };
-    [[nodiscard]] Piece expand(double centre, double half_width) const;
     [[nodiscard]] double outside(double x) const noexcept;
 
     MaternFunction function_;
-    std::vector<Piece> pieces_;
-    double x_max_ = 0;
-    double zero_from_ = 0;
+    PolynomialTable table_;
+    double zero_from_;
 };
 
 }  // namespace tesela

@@ -1,10 +1,12 @@
 #include "tesela/kernels/matern_derivatives.hpp"
 
-#include "tesela/kernels/internal/matern_pieces.hpp"
+#include "tesela/kernels/internal/polynomials.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
+#include <vector>
 
 namespace tesela {
 namespace {
@@ -62,32 +64,24 @@ MaternDerivativeFunction::Value MaternDerivativeFunction::operator()(double dist
 }
 
 MaternDerivativeTable::MaternDerivativeTable(double smoothness, double x_max) : function_(smoothness) {
-    const matern::Extent extent = matern::make_pieces(
-        x_max, pieces_, [this](double centre, double half_width) { return expand(centre, half_width); });
-    x_max_ = extent.x_max;
-    zero_from_ = extent.zero_from;
+    zero_from_ = polynomials::add_matern_pieces(
+        table_, x_max, [this](double centre, double half_width) { return expand(centre, half_width); });
 }
 
 // With q = d rho / d nu, the derivative in nu of x rho'' + (1 - 2 nu) rho' - x rho = 0 is
 // x q'' + (1 - 2 nu) q' - x q = 2 rho'.
-MaternDerivativeTable::Piece MaternDerivativeTable::expand(double centre, double half_width) const {
+std::vector<PolynomialTable::Polynomial> MaternDerivativeTable::expand(double centre, double half_width) const {
     const MaternDerivativeFunction::Value at = function_(centre);
     const double nu = function_.smoothness();
-    const matern::Taylor rho =
-        matern::solution({.smoothness = nu, .centre = centre, .value = at.rho, .slope = at.slope});
-    const matern::Taylor slope = matern::derivative(rho);
-    matern::Taylor source = slope;
+    const polynomials::Taylor rho =
+        polynomials::solution({.smoothness = nu, .centre = centre, .value = at.rho, .slope = at.slope});
+    const polynomials::Taylor slope = polynomials::derivative(rho);
+    polynomials::Taylor source = slope;
     for (double& coefficient : source) coefficient *= 2;
-    const matern::Taylor q = matern::solution(
+    const polynomials::Taylor q = polynomials::solution(
         {.smoothness = nu, .centre = centre, .value = at.rho_smoothness, .slope = at.slope_smoothness}, source);
-    Piece piece;
-    const auto keep = [&](const matern::Taylor& series, double* coefficients) {
-        std::ranges::copy(matern::economised(series, half_width), coefficients);
-    };
-    keep(rho, piece.rho);
-    keep(slope, piece.slope);
-    keep(q, piece.smoothness);
-    return piece;
+    return {polynomials::economised(rho, half_width), polynomials::economised(slope, half_width),
+            polynomials::economised(q, half_width)};
 }
 
 MaternDerivativeFunction::Value MaternDerivativeTable::outside(double x) const noexcept {
@@ -97,20 +91,15 @@ MaternDerivativeFunction::Value MaternDerivativeTable::outside(double x) const n
 }
 
 void MaternDerivativeTable::evaluate(std::span<const double> x, const Results& out) const noexcept {
-    matern::Locations at;
-    for (std::size_t begin = 0; begin < x.size(); begin += matern::batch) {
-        const std::span some = x.subspan(begin, std::min(matern::batch, x.size() - begin));
+    for (std::size_t begin = 0; begin < x.size(); begin += PolynomialTable::batch) {
+        const std::span some = x.subspan(begin, std::min(PolynomialTable::batch, x.size() - begin));
         const Results to{out.rho + begin, out.decline + begin, out.smoothness + begin};
-        const bool all_inside = matern::locate(some, x_max_, at);
+        const std::array results{to.rho, to.decline, to.smoothness};
+        const bool has_all = table_.evaluate(some.data(), some.size(), 1, results.data());
+        for (std::size_t i = 0; i < some.size(); ++i) to.decline[i] *= -some[i];
+        if (has_all) continue;
         for (std::size_t i = 0; i < some.size(); ++i) {
-            const Piece& piece = pieces_[at.pieces[i]];
-            to.rho[i] = matern::polynomial(piece.rho, at.offsets[i]);
-            to.decline[i] = -some[i] * matern::polynomial(piece.slope, at.offsets[i]);
-            to.smoothness[i] = matern::polynomial(piece.smoothness, at.offsets[i]);
-        }
-        if (all_inside) continue;
-        for (std::size_t i = 0; i < some.size(); ++i) {
-            if (matern::inside(some[i], x_max_)) continue;
+            if (table_.has(some[i])) continue;
             const MaternDerivativeFunction::Value value = outside(some[i]);
             to.rho[i] = value.rho;
             to.decline[i] = value.slope == 0 ? 0 : -some[i] * value.slope;  // x may be infinite

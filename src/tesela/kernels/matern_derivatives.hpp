@@ -50,19 +50,12 @@ public:
     void evaluate(std::span<const double> x, const Results& out) const noexcept;
 
 private:
-    /// Coefficients of polynomials in x - centre: a cache line each.
-    struct alignas(64) Piece {
-        double rho[8] = {};
-        double slope[8] = {};
-        double smoothness[8] = {};
-    };
-    [[nodiscard]] Piece expand(double centre, double half_width) const;
+    [[nodiscard]] std::vector<PolynomialTable::Polynomial> expand(double centre, double half_width) const;
     [[nodiscard]] MaternDerivativeFunction::Value outside(double x) const noexcept;
 
     MaternDerivativeFunction function_;
-    std::vector<Piece> pieces_;
-    double x_max_ = 0;
-    double zero_from_ = 0;
+    PolynomialTable table_{3};
+    double zero_from_;
 };
 
 }  // namespace tesela

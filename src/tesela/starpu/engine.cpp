@@ -17,9 +17,12 @@
 
 #include <sched.h>
 #include <starpu.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <deque>
 #include <limits>
 #include <mutex>
@@ -222,8 +225,37 @@ Status StarpuEngine::Implementation::wait(StarpuStream& stream, Agreement::Then 
     return stream.failure.take();
 }
 
-StarpuEngine::StarpuEngine(const StarpuOptions& options) : implementation_(std::make_unique<Implementation>(options)) {}
-StarpuEngine::~StarpuEngine() = default;
+namespace {
+
+std::atomic<const StarpuEngine*> living = nullptr;
+
+/// exit() leaves an engine with work behind, which goes on while what it uses is taken down. Several nodes end the job
+/// by themselves.
+void end_with_pending_work(int code, void*) {
+    const StarpuEngine* const engine = living;
+    const Index pending = engine == nullptr || engine->node_count() > 1 ? 0 : engine->pending();
+    if (pending == 0) return;
+    std::fflush(nullptr);
+    fmt::print(stderr,
+               "tesela: the program ends while {} of its tasks and messages {} pending: wait for the stream first\n",
+               pending, pending == 1 ? "is" : "are");
+    ::_exit(code == EXIT_SUCCESS ? EXIT_FAILURE : code);
+}
+
+}  // namespace
+
+StarpuEngine::StarpuEngine(const StarpuOptions& options) : implementation_(std::make_unique<Implementation>(options)) {
+    [[maybe_unused]] static const int registered = ::on_exit(end_with_pending_work, nullptr);
+    living = this;
+}
+StarpuEngine::~StarpuEngine() { living = nullptr; }
+
+Index StarpuEngine::pending() const {
+    const std::lock_guard lock(implementation_->mutex);
+    Index count = 0;
+    for (const StarpuStream* stream : implementation_->streams) count += stream->progress.pending();
+    return count;
+}
 
 NodeId StarpuEngine::this_node() const { return implementation_->me(); }
 Index StarpuEngine::node_count() const { return implementation_->runtime.nodes.count(); }

@@ -65,6 +65,7 @@ struct NodeDescription {
     std::string blas;
     std::string blas_core;           ///< the processor that the BLAS kernels in use are for
     std::string blas_core_replaced;  ///< what OpenBLAS had taken, where the command chose another; otherwise empty
+    std::string vectors;             ///< the vector instructions that Tesela's own loops use: x86-64-v3
     std::string scheduler;
     /// The version of the StarPU that runs, where it comes from (package, built from source, user's own), and how many
     /// cores it was built for.
@@ -119,6 +120,8 @@ public:
     /// Ends the trace; nothing may be pending, and every node calls it. Throws Error if the file is incomplete.
     /// Destruction ends it too.
     void stop_trace();
+    /// How much of this node was submitted and has not ended: tasks and messages of all streams.
+    [[nodiscard]] Index pending() const;
     /// Stops the workers until `resume`, so that something else can be measured; nothing may be pending.
     void pause();
     void resume();

@@ -4,6 +4,7 @@
 #include "tesela/base/error.hpp"
 #include "tesela/base/units.hpp"
 #include "tesela/kernels/dense.hpp"
+#include "tesela/kernels/vector_level.hpp"
 #include "tesela/starpu/internal/starpu_home.hpp"
 #include "tesela/starpu/internal/without_papi.hpp"
 
@@ -123,6 +124,7 @@ Runtime::Runtime(const StarpuOptions& options) {
 
 void Runtime::start(const StarpuOptions& options) {
     if (!(options.memory_bytes >= 0)) throw Error("memory_bytes must be 0 or more, not {}", options.memory_bytes);
+    validate_vector_level_variable();
     const Cores cores = find_cores();
     // What nodes ask each other comes first: from then on one may fail alone, and all must learn of it.
     const Surroundings machine = surroundings(options, cores, nodes);
@@ -260,6 +262,7 @@ void Runtime::describe(const Cores& cores) {
     description.blas = blas.configuration;
     description.blas_core = blas.core.in_use;
     description.blas_core_replaced = blas.core.replaced().value_or("");
+    description.vectors = name_in(vector_level_names, vector_level());
     description.scheduler = scheduler->name();
     auto& warnings = description.warnings;
     if (computing * core_sharers_ > cores.usable)
@@ -290,11 +293,11 @@ std::string NodeDescription::line(NodeId node, Index nodes) const {
         "node {} of {}: {}, {} core{}, {} worker{}{}{}, {} accelerators, StarPU {} ({}) for up to {} cores, BLAS "
         "kernels "
         "for "
-        "{}{}, {} BLAS thread{}, scheduler {}, {} free",
+        "{}{}, {} BLAS thread{}, loops for {}, scheduler {}, {} free",
         node.number(), nodes, host, cores, plural(cores), workers, plural(workers),
         critical_worker ? " and one for critical tasks" : "",
         resource_workers > 0 ? fmt::format(" and {} for limited resources", resource_workers) : "", accelerators,
-        starpu, starpu_origin, starpu_cores, blas_core, chosen, blas_threads, plural(blas_threads), scheduler,
+        starpu, starpu_origin, starpu_cores, blas_core, chosen, blas_threads, plural(blas_threads), vectors, scheduler,
         format_bytes(memory_bytes));
     for (const std::string& warning : warnings) text += "\n  warning: " + warning;
     return text;

@@ -1,0 +1,188 @@
+// Compiled once for each level of vector instructions, TESELA_VECTOR_LEVEL. Nothing that this source includes may have
+// functions of its own: the linker would take those of any level for all, on processors that lack its instructions.
+
+#include "tesela/kernels/internal/loops.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tesela::loops::TESELA_VECTOR_LEVEL {
+namespace {
+
+using Bits = std::uint64_t;
+
+#define TESELA_INLINE [[gnu::always_inline]] inline
+
+TESELA_INLINE Bits bits_of(double x) { return __builtin_bit_cast(Bits, x); }
+TESELA_INLINE double number(Bits bits) { return __builtin_bit_cast(double, bits); }
+TESELA_INLINE Bits lesser(Bits a, Bits b) { return a < b ? a : b; }
+TESELA_INLINE Bits greater(Bits a, Bits b) { return a > b ? a : b; }
+
+template <int dimensions>
+TESELA_INLINE void distances_in(const View& view, double factor, std::size_t n, double* __restrict out) {
+    const double* const x = view.points[0];
+    const double* const y = view.points[1];
+    const double* const z = view.points[2];
+    for (std::size_t i = 0; i < n; ++i) {
+        const double dx = x[i] - view.origin[0];
+        double squares = dx * dx;
+        if constexpr (dimensions > 1) {
+            const double dy = y[i] - view.origin[1];
+            squares += dy * dy;
+        }
+        if constexpr (dimensions > 2) {
+            const double dz = z[i] - view.origin[2];
+            squares += dz * dz;
+        }
+        out[i] = __builtin_sqrt(squares) * factor;
+    }
+}
+
+void distances(const View& view, double factor, std::size_t n, double* out) {
+    switch (view.dimensions) {
+        case 1: return distances_in<1>(view, factor, n, out);
+        case 2: return distances_in<2>(view, factor, n, out);
+        default: return distances_in<3>(view, factor, n, out);
+    }
+}
+
+/// Where arguments are in a table.
+struct Places {
+    Bits pieces[batch];
+    double offsets[batch];  // x - centre, exact
+};
+
+/// Whether none of them had to be moved to an end of the table. Adding 2^(e+48) to an x of octave e rounds it to the
+/// nearest centre and leaves the number of its piece in the last bits of the sum.
+TESELA_INLINE bool locate(const Pieces& table, const double* __restrict x, std::size_t n, Places& __restrict at) {
+    constexpr Bits exponent = 0x7ff0000000000000;
+    const Bits first_bits = bits_of(table.begin), last_bits = bits_of(table.end), even_bits = bits_of(table.even_from);
+    const Bits first = (first_bits >> 48) + 16;
+    // The bits of numbers >= 0 are ordered as the numbers are, and integers are clamped without branches.
+    Bits moved = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const Bits bits = bits_of(x[i]);
+        const Bits within = lesser(greater(bits, first_bits), last_bits);
+        const Bits octave = lesser(within, even_bits) & exponent;
+        const Bits rounder = octave + (Bits{48} << 52);
+        const double rounded = number(within) + number(rounder);
+        at.pieces[i] = (octave >> 48) + (bits_of(rounded) - rounder) - first;
+        at.offsets[i] = number(within) - (rounded - number(rounder));
+        moved |= within ^ bits;
+    }
+    return moved == 0;
+}
+
+using Pair [[gnu::vector_size(16)]] = double;
+
+/// Degree 7: even and odd powers beside each other.
+TESELA_INLINE double polynomial(const double* coefficients, double s) {
+    const Pair* const c = static_cast<const Pair*>(__builtin_assume_aligned(coefficients, 64));
+    const double s2 = s * s;
+    const Pair squares{s2, s2};
+    const Pair sums = c[0] + squares * (c[1] + squares * (c[2] + squares * c[3]));
+    return sums[0] + s * sums[1];
+}
+
+template <std::size_t polynomials>
+TESELA_INLINE bool evaluate_several(const Pieces& table, const double* x, std::size_t n, double factor,
+                                    double* const* out) {
+    Places at;
+    const bool all = locate(table, x, n, at);
+    const double* const coefficients = table.coefficients;
+    double* results[polynomials];
+    for (std::size_t p = 0; p < polynomials; ++p) results[p] = out[p];
+    for (std::size_t i = 0; i < n; ++i) {
+        const double* const piece = coefficients + at.pieces[i] * (8 * polynomials);
+        for (std::size_t p = 0; p < polynomials; ++p) results[p][i] = factor * polynomial(piece + 8 * p, at.offsets[i]);
+    }
+    return all;
+}
+
+bool evaluate(const Pieces& table, const double* x, std::size_t n, double factor, double* const* out) {
+    switch (table.polynomials) {
+        case 1: return evaluate_several<1>(table, x, n, factor, out);
+        case 2: return evaluate_several<2>(table, x, n, factor, out);
+        default: return evaluate_several<3>(table, x, n, factor, out);
+    }
+}
+
+/// e^-x = 2^k e^(r + rest) with |r| <= log(2)/2. k·log(2) is taken off in two parts, the first of which has so few
+/// digits that its product with k is exact.
+TESELA_INLINE double exponential(double x) {
+    constexpr double per_octave = 0x1.71547652b82fep0;  // 1/log(2)
+    constexpr double rounder = 0x1.8p52;                // leaves whole numbers in the last bits of a sum
+    constexpr double log2_first = 0x1.62e42feep-1, log2_rest = 0x1.a39ef35793c76p-33;
+    constexpr double zero_from = 708;
+    const double rounded = rounder - x * per_octave;
+    const double k = rounded - rounder;
+    const double near = -x - k * log2_first, beyond = k * log2_rest;
+    const double r = near - beyond;
+    const double rest = (near - r) - beyond;
+    // Σ r^n/n! to n = 13, with an error of 4e-18.
+    const double r2 = r * r, r4 = r2 * r2;
+    const double low = (1.0 / 2 + r * (1.0 / 6)) + r2 * (1.0 / 24 + r * (1.0 / 120));
+    const double middle = (1.0 / 720 + r * (1.0 / 5040)) + r2 * (1.0 / 40320 + r * (1.0 / 362880));
+    const double high = (1.0 / 3628800 + r * (1.0 / 39916800)) + r2 * (1.0 / 479001600 + r * (1.0 / 6227020800));
+    const double sum = 1 + r;
+    const double mantissa = sum + ((1 - sum + r) + (rest + r2 * (low + r4 * (middle + r4 * high))));
+    const double power = number((bits_of(rounded) + 1023) << 52);
+    return x > zero_from ? 0 : power * mantissa;
+}
+
+void exponentials(const double* x, std::size_t n, double factor, double* out) {
+    for (std::size_t i = 0; i < n; ++i) out[i] = factor * exponential(x[i]);
+}
+
+void add(double factor, const double* __restrict x, std::size_t n, double* __restrict y) {
+    for (std::size_t i = 0; i < n; ++i) y[i] += factor * x[i];
+}
+
+/// Sums side by side, as many as there is room for in a few registers of the widest level.
+constexpr std::size_t lanes = 16;
+struct Lanes {
+    double sums[lanes] = {};
+    TESELA_INLINE double total() {
+        for (std::size_t half = lanes / 2; half > 0; half /= 2)
+            for (std::size_t k = 0; k < half; ++k) sums[k] += sums[k + half];
+        return sums[0];
+    }
+};
+
+/// Calls add(k, i) for all i < n, with lane k.
+template <class Add>
+TESELA_INLINE void by_lanes(std::size_t n, Add add) {
+    std::size_t i = 0;
+    for (; i + lanes <= n; i += lanes)
+        for (std::size_t k = 0; k < lanes; ++k) add(k, i + k);
+    for (std::size_t k = 0; i < n; ++i, ++k) add(k, i);
+}
+
+template <class T>
+TESELA_INLINE double dot_of(const T* x, const T* y, std::size_t n) {
+    Lanes at;
+    by_lanes(
+        n, [&](std::size_t k, std::size_t i) { at.sums[k] += static_cast<double>(x[i]) * static_cast<double>(y[i]); });
+    return at.total();
+}
+
+double dot(const double* x, const double* y, std::size_t n) { return dot_of(x, y, n); }
+double squares(const double* x, std::size_t n) { return dot_of(x, x, n); }
+double squares_of_singles(const float* x, std::size_t n) { return dot_of(x, x, n); }
+
+Moments moments(const double* w, const double* x, std::size_t n) {
+    Lanes first, second;
+    by_lanes(n, [&](std::size_t k, std::size_t i) {
+        const double product = w[i] * x[i];
+        first.sums[k] += product;
+        second.sums[k] += product * x[i];
+    });
+    return {first.total(), second.total()};
+}
+
+}  // namespace
+
+extern const Functions functions;
+const Functions functions{distances, evaluate, exponentials, add, dot, moments, squares, squares_of_singles};
+
+}  // namespace tesela::loops::TESELA_VECTOR_LEVEL
