@@ -34,7 +34,9 @@ void leave_no_files_when_ended() {
     std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk
     for (const int signal : std::array{SIGINT, SIGTERM, SIGHUP, SIGXCPU}) {
         struct sigaction old {};
-        if (sigaction(signal, nullptr, &old) != 0 || old.sa_handler != SIG_DFL) continue;  // as under nohup
+        // Ignored it stays, as under nohup; a library's handler does not: UCX, which newer Open MPIs bring along, takes
+        // SIGHUP for a wish to be debugged, and the program would go on when its terminal has closed.
+        if (sigaction(signal, nullptr, &old) != 0 || old.sa_handler == SIG_IGN) continue;
         struct sigaction action {};
         action.sa_handler = end_without_leftovers;
         action.sa_flags = static_cast<int>(SA_RESETHAND);
