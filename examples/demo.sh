@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# What `./dev demo` shows: Gaussian processes from a CSV file to a map.   demo.sh PATH_TO_TESELA [OUTPUT_FOLDER]
+# What `./dev demo` shows: Gaussian processes from a CSV file to a map.   demo.sh BUILD_FOLDER [OUTPUT_FOLDER]
 set -euo pipefail
-tesela=$(readlink -f "$1")
+build=$(readlink -f "$1")
+tesela=$build/tesela
 here=$(dirname "$(readlink -f "$0")")
 out=${2:-$here/../build/demo}
 mkdir -p "$out"
@@ -27,8 +28,8 @@ run sample --n 1600 --theta "$truth" --seed 7 -o field.csv --quiet
 run fit field.csv --coords x,y --value z --trend none -o field.json --quiet
 echo "   the truth: $truth"
 
-say "4. The machine under it: Cholesky by tiles beside LAPACK with all threads (ratio_lapack is how much faster)."
-run bench cholesky --n 2000 --check --quiet
+say "4. The machine under it: Cholesky by tiles beside LAPACK with all threads (examples/cholesky.cpp)."
+"$build/examples/example_cholesky" 2000
 
 say "5. The same factorisation, twenty thousand times the work, on fourteen nodes that are not here: predicted from a description."
 run simulate cholesky --platform grid5000-lille --nodes 6che+6chi+2cho --tiles 60

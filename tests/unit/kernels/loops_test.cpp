@@ -82,7 +82,7 @@ std::vector<double> tiles_of(CovarianceFamily family) {
 
 class VectorLevels : public ::testing::Test {
 protected:
-    ~VectorLevels() override { use_vector_level(vector_levels().back()); }
+    void TearDown() override { use_vector_level(vector_levels().back()); }
 };
 
 TEST_F(VectorLevels, GiveTheSameDigits) {
