@@ -12,14 +12,14 @@ namespace tesela::cli {
 namespace {
 
 // Signals have no other way to tell.
-volatile std::sig_atomic_t interrupted = 0;
+volatile std::sig_atomic_t interrupt_came = 0;
 const char* to_say = "";
 struct sigaction before {};
 
 extern "C" void remember_interrupt(int) {
-    interrupted = 1;
+    interrupt_came = 1;
     sigaction(SIGINT, &before, nullptr);  // which the second one finds
-    [[maybe_unused]] const auto written = write(STDERR_FILENO, to_say, std::strlen(to_say));
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, to_say, std::strlen(to_say));
 }
 
 /// Ends the program as the signal does by itself, since SA_RESETHAND leaves it to.
@@ -45,7 +45,7 @@ void leave_no_files_when_ended() {
 }
 
 Interrupt::Interrupt(const char* said) {
-    interrupted = 0;
+    interrupt_came = 0;
     to_say = said;
     struct sigaction action {};
     action.sa_handler = remember_interrupt;
@@ -55,6 +55,6 @@ Interrupt::Interrupt(const char* said) {
 
 Interrupt::~Interrupt() { sigaction(SIGINT, &before, nullptr); }
 
-bool Interrupt::came() { return interrupted != 0; }
+bool Interrupt::came() { return interrupt_came != 0; }
 
 }  // namespace tesela::cli
