@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # How the command starts: several at once, where disks are full, and beside others that it does not know of.
-#   start.sh BUILD_DIR
+#   start.sh BUILD_DIR         TESELA_STARTS=200 for more first starts than 6
 set -uo pipefail
 tesela=$(realpath "$1/tesela")
 crashing_papi=$(realpath "$1/tests/crashing_papi.so")
@@ -11,12 +11,12 @@ unset STARPU_HOME STARPU_PERF_MODEL_DIR
 # First starts: nothing has been measured, and nothing is left but what is kept for later ones.
 export HOME=$work/home XDG_CACHE_HOME=$work/home/.cache
 first() { rm -rf "$HOME" && mkdir "$HOME"; }
-for run in {1..6}; do
+for run in $(seq "${TESELA_STARTS:-6}"); do
     first
     expect 0 "first start on four nodes, $run" "${mpirun[@]}" -n 4 "$tesela" info
 done
 check "one file is kept" [ "$(find "$HOME" -name '.openmpi' -prune -o -type f -printf '%P ' | grep -c '^.cache/tesela/starpu-bus/[^ ]*.json $')" = 1 ]
-for run in {1..6}; do
+for run in $(seq "${TESELA_STARTS:-6}"); do
     first
     "$tesela" info --quiet >other 2>&1 &
     expect 0 "one of two first starts, $run" "$tesela" info --quiet
