@@ -72,16 +72,28 @@ void fill_with_gsl(const CovarianceTileRequest& request, double smoothness) {
         }
 }
 
+using Real = boost::multiprecision::cpp_bin_float_50;
+
+Real exact_correlation(CovarianceFamily family, double smoothness, double x) {
+    const Real nu(smoothness);
+    switch (family) {
+        case CovarianceFamily::exponential: return exp(-Real(x));
+        case CovarianceFamily::squared_exponential: return exp(-Real(x) * Real(x));
+        case CovarianceFamily::powered_exponential: return exp(-pow(Real(x), nu));
+        default:
+            return pow(Real(2), 1 - nu) / boost::math::tgamma(nu) * pow(Real(x), nu) *
+                   boost::math::cyl_bessel_k(nu, Real(x));
+    }
+}
+
 double max_relative_error(double smoothness, Index count) {
-    using Real = boost::multiprecision::cpp_bin_float_50;
     const MaternTable table(smoothness, largest_argument);
-    const Real nu(smoothness), prefactor = pow(Real(2), 1 - nu) / boost::math::tgamma(nu);
     const Random random(2);
     LargestDifference worst;
     for (Index i = 0; i < count; ++i) {
         const double u = random.uniform({.i = static_cast<std::uint64_t>(i)});
         const double x = std::min(largest_argument, 1e-10 * std::pow(largest_argument / 1e-10, u));
-        const Real exact = prefactor * pow(Real(x), nu) * boost::math::cyl_bessel_k(nu, Real(x));
+        const Real exact = exact_correlation(CovarianceFamily::matern, smoothness, x);
         worst.add(static_cast<double>((Real(table(x)) - exact) / exact));
     }
     return worst.value();
@@ -116,19 +128,6 @@ double formula(CovarianceFamily family, double smoothness, double x) {
         case CovarianceFamily::squared_exponential: return std::exp(-x * x);
         case CovarianceFamily::powered_exponential: return std::exp(-std::pow(x, smoothness));
         default: return MaternFunction(smoothness)(x).rho;
-    }
-}
-
-boost::multiprecision::cpp_bin_float_50 exact_correlation(CovarianceFamily family, double smoothness, double x) {
-    using Real = boost::multiprecision::cpp_bin_float_50;
-    const Real nu(smoothness);
-    switch (family) {
-        case CovarianceFamily::exponential: return exp(-Real(x));
-        case CovarianceFamily::squared_exponential: return exp(-Real(x) * Real(x));
-        case CovarianceFamily::powered_exponential: return exp(-pow(Real(x), nu));
-        default:
-            return pow(Real(2), 1 - nu) / boost::math::tgamma(nu) * pow(Real(x), nu) *
-                   boost::math::cyl_bessel_k(nu, Real(x));
     }
 }
 

@@ -155,4 +155,12 @@ for size in 1e155 1e-170; do
         holds "$command of $size" err "to be multiplied"
     done
 done
+
+# Two nodes that were given different things are told so by both, and do not wait for each other.
+expect 0 "a checkpoint" "$tesela" "${fit[@]}" -o f.json --checkpoint ck
+expect 2 "a checkpoint of one node" timeout 60 "${mpirun[@]}" -n 2 "$tesela" "${fit[@]}" -o f.json --checkpoint ck
+check "a checkpoint of one node: told by both" [ "$(grep -c "ck is the checkpoint of another fit: nodes is 1 in it and 2 here" err)" = 2 ]
+# shellcheck disable=SC2016 # each node's own
+expect 2 "a trace on one node" timeout 60 "${mpirun[@]}" -n 2 bash -c '[ "${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-$PMI_RANK}}" = 0 ] && set -- "$@" --trace t.tr; exec "$0" "$@"' "$tesela" "${fit[@]}" -o f.json
+holds "a trace on one node" err "--trace on node 1 are not those of node 0"
 finish

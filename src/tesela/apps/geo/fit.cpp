@@ -162,11 +162,12 @@ Search::Search(Likelihood& likelihood, const FitOptions& options)
     log_.emplace();
     Engine& engine = likelihood_.stream().engine();
     std::string wrong;
-    if (engine.this_node() == NodeId{0}) try {
+    try {
+        if (engine.this_node() == NodeId{0})
             log_.emplace(options_.checkpoint, question_of(likelihood_, space_, options_));
-        } catch (const Error& error) {
-            wrong = error.what();
-        }
+    } catch (const Error& error) {
+        wrong = error.what();
+    }
     if (const auto told = engine.gather(wrong); !told.front().empty()) throw Error("{}", told.front());
 }
 

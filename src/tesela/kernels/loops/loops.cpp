@@ -182,7 +182,6 @@ Moments moments(const double* w, const double* x, std::size_t n) {
 
 }  // namespace
 
-extern const Functions functions;
 const Functions functions{distances, evaluate, exponentials, add, dot, moments, squares, squares_of_singles};
 
 }  // namespace tesela::loops::TESELA_VECTOR_LEVEL
