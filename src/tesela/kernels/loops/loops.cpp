@@ -15,8 +15,10 @@ using Bits = std::uint64_t;
 
 TESELA_INLINE Bits bits_of(double x) { return __builtin_bit_cast(Bits, x); }
 TESELA_INLINE double number(Bits bits) { return __builtin_bit_cast(double, bits); }
-TESELA_INLINE Bits lesser(Bits a, Bits b) { return a < b ? a : b; }
-TESELA_INLINE Bits greater(Bits a, Bits b) { return a > b ? a : b; }
+/// The bits of numbers >= 0, which are ordered as the numbers are, are compared as signed integers: AVX2 can do that.
+using SignedBits = std::int64_t;
+TESELA_INLINE SignedBits lesser(SignedBits a, SignedBits b) { return a < b ? a : b; }
+TESELA_INLINE SignedBits greater(SignedBits a, SignedBits b) { return a > b ? a : b; }
 
 template <int dimensions>
 TESELA_INLINE void distances_in(const View& view, double factor, std::size_t n, double* __restrict out) {
@@ -56,32 +58,53 @@ struct Places {
 /// nearest centre and leaves the number of its piece in the last bits of the sum.
 TESELA_INLINE bool locate(const Pieces& table, const double* __restrict x, std::size_t n, Places& __restrict at) {
     constexpr Bits exponent = 0x7ff0000000000000;
-    const Bits first_bits = bits_of(table.begin), last_bits = bits_of(table.end), even_bits = bits_of(table.even_from);
-    const Bits first = (first_bits >> 48) + 16;
-    // The bits of numbers >= 0 are ordered as the numbers are, and integers are clamped without branches.
+    const auto first_bits = static_cast<SignedBits>(bits_of(table.begin));
+    const auto last_bits = static_cast<SignedBits>(bits_of(table.end));
+    const auto even_bits = static_cast<SignedBits>(bits_of(table.even_from));
+    const Bits first = (bits_of(table.begin) >> 48) + 16;
+    // Integers are clamped without branches.
     Bits moved = 0;
     for (std::size_t i = 0; i < n; ++i) {
-        const Bits bits = bits_of(x[i]);
-        const Bits within = lesser(greater(bits, first_bits), last_bits);
-        const Bits octave = lesser(within, even_bits) & exponent;
+        const auto bits = static_cast<SignedBits>(bits_of(x[i]));
+        const SignedBits clamped = lesser(greater(bits, first_bits), last_bits);
+        const auto within = static_cast<Bits>(clamped);
+        const Bits octave = static_cast<Bits>(lesser(clamped, even_bits)) & exponent;
         const Bits rounder = octave + (Bits{48} << 52);
         const double rounded = number(within) + number(rounder);
         at.pieces[i] = (octave >> 48) + (bits_of(rounded) - rounder) - first;
         at.offsets[i] = number(within) - (rounded - number(rounder));
-        moved |= within ^ bits;
+        moved |= within ^ static_cast<Bits>(bits);
     }
     return moved == 0;
 }
 
 using Pair [[gnu::vector_size(16)]] = double;
+using TwoPairs [[gnu::vector_size(32)]] = double;
+
+TESELA_INLINE const Pair* pairs(const double* coefficients) {
+    return static_cast<const Pair*>(__builtin_assume_aligned(coefficients, 64));
+}
 
 /// Degree 7: even and odd powers beside each other.
 TESELA_INLINE double polynomial(const double* coefficients, double s) {
-    const Pair* const c = static_cast<const Pair*>(__builtin_assume_aligned(coefficients, 64));
+    const Pair* const c = pairs(coefficients);
     const double s2 = s * s;
     const Pair squares{s2, s2};
     const Pair sums = c[0] + squares * (c[1] + squares * (c[2] + squares * c[3]));
     return sums[0] + s * sums[1];
+}
+
+/// The same of two polynomials at an argument each.
+TESELA_INLINE void two_polynomials(const double* first, const double* second, const double* s, double factor,
+                                   double* out) {
+    const Pair* const a = pairs(first);
+    const Pair* const b = pairs(second);
+    const double s2 = s[0] * s[0], t2 = s[1] * s[1];
+    const TwoPairs squares{s2, s2, t2, t2};
+    TwoPairs sums = __builtin_shufflevector(a[3], b[3], 0, 1, 2, 3);
+    for (int k = 2; k >= 0; --k) sums = __builtin_shufflevector(a[k], b[k], 0, 1, 2, 3) + squares * sums;
+    out[0] = factor * (sums[0] + s[0] * sums[1]);
+    out[1] = factor * (sums[2] + s[1] * sums[3]);
 }
 
 template <std::size_t polynomials>
@@ -92,8 +115,13 @@ TESELA_INLINE bool evaluate_several(const Pieces& table, const double* x, std::s
     const double* const coefficients = table.coefficients;
     double* results[polynomials];
     for (std::size_t p = 0; p < polynomials; ++p) results[p] = out[p];
-    for (std::size_t i = 0; i < n; ++i) {
-        const double* const piece = coefficients + at.pieces[i] * (8 * polynomials);
+    const auto piece_of = [&](std::size_t i) { return coefficients + at.pieces[i] * (8 * polynomials); };
+    std::size_t i = 0;
+    for (; i + 1 < n; i += 2)
+        for (std::size_t p = 0; p < polynomials; ++p)
+            two_polynomials(piece_of(i) + 8 * p, piece_of(i + 1) + 8 * p, at.offsets + i, factor, results[p] + i);
+    if (i < n) {
+        const double* const piece = piece_of(i);
         for (std::size_t p = 0; p < polynomials; ++p) results[p][i] = factor * polynomial(piece + 8 * p, at.offsets[i]);
     }
     return all;
