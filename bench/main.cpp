@@ -865,7 +865,9 @@ void add_tlr_tile(CLI::App& app, int& exit_code) {
         "Figure 5 of paper 004: the tile size that sampled ranks choose beside eight others; exit code 1 if it takes "
         "more than 1.15 times the best of them");
     add_problem_options(*command, options->problem);
-    cli::at_least(command->add_option("--rounds", options->rounds, "Runs of each size; the best counts"), 1)
+    cli::at_least(command->add_option("--rounds", options->rounds,
+                                      "Runs of each size; the best counts. 0: for three seconds, 3 to 15 of them"),
+                  0)
         ->capture_default_str();
     cli::add_engine_options(*command, options->run);
     cli::add_json_option(*command, options->run);

@@ -37,6 +37,13 @@ double factored_in(StarpuEngine& engine, const CovarianceMatrix& covariances, Co
     }));
 }
 
+/// Short runs are noisy: each size runs for three seconds, at least three and at most fifteen times.
+int rounds_of(const TlrTileOptions& options, const std::vector<Candidate>& candidates) {
+    if (options.rounds > 0) return options.rounds;
+    const double seconds = candidates.front().seconds.seconds();
+    return seconds < 1 ? static_cast<int>(std::clamp(3 / seconds, 3.0, 15.0)) : 3;
+}
+
 }  // namespace
 
 Json tlr_tile_benchmark(StarpuEngine& engine, const TlrTileOptions& options) {
@@ -65,7 +72,7 @@ Json tlr_tile_benchmark(StarpuEngine& engine, const TlrTileOptions& options) {
         candidates.push_back({"search", cheapest(tile)});
     }
     for (Candidate& candidate : candidates) candidate.cost = compressed_cholesky_cost(compressed, candidate.cut);
-    for (int round = 0; round < options.rounds; ++round)
+    for (int round = 0; round < rounds_of(options, candidates); ++round)
         for (Candidate& candidate : candidates)
             candidate.seconds.add(factored_in(engine, covariances, problem, candidate.cut));
 

@@ -12,7 +12,7 @@ namespace tesela::bench {
 struct TlrTileOptions {
     cli::RunOptions run;
     CovarianceProblem problem;
-    int rounds = 3;
+    int rounds = 0;  ///< of all sizes; 0: as many as short runs need
 };
 
 /// Eight tile sizes for the Cholesky factor of a compressed covariance matrix, a third apart, and beside them the one

@@ -57,4 +57,27 @@ PY
 expect 0 "places" "$tesela" sample --n 5000 --theta sigma2=1,range=0.1,smoothness=0.5 --seed 2 -o places.csv --quiet
 expect 0 "Ctrl-C twice" python3 twice.py "$tesela" fit places.csv --coords x,y --value z -o model.json
 check "nothing is left of the fit" [ "$(find . -name '.model*' -o -name model.json | wc -l)" = 0 ]
+
+# Ctrl-C that reaches another node than the first ends the fit of all: each saves what was found, exit code 130.
+cat >other_node.py <<'PY'
+import glob, os, signal, subprocess, sys, time
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+process.stderr.readline()
+time.sleep(1)
+def of_node_1(folder):
+    try:
+        environment = open(folder + "/environ", "rb").read().split(b"\0")
+        return b"THIS_TEST=%d" % os.getpid() in environment and b"OMPI_COMM_WORLD_RANK=1" in environment
+    except OSError:
+        return False
+found = [int(folder.split("/")[2]) for folder in glob.glob("/proc/[0-9]*") if of_node_1(folder)]
+assert len(found) == 1, found
+os.kill(found[0], signal.SIGINT)
+said = process.stderr.read()
+code = process.wait(60)
+assert code == 130 and "interrupted" in said, "it ended with %d: %s" % (code, said)
+PY
+expect 0 "Ctrl-C on another node" bash -c 'export THIS_TEST=$$; exec python3 other_node.py "$@"' - \
+    "${mpirun[@]}" -n 2 "$tesela" fit places.csv --coords x,y --value z -o other.json --workers 1
+check "the model of a fit that another node interrupted" [ -s other.json ]
 finish
