@@ -18,8 +18,10 @@ endif()
 
 add_library(tesela_build_flags INTERFACE)
 target_compile_options(tesela_build_flags INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
+  -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
   -Wno-missing-field-initializers
+  # Of sources that are compiled together, a local name may be one that another file has, and their own types are in one file's main part.
+  $<IF:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>,-Wno-subobject-linkage,-Wshadow>
   -Wno-aggressive-loop-optimizations # g++ 12 warns falsely of triangular loops in templates
   $<$<BOOL:${TESELA_WERROR}>:-Werror>)
 if(TESELA_SANITIZE)
@@ -69,6 +71,14 @@ function(tesela_precompile target)
   endif()
 endfunction()
 
+# tesela_compile_together(TARGET): eight sources at a time, which share their headers and what these make the compiler
+# generate. Names in anonymous namespaces must differ within a folder.
+function(tesela_compile_together target)
+  if(TESELA_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  endif()
+endfunction()
+
 # tesela_public_headers(VARIABLE): the headers that docs/api.md lists, as "tesela/flow/stream.hpp"
 function(tesela_public_headers variable)
   set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/api.md")
@@ -94,6 +104,7 @@ function(tesela_library folder)
   target_compile_features(tesela_${folder} PUBLIC cxx_std_20)
   target_link_libraries(tesela_${folder} PUBLIC ${ARG_DEPENDS} PRIVATE $<BUILD_INTERFACE:tesela_build_flags> ${ARG_PRIVATE})
   tesela_precompile(tesela_${folder} ${ARG_PCH})
+  tesela_compile_together(tesela_${folder})
   # As position-independent code a function that is not static could be replaced by another library's, so that g++ inlines none.
   # Nobody replaces ours, and where short functions run millions of times it shows.
   if(ARG_INLINED)

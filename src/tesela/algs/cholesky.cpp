@@ -12,10 +12,10 @@
 namespace tesela {
 namespace {
 
+using tasks::step;
+
 constexpr TriangularArguments right_lower{.side = Side::right, .triangle = Triangle::lower};
 constexpr TriangularArguments left_lower{.side = Side::left, .triangle = Triangle::lower};
-
-std::int32_t step(Index k) { return static_cast<std::int32_t>(k); }
 
 /// L := L⁻¹, lower triangular, column by column from the left: products with inverses of the diagonal tiles, which are
 /// there at once and twice as fast as solves with these.

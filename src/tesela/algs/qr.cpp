@@ -13,7 +13,7 @@
 namespace tesela {
 namespace {
 
-std::int32_t step(Index k) { return static_cast<std::int32_t>(k); }
+using tasks::step;
 
 template <class T>
 Index panels_of(const MatrixView<T>& A) {

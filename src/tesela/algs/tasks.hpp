@@ -5,9 +5,13 @@
 #include "tesela/kernels/qr.hpp"
 
 #include <array>
+#include <cstdint>
 
 /// Tasks over single tiles, in the words of BLAS: what algorithms submit. The tile written comes last.
 namespace tesela::tasks {
+
+/// The step of an algorithm as tasks carry it.
+[[nodiscard]] constexpr std::int32_t step(Index k) { return static_cast<std::int32_t>(k); }
 
 /// Pivots are counted from the first row of the matrix, which is row `first_row` of what is factorised.
 template <class T>

@@ -1,5 +1,6 @@
 #include "tesela/calibration/calibrate.hpp"
 
+#include "tesela/base/clock.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/median.hpp"
 #include "tesela/base/processor_time.hpp"
@@ -20,8 +21,6 @@
 
 namespace tesela::calibration {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr std::array element_types{ElementType::f64, ElementType::f32};
 constexpr std::size_t warm_up_calls = 2;

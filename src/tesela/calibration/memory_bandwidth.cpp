@@ -1,5 +1,6 @@
 #include "tesela/calibration/memory_bandwidth.hpp"
 
+#include "tesela/base/clock.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/calibration/internal/crew.hpp"
 #include "tesela/calibration/internal/tile_supply.hpp"
@@ -14,8 +15,6 @@
 
 namespace tesela::calibration {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr int passes = 9;
 

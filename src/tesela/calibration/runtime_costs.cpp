@@ -1,5 +1,6 @@
 #include "tesela/calibration/runtime_costs.hpp"
 
+#include "tesela/base/clock.hpp"
 #include "tesela/flow/matrix.hpp"
 #include "tesela/kernels/dense.hpp"
 
@@ -12,8 +13,6 @@
 
 namespace tesela::calibration {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr int repetitions = 5;         // the best counts
 constexpr double busy_seconds = 0.25;  // of each repetition

@@ -17,8 +17,6 @@
 namespace tesela::cli {
 namespace {
 
-constexpr const char* program = "tesela ca";
-
 struct CaCommand {
     OrdinationOptions common;
     std::string column_output;
@@ -165,7 +163,7 @@ void add_ca_command(CLI::App& app, int& exit_code) {
     command->add_option("--column-output", options->column_output, "File for the columns, as -o has the rows");
     add_machine_options(*command, common);
     add_example(*command, "tesela ca data/smoke.csv -o rows.csv --column-output columns.csv --plot smoke.svg");
-    command->callback([=, &exit_code] { exit_code = run_guarded(program, [&] { return run_ca(*options); }); });
+    command->callback([=, &exit_code] { exit_code = run_guarded("tesela ca", [&] { return run_ca(*options); }); });
 }
 
 void add_ordination_commands(CLI::App& app, int& exit_code) {

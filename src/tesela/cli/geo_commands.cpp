@@ -5,6 +5,7 @@
 #include "tesela/apps/geo/predict.hpp"
 #include "tesela/apps/geo/prediction_table.hpp"
 #include "tesela/apps/geo/sample.hpp"
+#include "tesela/base/clock.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/fields.hpp"
 #include "tesela/base/units.hpp"
@@ -40,10 +41,7 @@
 namespace tesela::cli {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using geo::Parameter;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // --- what is printed -------------------------------------------------------------------------------------------------
 

@@ -1,5 +1,6 @@
 #include "tesela/cli/info_command.hpp"
 
+#include "tesela/base/clock.hpp"
 #include "tesela/base/median.hpp"
 #include "tesela/base/processor_time.hpp"
 #include "tesela/base/version.hpp"
@@ -17,8 +18,6 @@
 
 namespace tesela::cli {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 struct StartTime {
     Clock::time_point* at;
@@ -47,7 +46,7 @@ Json measure_idle(StarpuEngine& engine, double seconds) {
     const auto start = Clock::now();
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
     const double used = processor_seconds() - cpu;
-    const double elapsed = std::chrono::duration<double>(Clock::now() - start).count();
+    const double elapsed = seconds_since(start);
     std::vector<double> latencies;
     for (int i = 0; i < 20; ++i) latencies.push_back(start_latency(stream, tile(0, 0)));
     return {{"idle_seconds", elapsed},

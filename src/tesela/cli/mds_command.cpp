@@ -20,8 +20,6 @@
 namespace tesela::cli {
 namespace {
 
-constexpr const char* program = "tesela mds";
-
 struct MdsCommand {
     OrdinationOptions common;
     std::string points;
@@ -223,7 +221,7 @@ void add_mds_command(CLI::App& app, int& exit_code) {
     add_machine_options(*command, common);
     add_plan_option(*command, common);
     add_example(*command, "tesela mds data/eurodist.csv --dim 2 -o coords.csv --plot map.svg");
-    command->callback([=, &exit_code] { exit_code = run_guarded(program, [&] { return run_mds(*options); }); });
+    command->callback([=, &exit_code] { exit_code = run_guarded("tesela mds", [&] { return run_mds(*options); }); });
 }
 
 }  // namespace tesela::cli

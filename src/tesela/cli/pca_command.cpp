@@ -17,8 +17,6 @@
 namespace tesela::cli {
 namespace {
 
-constexpr const char* program = "tesela pca";
-
 struct PcaCommand {
     OrdinationOptions common;
     bool scaled = false;
@@ -162,7 +160,7 @@ void add_pca_command(CLI::App& app, int& exit_code) {
     add_machine_options(*command, common);
     add_example(*command,
                 "tesela pca data/usarrests.csv --scale -o scores.csv --loadings loadings.csv --plot biplot.svg");
-    command->callback([=, &exit_code] { exit_code = run_guarded(program, [&] { return run_pca(*options); }); });
+    command->callback([=, &exit_code] { exit_code = run_guarded("tesela pca", [&] { return run_pca(*options); }); });
 }
 
 }  // namespace tesela::cli

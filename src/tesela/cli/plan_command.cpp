@@ -55,7 +55,6 @@ struct PlanCommand {
     bool quiet = false;
 };
 
-constexpr const char* program = "tesela plan";
 constexpr const char* geo_application = "geo";
 constexpr const char* mds_application = "mds";
 
@@ -331,7 +330,7 @@ void add_plan_command(CLI::App& app, int& exit_code) {
     set_heading(*command, "Output");
     add_example(*command,
                 "tesela plan geo --platform sdumont-gsl --nodes 2sdc+2sdg --tiles 50 --budget 20 -o plan.json");
-    command->callback([options, &exit_code] { exit_code = run_guarded(program, [&] { return run(*options); }); });
+    command->callback([options, &exit_code] { exit_code = run_guarded("tesela plan", [&] { return run(*options); }); });
 }
 
 }  // namespace tesela::cli

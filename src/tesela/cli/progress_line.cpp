@@ -33,7 +33,7 @@ bool terminal_of_the_first_node() {
 ProgressLine::ProgressLine(Wanted wanted) : shown_(wanted == Wanted::yes && terminal_of_the_first_node()) {}
 ProgressLine::~ProgressLine() { clear(); }
 
-double ProgressLine::seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+double ProgressLine::seconds() const { return seconds_since(start_); }
 
 void ProgressLine::show(const std::function<std::string()>& text) {
     if (!shown_ || Clock::now() < next_) return;

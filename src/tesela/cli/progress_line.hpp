@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tesela/base/clock.hpp"
 #include "tesela/base/index.hpp"
 
 #include <chrono>
@@ -30,8 +31,6 @@ public:
     void clear();
 
 private:
-    using Clock = std::chrono::steady_clock;
-
     Clock::time_point start_ = Clock::now();
     Clock::time_point next_ = start_;
     bool shown_;

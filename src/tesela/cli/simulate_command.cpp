@@ -3,6 +3,7 @@
 #include "tesela/algs/operation.hpp"
 #include "tesela/apps/geo/planning.hpp"
 #include "tesela/apps/mds/planning.hpp"
+#include "tesela/base/clock.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/units.hpp"
 #include "tesela/cli/choice_option.hpp"
@@ -37,8 +38,6 @@
 
 namespace tesela::cli {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 enum class NetworkChoice : std::uint8_t { ports, simgrid };
 constexpr Names<NetworkChoice, 2> network_names{{{NetworkChoice::ports, "ports"}, {NetworkChoice::simgrid, "simgrid"}}};
@@ -311,7 +310,7 @@ Simulated simulate(const SimulateOptions& options) {
             fmt::format("platform {} does not say how slow recompression is, and has it as fast as dense products: "
                         "compressed tiles come out two to four times too fast",
                         simulated.platform.name));
-    simulated.wall_seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    simulated.wall_seconds = seconds_since(start);
     return simulated;
 }
 

@@ -37,7 +37,7 @@ struct VariogramCommand {
 };
 
 /// All that is printed, written and drawn.
-struct Report {
+struct VariogramReport {
     geo::Observations observations;
     geo::TrendFormula trend{};
     Metric metric = Metric::euclidean;
@@ -73,7 +73,7 @@ void require_tolerance(const geo::VariogramOptions& options) {
         throw Error("one direction needs a --tolerance, as 22.5");
 }
 
-Report make_report(VariogramCommand options, Notes& notes) {
+VariogramReport make_report(VariogramCommand options, Notes& notes) {
     require_tolerance(options.variogram);
     std::optional<geo::FittedModel> fitted;
     if (!options.model.empty()) fitted = geo::read_model(options.model);
@@ -81,10 +81,10 @@ Report make_report(VariogramCommand options, Notes& notes) {
     options.variogram.estimator = options.robust ? geo::VariogramEstimator::robust : geo::VariogramEstimator::classical;
     const Metric metric = options.metric.value_or(Metric::euclidean);
     const ModelOptions model{.metric = metric, .trend = options.trend.value_or(geo::Trend::constant)};
-    Report report{.observations = read_observations(options.data, notes, model),
-                  .trend = model.trend,
-                  .metric = metric,
-                  .variogram = {}};
+    VariogramReport report{.observations = read_observations(options.data, notes, model),
+                           .trend = model.trend,
+                           .metric = metric,
+                           .variogram = {}};
     if (fitted && fitted->observations.coordinates.size() != report.observations.coordinates.size())
         throw Error("{} has {} coordinates and the data have {}", options.model,
                     fitted->observations.coordinates.size(), report.observations.coordinates.size());
@@ -99,7 +99,7 @@ Report make_report(VariogramCommand options, Notes& notes) {
 
 std::string estimator(const VariogramCommand& options) { return options.robust ? "robust" : "classical"; }
 
-Json to_json(const VariogramCommand& options, const Report& report) {
+Json to_json(const VariogramCommand& options, const VariogramReport& report) {
     Json points = Json::array();
     for (const geo::VariogramPoint& point : report.variogram.points) {
         Json row{{"np", point.pairs}, {"dist", point.distance}, {"gamma", point.gamma}, {"dir", point.direction}};
@@ -113,7 +113,7 @@ Json to_json(const VariogramCommand& options, const Report& report) {
             {"variogram", std::move(points)}};
 }
 
-void write_table(const std::string& path, const Report& report) {
+void write_table(const std::string& path, const VariogramReport& report) {
     std::vector<std::vector<double>> columns(report.model ? 5 : 4);
     for (const geo::VariogramPoint& point : report.variogram.points) {
         columns[0].push_back(static_cast<double>(point.pairs));
@@ -128,7 +128,7 @@ void write_table(const std::string& path, const Report& report) {
     write_csv(path, named);
 }
 
-void write_plot(const std::string& path, const Report& report) {
+void write_plot(const std::string& path, const VariogramReport& report) {
     write_file(path, geo::draw_variogram({.title = fmt::format("Variogram of {}", report.observations.value_name),
                                           .x_label = fmt::format("distance ({})", report.unit()),
                                           .y_label = "gamma",
@@ -137,7 +137,7 @@ void write_plot(const std::string& path, const Report& report) {
                                           .model_label = report.model_label}));
 }
 
-void print_table(const VariogramCommand& options, const Report& report) {
+void print_table(const VariogramCommand& options, const VariogramReport& report) {
     const geo::Variogram& variogram = report.variogram;
     const bool directed = !options.variogram.directions.empty();
     fmt::print("variogram of {} observations of {}, {}, trend {}, cutoff {:.6g}, width {:.6g} ({})\n",
@@ -158,7 +158,7 @@ int run_variogram(const VariogramCommand& options) {
     if (!options.plot.empty()) require_svg("--plot", options.plot);
     for (const std::string& path : {options.output, options.plot})
         if (!path.empty()) require_writable(path);
-    const Report report = make_report(options, notes);
+    const VariogramReport report = make_report(options, notes);
     if (!options.quiet)
         for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
     if (!options.plot.empty()) write_plot(options.plot, report);

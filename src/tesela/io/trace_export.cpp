@@ -141,7 +141,7 @@ private:
     /// Names are few and tasks are many.
     const std::string& quoted(const std::vector<std::string>& names, Code code) {
         std::string& text = quoted_[{&names, code}];
-        if (text.empty()) text = json_text(name_of(names, code));
+        if (text.empty()) text = json_text(trace::name_of(names, code));
         return text;
     }
 

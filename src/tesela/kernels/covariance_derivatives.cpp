@@ -1,5 +1,6 @@
 #include "tesela/kernels/covariance_derivatives.hpp"
 
+#include "tesela/kernels/internal/describe.hpp"
 #include "tesela/kernels/internal/loops.hpp"
 #include "tesela/kernels/internal/power_table.hpp"
 
@@ -191,10 +192,6 @@ void CovarianceDerivatives::add_products(const MultipliedTile& tile) const noexc
 }
 
 namespace {
-
-using Shapes = std::span<const TileShape>;
-
-double elements(const TileShape& shape) { return static_cast<double>(shape.rows) * static_cast<double>(shape.cols); }
 
 /// As for a covariance, with three polynomials, and the sums.
 constexpr double flops_per_element = 6 + 1 + 1 + 3 * 16 + 8;

@@ -1,5 +1,6 @@
 #include "tesela/kernels/covariance_kernel.hpp"
 
+#include "tesela/kernels/internal/describe.hpp"
 #include "tesela/kernels/internal/loops.hpp"
 #include "tesela/kernels/internal/low_rank_tiles.hpp"
 
@@ -11,10 +12,6 @@
 
 namespace tesela {
 namespace {
-
-using Shapes = std::span<const TileShape>;
-
-double elements(const TileShape& shape) { return static_cast<double>(shape.rows) * static_cast<double>(shape.cols); }
 
 /// Fills a part of a tile: so many rows and columns of it from `from` on, without gaps between columns.
 void fill_part(const CovarianceArguments& args, ElementIndex from, const TileShape& size, double* out) {

@@ -3,6 +3,7 @@
 #include "tesela/base/error.hpp"
 #include "tesela/kernels/internal/blas.hpp"
 #include "tesela/kernels/internal/blas_library.hpp"
+#include "tesela/kernels/internal/describe.hpp"
 #include "tesela/kernels/internal/low_rank_tiles.hpp"
 #include "tesela/kernels/low_rank_cost.hpp"
 
@@ -19,18 +20,7 @@
 namespace tesela {
 namespace {
 
-using Shapes = std::span<const TileShape>;
-
-/// Of all rows and columns, and those that are stored.
-double elements(const TileShape& shape) { return static_cast<double>(shape.rows) * static_cast<double>(shape.cols); }
 double cube(Index n) { return std::pow(static_cast<double>(n), 3); }
-
-template <class T>
-double bytes_of(Shapes shapes) {
-    double total = 0;
-    for (const auto& shape : shapes) total += static_cast<double>(stored_bytes(shape, sizeof(T)));
-    return total;
-}
 
 /// The first index whose diagonal element is not finite and non-zero (LU) or not positive (Cholesky). OpenBLAS lets a
 /// NaN pass through dpotrf without a word, so the diagonal is looked at here.
@@ -312,12 +302,6 @@ KernelCost cost_dot(Shapes s, const void*) noexcept {
 template <class T>
 KernelCost cost_logdet(Shapes s, const void*) noexcept {
     return {static_cast<double>(s[0].rows), static_cast<double>(s[0].rows) * sizeof(T)};
-}
-
-/// "dgemm" or "sgemm".
-template <class T>
-constexpr const char* named(const char* single_name, const char* double_name) {
-    return sizeof(T) == 8 ? double_name : single_name;
 }
 
 constexpr TileUse any_form{.compressed = TileUse::every};

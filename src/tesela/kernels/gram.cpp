@@ -1,6 +1,7 @@
 #include "tesela/kernels/gram.hpp"
 
 #include "tesela/kernels/internal/blas.hpp"
+#include "tesela/kernels/internal/describe.hpp"
 #include "tesela/kernels/internal/loops.hpp"
 #include "tesela/kernels/tile_span.hpp"
 
@@ -9,10 +10,6 @@
 
 namespace tesela {
 namespace {
-
-using Shapes = std::span<const TileShape>;
-
-double elements(const TileShape& shape) { return static_cast<double>(shape.rows) * static_cast<double>(shape.cols); }
 
 double touched(Shapes shapes) {
     double count = 0;

@@ -1,5 +1,7 @@
 #include "tesela/kernels/low_rank_cost.hpp"
 
+#include "tesela/kernels/internal/describe.hpp"
+
 #include <algorithm>
 
 namespace tesela {
@@ -9,7 +11,6 @@ bool is_whole(const TileShape& shape) { return shape.rank == dense_rank; }
 double rank_of(const TileShape& shape) { return static_cast<double>(shape.rank); }
 double rows_of(const TileShape& shape) { return static_cast<double>(shape.rows); }
 double cols_of(const TileShape& shape) { return static_cast<double>(shape.cols); }
-double elements(const TileShape& shape) { return rows_of(shape) * cols_of(shape); }
 
 }  // namespace
 

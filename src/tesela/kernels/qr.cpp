@@ -1,5 +1,6 @@
 #include "tesela/kernels/qr.hpp"
 
+#include "tesela/kernels/internal/describe.hpp"
 #include "tesela/kernels/internal/low_rank_tiles.hpp"
 #include "tesela/kernels/internal/reflectors.hpp"
 
@@ -10,7 +11,6 @@ namespace tesela {
 namespace {
 
 using reflectors::Reach;
-using Shapes = std::span<const TileShape>;
 
 template <class T>
 blas::Block<T> block(const Tile& tile) {
@@ -103,13 +103,6 @@ KernelResult run_ttmqr(const KernelCall& call) noexcept {
 
 double number(Index n) { return static_cast<double>(n); }
 
-template <class T>
-double bytes_of(Shapes shapes) {
-    double total = 0;
-    for (const TileShape& shape : shapes) total += static_cast<double>(stored_bytes(shape, sizeof(T)));
-    return total;
-}
-
 /// Q that is formed from its triangle on costs half of a product with it.
 double part_of(const void* arguments) {
     return static_cast<const QArguments*>(arguments)->columns == QColumns::all ? 1 : 0.5;
@@ -142,12 +135,6 @@ KernelCost cost_tsmqr(Shapes s, const void* arguments) noexcept {
 template <class T>
 KernelCost cost_ttmqr(Shapes s, const void* arguments) noexcept {
     return {part_of(arguments) * 2 * number(s[0].cols) * number(s[0].cols) * number(s[2].cols), bytes_of<T>(s)};
-}
-
-/// "dgeqrt" or "sgeqrt".
-template <class T>
-constexpr const char* named(const char* single_name, const char* double_name) {
-    return sizeof(T) == 8 ? double_name : single_name;
 }
 
 }  // namespace

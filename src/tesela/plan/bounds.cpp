@@ -11,8 +11,6 @@
 namespace tesela::plan {
 namespace {
 
-constexpr double never = std::numeric_limits<double>::infinity();
-
 double fastest(const Platform& platform, const RecordedItem& task, const KernelWork& work) {
     double least = never;
     for (const NodeType& type : platform.node_types)

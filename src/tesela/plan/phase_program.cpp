@@ -13,7 +13,6 @@ namespace {
 
 using lp::Range;
 
-constexpr double never = std::numeric_limits<double>::infinity();
 constexpr Range at_most_zero{.lower = -lp::infinity, .upper = 0};
 
 /// Workers of a node that run a type at a time.

@@ -3,10 +3,14 @@
 #include "tesela/lp/linear_program.hpp"
 #include "tesela/plan/step_counts.hpp"
 
+#include <limits>
 #include <string>
 #include <vector>
 
 namespace tesela::plan {
+
+/// Seconds of a task where no worker can run it.
+inline constexpr double never = std::numeric_limits<double>::infinity();
 
 /// Equal workers, as many on each of its nodes: a resource group r of paper 000.
 struct ResourceGroup {

@@ -1,5 +1,6 @@
 #include "tesela/plan/planner.hpp"
 
+#include "tesela/base/clock.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/distribution/families.hpp"
 #include "tesela/distribution/metrics.hpp"
@@ -18,10 +19,6 @@
 
 namespace tesela::plan {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// A recipe that may be tried, and what to expect of it.
 struct Candidate {

@@ -1,5 +1,6 @@
 #include "tesela/plan/tile_choice.hpp"
 
+#include "tesela/base/clock.hpp"
 #include "tesela/base/error.hpp"
 
 #include <algorithm>
@@ -9,8 +10,6 @@
 
 namespace tesela::plan {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// Smaller tiles than one that is so many times as slow as the best are not tried: overheads only grow.
 constexpr double clearly_worse = 1.1;
@@ -49,7 +48,7 @@ TileChoice choose_tile(const std::function<Application(Index tile)>& application
             choice.tile = tile;
             best = makespan;
         }
-        const double spent = std::chrono::duration<double>(Clock::now() - start).count();
+        const double spent = seconds_since(start);
         if (makespan > clearly_worse * best && tile < choice.tile) break;
         if (spent > options.budget_seconds) break;
     }

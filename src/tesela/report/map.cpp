@@ -141,7 +141,6 @@ constexpr double panel_title_size = 12;
 constexpr double bar_gap = 10;
 constexpr double bar_width = 12;
 constexpr double panel_gap = 22;
-constexpr std::string_view ink = "#262626";
 
 /// What the axes of every panel show.
 struct Extent {

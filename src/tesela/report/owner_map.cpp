@@ -12,7 +12,7 @@ namespace tesela {
 namespace {
 
 constexpr double map_pixels = 640;
-constexpr double margin = 24;
+constexpr double owner_map_margin = 24;
 constexpr double title_room = 40;
 constexpr double bar_pixels = 200;
 constexpr double least_cell_for_number = 13;
@@ -61,8 +61,8 @@ void draw_tiles(Svg& svg, const OwnerMap& map, double cell) {
                    map.distribution.owner({i, end}) == owner)
                 ++end;
             const Rgb colour = categorical_colour(owner.number());
-            const SvgBox box{margin + static_cast<double>(j) * cell, title_room + static_cast<double>(i) * cell,
-                             static_cast<double>(end - j) * cell, cell};
+            const SvgBox box{owner_map_margin + static_cast<double>(j) * cell,
+                             title_room + static_cast<double>(i) * cell, static_cast<double>(end - j) * cell, cell};
             svg.rect(box, fmt::format("fill=\"{}\"", hex(colour)));
             if (!numbered) continue;
             svg.open_group(fmt::format("fill=\"{}\"", ink_on(colour)));
@@ -201,15 +201,15 @@ std::string draw_owner_map(const OwnerMap& map) {
     check(map);
     const GridSize grid = map.distribution.grid();
     const double cell = map_pixels / static_cast<double>(std::max<Index>({grid.rows, grid.cols, 1}));
-    Legend legend{.x = margin + static_cast<double>(grid.cols) * cell + 28,
+    Legend legend{.x = owner_map_margin + static_cast<double>(grid.cols) * cell + 28,
                   .row = std::clamp(map_pixels / static_cast<double>(map.distribution.nodes()), 8.0, 18.0)};
     for (Index node = 0; node < map.distribution.nodes(); ++node)
         legend.names = std::max(legend.names, text_width(name_of(map, node), 11) + 8);
     const double height =
-        title_room + margin +
+        title_room + owner_map_margin +
         std::max(static_cast<double>(grid.rows) * cell, static_cast<double>(map.distribution.nodes()) * legend.row);
     Svg svg(legend.x + 20 + legend.names + bar_pixels + 120, height);
-    svg.text({margin, 24}, map.title, {.size = 14, .weight = TextWeight::bold});
+    svg.text({owner_map_margin, 24}, map.title, {.size = 14, .weight = TextWeight::bold});
     svg.text({legend.x, 24}, map.ideal.empty() ? "load" : "load (over its share, at the mark)", {.size = 11});
     draw_tiles(svg, map, cell);
     draw_bars(svg, map, legend);

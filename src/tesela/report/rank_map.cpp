@@ -13,11 +13,11 @@
 namespace tesela {
 namespace {
 
-constexpr double map_pixels = 300;
-constexpr double margin = 20;
+constexpr double rank_map_pixels = 300;
+constexpr double rank_map_margin = 20;
 constexpr double map_top = 78;
-constexpr double bar_gap = 12;
-constexpr double bar_width = 14;
+constexpr double rank_bar_gap = 12;
+constexpr double rank_bar_width = 14;
 constexpr double below = 66;  ///< axis, its label and the legend
 constexpr Rgb whole_colour{128, 128, 128};
 
@@ -167,7 +167,7 @@ Axis rows_axis(GridSize grid, const SvgBox& box) {
 }
 
 ColourBar bar_of(const Panel& panel, const SvgBox& box) {
-    return {.box = {box.x + box.width + bar_gap, box.y, bar_width, box.height},
+    return {.box = {box.x + box.width + rank_bar_gap, box.y, rank_bar_width, box.height},
             .low = panel.low,
             .high = panel.high,
             .colours = panel.colours,
@@ -186,8 +186,8 @@ void draw_panel(Svg& svg, const RankMaps& maps, const Panel& panel, const SvgBox
 }
 
 void draw_legend(Svg& svg, double y) {
-    svg.rect({margin, y - 9, 12, 12}, fmt::format("fill=\"{}\"", hex(whole_colour)));
-    svg.text({margin + 18, y + 1}, "stored whole: no rank", {.size = 11});
+    svg.rect({rank_map_margin, y - 9, 12, 12}, fmt::format("fill=\"{}\"", hex(whole_colour)));
+    svg.text({rank_map_margin + 18, y + 1}, "stored whole: no rank", {.size = 11});
 }
 
 }  // namespace
@@ -210,18 +210,18 @@ std::string draw_rank_maps(const RankMaps& maps) {
     const GridSize grid = maps.tiling.grid();
     const std::vector<Panel> panels = panels_of(maps, changes);
     const double tallest =
-        map_pixels * static_cast<double>(grid.rows) / static_cast<double>(std::max<Index>(1, grid.cols));
-    const double height = std::clamp(tallest, 60.0, 2 * map_pixels);
+        rank_map_pixels * static_cast<double>(grid.rows) / static_cast<double>(std::max<Index>(1, grid.cols));
+    const double height = std::clamp(tallest, 60.0, 2 * rank_map_pixels);
     std::vector<SvgBox> boxes;
-    double x = margin;
+    double x = rank_map_margin;
     for (const Panel& panel : panels) {
-        SvgBox box{x, map_top, map_pixels, height};
+        SvgBox box{x, map_top, rank_map_pixels, height};
         box.x += axis_room(rows_axis(grid, box));
         boxes.push_back(box);
-        x = box.x + box.width + bar_gap + colour_bar_room(bar_of(panel, box)) + margin;
+        x = box.x + box.width + rank_bar_gap + colour_bar_room(bar_of(panel, box)) + rank_map_margin;
     }
     Svg svg(x, map_top + height + below);
-    svg.text({margin, 28}, maps.title, {.size = 15, .weight = TextWeight::bold});
+    svg.text({rank_map_margin, 28}, maps.title, {.size = 15, .weight = TextWeight::bold});
     for (std::size_t k = 0; k < panels.size(); ++k) draw_panel(svg, maps, panels[k], boxes[k]);
     draw_legend(svg, map_top + height + below - 12);
     return std::move(svg).finish();

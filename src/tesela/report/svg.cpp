@@ -13,7 +13,6 @@ namespace {
 constexpr double tick_length = 4;
 constexpr double tick_text = 10;
 constexpr double label_text = 11;
-constexpr std::string_view ink = "#262626";
 
 /// Length in bytes of the well-formed UTF-8 character at the start of a text; 0 if there is none.
 std::size_t character_length(std::string_view text) {

@@ -8,6 +8,9 @@
 
 namespace tesela {
 
+/// The colour of what is written.
+inline constexpr std::string_view ink = "#262626";
+
 /// Pixels, from the upper left corner.
 struct SvgPoint {
     double x = 0;

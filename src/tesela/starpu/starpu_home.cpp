@@ -42,7 +42,7 @@ bool write_whole(const fs::path& path, const std::string& text) {
     return !file.fail();
 }
 
-std::uint64_t digest_of(const std::map<std::string, std::string>& files) {
+std::uint64_t digest_of_files(const std::map<std::string, std::string>& files) {
     Digest digest;
     for (const auto& [name, text] : files)
         for (const char letter : name + '\0' + text + '\0') digest.add(static_cast<unsigned char>(letter));
@@ -54,7 +54,7 @@ std::string packed(const fs::path& folder) {
     std::error_code gone;
     for (const auto& file : fs::directory_iterator(folder, gone))
         files[file.path().filename().string()] = text_of(file.path());
-    return nlohmann::json{{"format", "tesela-starpu-bus"}, {"files", files}, {"digest", digest_of(files)}}.dump(
+    return nlohmann::json{{"format", "tesela-starpu-bus"}, {"files", files}, {"digest", digest_of_files(files)}}.dump(
         1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -64,7 +64,7 @@ void unpack(const std::string& text, const fs::path& folder) {
     if (json.is_discarded()) return;
     try {
         const auto files = json.at("files").get<std::map<std::string, std::string>>();
-        if (json.at("digest").get<std::uint64_t>() != digest_of(files)) return;
+        if (json.at("digest").get<std::uint64_t>() != digest_of_files(files)) return;
         for (const auto& [name, content] : files) write_whole(folder / fs::path(name).filename(), content);
     } catch (const nlohmann::json::exception&) {
         return;

@@ -1,5 +1,6 @@
 #include "tesela/steering/running_plan.hpp"
 
+#include "tesela/base/clock.hpp"
 #include "tesela/base/environment.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/median.hpp"
@@ -29,7 +30,6 @@
 namespace tesela::steering {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Json = nlohmann::json;
 using calibration::MeasuredNode;
 
@@ -49,8 +49,6 @@ constexpr double cost_of_change = 0.5;
 constexpr double least_gain = 0.05;
 /// Evaluations that take more than this share longer than with the owners before are worse for it.
 constexpr double noticed_loss = 0.03;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// Nodes that are alike side by side, as a platform numbers them, and the way back.
 struct Numbered {

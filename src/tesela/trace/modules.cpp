@@ -5,11 +5,11 @@
 namespace tesela::trace {
 namespace {
 
-constexpr Names<Module, 5> module_names{{{Module::tasks, "tasks"},
-                                         {Module::comms, "comms"},
-                                         {Module::memory, "memory"},
-                                         {Module::app, "app"},
-                                         {Module::papi, "papi"}}};
+constexpr tesela::Names<Module, 5> module_names{{{Module::tasks, "tasks"},
+                                                 {Module::comms, "comms"},
+                                                 {Module::memory, "memory"},
+                                                 {Module::app, "app"},
+                                                 {Module::papi, "papi"}}};
 
 void add(Modules& modules, std::string_view name) {
     if (name != "all") return modules.add(parse_name(module_names, name, "trace module (all is all but papi)"));

@@ -10,8 +10,6 @@ namespace tesela::geo {
 namespace {
 
 constexpr double block_bytes = 64 * 1024 * 1024;
-constexpr Index column_tile = 128;
-
 }  // namespace
 
 Index prediction_block(Index n) {

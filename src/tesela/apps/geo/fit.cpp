@@ -4,6 +4,7 @@
 #include "tesela/apps/geo/internal/evaluation_log.hpp"
 #include "tesela/apps/geo/internal/objective.hpp"
 #include "tesela/apps/geo/internal/part_of.hpp"
+#include "tesela/base/clock.hpp"
 #include "tesela/base/digest.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/fields.hpp"
@@ -22,16 +23,13 @@
 namespace tesela::geo {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Points of a joint scan, and those of a scan of three variables or more.
 constexpr Index few_scanned = 16;
 constexpr Index many_scanned = 32;
 /// Maxima that differ by less are one.
 constexpr double same_maximum = 1e-2;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 bool more_likely(const SearchPoint& a, const SearchPoint& b) { return a.log_likelihood > b.log_likelihood; }
 
@@ -43,22 +41,22 @@ struct EndOfSearch {
 /// Stands for numbers that are too many to be said.
 std::string digest_text(const Digest& digest) { return fmt::format("{:016x}", digest.value()); }
 
-Json observations_in_question(const Observations& observations) {
+OrderedJson observations_in_question(const Observations& observations) {
     Digest digest;
     for (const auto& column : observations.coordinates) digest.add(column);
     digest.add(observations.values);
-    return Json::array({observations.size(), digest_text(digest)});
+    return OrderedJson::array({observations.size(), digest_text(digest)});
 }
 
-Json trend_in_question(const Likelihood& likelihood) {
+OrderedJson trend_in_question(const Likelihood& likelihood) {
     Digest digest;
     digest.add(likelihood.basis().at_observations().values);
-    return Json::array({likelihood.basis().size(), digest_text(digest)});
+    return OrderedJson::array({likelihood.basis().size(), digest_text(digest)});
 }
 
 /// Where it begins and between what; texts, since a bound may be infinite.
-Json parameters_in_question(const SearchSpace& space) {
-    Json json = Json::object();
+OrderedJson parameters_in_question(const SearchSpace& space) {
+    OrderedJson json = OrderedJson::object();
     const CovarianceParameters start = space.at(space.start());
     for (const Parameter p : all_parameters) json[std::string(name(p))] = fmt::format("{}", value_of(start, p));
     for (const Variable& v : space.variables())
@@ -74,23 +72,23 @@ std::string owners_in_question(const Distribution& distribution) {
 }
 
 /// What is searched, and how: a checkpoint of anything else is of no use.
-Json question_of(const Likelihood& likelihood, const SearchSpace& space, const FitOptions& options) {
+OrderedJson question_of(const Likelihood& likelihood, const SearchSpace& space, const FitOptions& options) {
     const Model& model = likelihood.model();
-    Json question{{"observations", observations_in_question(likelihood.observations())},
-                  {"values of the trend", trend_in_question(likelihood)},
-                  {"family", name(model.family)},
-                  {"metric", name(model.metric)},
-                  {"estimation", name_in(estimation_names, model.estimation)},
-                  {"center", model.center},
-                  {"jitter", model.jitter},
-                  {"starts and bounds of the parameters", parameters_in_question(space)},
-                  {"optimizer", name_in(optimizer_names, options.optimizer)},
-                  {"starts", options.starts},
-                  {"scan_points", options.scan_points},
-                  {"tolerance", options.tolerance}};
+    OrderedJson question{{"observations", observations_in_question(likelihood.observations())},
+                         {"values of the trend", trend_in_question(likelihood)},
+                         {"family", name(model.family)},
+                         {"metric", name(model.metric)},
+                         {"estimation", name_in(estimation_names, model.estimation)},
+                         {"center", model.center},
+                         {"jitter", model.jitter},
+                         {"starts and bounds of the parameters", parameters_in_question(space)},
+                         {"optimizer", name_in(optimizer_names, options.optimizer)},
+                         {"starts", options.starts},
+                         {"scan_points", options.scan_points},
+                         {"tolerance", options.tolerance}};
     question.update(to_json(MatrixStorage{likelihood.options().tile, likelihood.options().compression}));
     question["nodes"] = likelihood.stream().engine().node_count();
-    question["owners"] = Json::array({owners_in_question(*likelihood.options().distribution)});
+    question["owners"] = OrderedJson::array({owners_in_question(*likelihood.options().distribution)});
     return question;
 }
 

@@ -1,5 +1,6 @@
 #include "tesela/apps/geo/geometry.hpp"
 
+#include "tesela/apps/geo/internal/at.hpp"
 #include "tesela/base/error.hpp"
 
 #include <algorithm>
@@ -10,8 +11,6 @@
 
 namespace tesela::geo {
 namespace {
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 Index longest_dimension(const PointSet& points) {
     Index longest = 0;

@@ -23,11 +23,11 @@ constexpr std::string_view format_name = "tesela-model";
 constexpr int format_version = 1;
 
 /// A part of the file and what it is called in messages.
-struct Part {
+struct JsonPart {
     const Json& json;
     std::string path;
 
-    [[nodiscard]] Part operator[](const std::string& key) const {
+    [[nodiscard]] JsonPart operator[](const std::string& key) const {
         const std::string inner = path.empty() ? key : path + "." + key;
         if (!json.is_object() || !json.contains(key)) throw Error("the field {} is missing", inner);
         return {json.at(key), inner};
@@ -128,17 +128,17 @@ Ordered by_name(const std::vector<std::string>& names, const std::vector<double>
 }
 
 /// Files of earlier versions have the values a second time.
-void require_same_value(const Part& in_theta, const Part& parameter) {
+void require_same_value(const JsonPart& in_theta, const JsonPart& parameter) {
     if (!parameter.has("value")) return;
-    const Part again = parameter["value"];
+    const JsonPart again = parameter["value"];
     if (in_theta.number() != again.number())
         throw Error("the fields {} and {} differ, {} and {}: give both the same value, or remove {}", in_theta.path,
                     again.path, in_theta.number(), again.number(), again.path);
 }
 
-void read_parameters(const Part& root, FittedModel& fitted) {
-    const Part theta = root["theta"];
-    const Part parameters = root["parameters"];
+void read_parameters(const JsonPart& root, FittedModel& fitted) {
+    const JsonPart theta = root["theta"];
+    const JsonPart parameters = root["parameters"];
     for (const Parameter p : all_parameters) {
         const std::string key(name(p));
         if (!uses(fitted.model.family, p)) {
@@ -147,7 +147,7 @@ void read_parameters(const Part& root, FittedModel& fitted) {
                             key);
             continue;
         }
-        const Part part = parameters[key];
+        const JsonPart part = parameters[key];
         require_same_value(theta[key], part);
         const double value = theta[key].number();
         value_of(fitted.result.theta, p) = value;
@@ -159,11 +159,11 @@ void read_parameters(const Part& root, FittedModel& fitted) {
 }
 
 /// {name: numbers or texts, …}
-std::vector<Covariate> read_covariates(const Part& covariates) {
+std::vector<Covariate> read_covariates(const JsonPart& covariates) {
     if (!covariates.json.is_object()) throw Error("the field {} must be an object", covariates.path);
     std::vector<Covariate> result;
     for (const auto& [name, values] : covariates.json.items()) {
-        const Part column = covariates[name];
+        const JsonPart column = covariates[name];
         Covariate& covariate = result.emplace_back(Covariate{.name = name, .values = {}});
         if (values.is_array() && !values.empty() && values.front().is_string())
             covariate.values = column.texts();
@@ -186,8 +186,8 @@ Ordered observations_json(const Observations& observations) {
     return json;
 }
 
-Observations read_observations(const Part& root) {
-    const Part data = root["observations"];
+Observations read_observations(const JsonPart& root) {
+    const JsonPart data = root["observations"];
     Observations result{.coordinates = data["coordinates"].as<std::vector<std::vector<double>>>("lists of numbers"),
                         .values = data["values"].numbers(),
                         .coordinate_names = root["columns"]["coordinates"].texts(),
@@ -217,7 +217,7 @@ TrendFormula parse_formula(const std::string& text) {
     return formula;
 }
 
-TrendFormula read_formula(const Part& trend) {
+TrendFormula read_formula(const JsonPart& trend) {
     const Trend kind = trend["kind"].named(parse_kind);
     if (kind == Trend::formula) return trend["formula"].named(parse_formula);
     if (trend.has("formula"))
@@ -227,9 +227,9 @@ TrendFormula read_formula(const Part& trend) {
 }
 
 /// The levels follow from the observations; what the file says of them must be so.
-void require_levels(const Part& trend, const TrendDesign& design) {
+void require_levels(const JsonPart& trend, const TrendDesign& design) {
     if (design.levels().empty()) return;
-    const Part levels = trend["levels"];
+    const JsonPart levels = trend["levels"];
     for (const FactorLevels& factor : design.levels())
         if (levels[factor.variable].texts() != factor.labels)
             throw Error("the field {}.{} is not what the observations have, which is {}", levels.path, factor.variable,
@@ -251,13 +251,13 @@ void require_covariates(const FittedModel& fitted) {
 }
 
 /// A number for every coefficient that the trend has, and for no other.
-void read_trend(const Part& trend, FittedModel& fitted) {
+void read_trend(const JsonPart& trend, FittedModel& fitted) {
     fitted.model.trend = read_formula(trend);
     require_covariates(fitted);
     const TrendDesign design(fitted.model.trend, fitted.observations);
     require_levels(trend, design);
     for (const char* key : {"coefficients", "standard_errors"}) {
-        const Part part = trend[key];
+        const JsonPart part = trend[key];
         if (!part.json.is_object()) throw Error("the field {} must be an object", part.path);
         for (const auto& [name, value] : part.json.items())
             if (std::find(design.names().begin(), design.names().end(), name) == design.names().end())
@@ -272,7 +272,7 @@ void read_trend(const Part& trend, FittedModel& fitted) {
     }
 }
 
-void check_format(const Part& root) {
+void check_format(const JsonPart& root) {
     if (root["format"].text() != format_name)
         throw Error("the field format is \"{}\", not \"{}\"", root["format"].text(), format_name);
     if (const Index version = root["version"].integer(); version != format_version)
@@ -281,7 +281,7 @@ void check_format(const Part& root) {
 
 /// What the parameters mean follows from the family; a file that says another thing was changed by someone who means
 /// it.
-void check_convention(const Part& root, CovarianceFamily family) {
+void check_convention(const JsonPart& root, CovarianceFamily family) {
     if (!root.has("convention")) return;
     if (const std::string text = root["convention"].text(); text != convention(family))
         throw Error("the field convention is \"{}\", but the family {} has \"{}\"", text, name(family),
@@ -359,7 +359,7 @@ Ordered to_json(const FittedModel& fitted) {
 }
 
 FittedModel model_from_json(const Json& json) {
-    const Part root{json, ""};
+    const JsonPart root{json, ""};
     check_format(root);
     FittedModel fitted;
     fitted.program = root["program"].text();

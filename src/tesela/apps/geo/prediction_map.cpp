@@ -40,7 +40,7 @@ double after_widest_gap(Column longitudes) {
     return first;
 }
 
-double extent(const Column& values) {
+double spread_of(const Column& values) {
     const auto [low, high] = std::minmax_element(values.begin(), values.end());
     return *high - *low;
 }
@@ -53,7 +53,7 @@ void join_across_180(MapRequest& request) {
     const double first = after_widest_gap(all);
     Column joined = all;
     for (double& x : joined) x = first + eastwards(first, x);
-    if (extent(joined) > 0.9 * extent(all)) return;
+    if (spread_of(joined) > 0.9 * spread_of(all)) return;
     for (Column* column : {&request.x, &request.observations.x})
         for (double& x : *column) x = first + eastwards(first, x);
     request.x_axis = MapAxis::longitude;

@@ -4,6 +4,7 @@
 #include "tesela/algs/elementwise.hpp"
 #include "tesela/algs/multiply.hpp"
 #include "tesela/algs/tasks.hpp"
+#include "tesela/apps/geo/internal/cross_covariance.hpp"
 #include "tesela/apps/geo/layout.hpp"
 #include "tesela/apps/geo/likelihood.hpp"
 #include "tesela/base/digest.hpp"
@@ -26,8 +27,6 @@ double normal(const void* seed, ElementIndex at) {
 }
 
 /// Draws that are multiplied together.
-constexpr Index column_tile = 128;
-
 void generate_covariances(Stream& s, const Matrix<double>& sigma, const Covariance& covariance,
                           const PointSet& points) {
     const auto phase = s.phase("generate");

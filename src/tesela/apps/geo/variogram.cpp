@@ -1,6 +1,7 @@
 #include "tesela/apps/geo/variogram.hpp"
 
 #include "tesela/apps/geo/box.hpp"
+#include "tesela/apps/geo/internal/at.hpp"
 #include "tesela/apps/geo/trend.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/in_parallel.hpp"
@@ -13,8 +14,6 @@
 
 namespace tesela::geo {
 namespace {
-
-constexpr std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 /// Of gstat, which does not say 1/3.
 constexpr double default_fraction = 0.33333;

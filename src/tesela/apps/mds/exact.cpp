@@ -1,6 +1,8 @@
 #include "tesela/apps/mds/decomposition.hpp"
 #include "tesela/apps/mds/goodness_of_fit.hpp"
 #include "tesela/apps/mds/input_check.hpp"
+#include "tesela/apps/mds/internal/columns.hpp"
+#include "tesela/base/clock.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/flow/engine.hpp"
 #include "tesela/io/memory_matrix.hpp"
@@ -20,20 +22,12 @@
 namespace tesela::mds {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-std::size_t at(Index i, Index j, Index rows) { return static_cast<std::size_t>(i + j * rows); }
-
 /// √w of each row.
 std::vector<double> roots_of(const std::vector<double>& weights, Index rows) {
     std::vector<double> roots(static_cast<std::size_t>(rows), 1.0);
     for (std::size_t i = 0; i < weights.size(); ++i) roots[i] = std::sqrt(weights[i]);
     return roots;
 }
-
-double sum_of(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
 /// Columns are added apart, so that rounding grows with their lengths and not with their product.
 double sum_of_squares(const std::vector<double>& A, Index rows) {

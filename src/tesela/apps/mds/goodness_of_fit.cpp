@@ -7,14 +7,14 @@
 namespace tesela::mds {
 namespace {
 
-struct Sums {
+struct ValueSums {
     double plain = 0;
     double magnitudes = 0;
     double squares = 0;
 };
 
-Sums sums_of(const std::vector<double>& values) {
-    Sums sums;
+ValueSums sums_of(const std::vector<double>& values) {
+    ValueSums sums;
     for (const double value : values) {
         sums.plain += value;
         sums.magnitudes += std::abs(value);
@@ -33,7 +33,7 @@ double share_of(double value, Analysis analysis) {
 }
 
 /// Σ|μ| of the values that are not known.
-Interval rest_of_magnitudes(const Decomposition& known, const Sums& sums) {
+Interval rest_of_magnitudes(const Decomposition& known, const ValueSums& sums) {
     const auto rest = static_cast<double>(known.rows - static_cast<Index>(known.values.size()) - 1);
     if (rest <= 0) return {};
     // Known values are as good as this, so what is left of the sums is uncertain by as much.
@@ -59,14 +59,14 @@ Interval part_of(double first, const Interval& all) {
     return {all.high > 0 ? first / all.high : 0, all.low > 0 ? first / all.low : 0};
 }
 
-/// Sums over all eigenvalues of distances.
+/// ValueSums over all eigenvalues of distances.
 struct AllEigenvalues {
     Interval magnitudes;
     Interval positive;
 };
 
 AllEigenvalues add_up(const Decomposition& known) {
-    const Sums sums = sums_of(known.values);
+    const ValueSums sums = sums_of(known.values);
     const bool all = knows_all(known);
     const Interval rest = all ? Interval{} : rest_of_magnitudes(known, sums);
     double positive = 0;

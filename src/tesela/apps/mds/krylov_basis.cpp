@@ -4,6 +4,7 @@
 #include "tesela/algs/gemm.hpp"
 #include "tesela/algs/multiply.hpp"
 #include "tesela/algs/qr.hpp"
+#include "tesela/apps/mds/internal/columns.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/kernels/spectrum.hpp"
 
@@ -17,8 +18,6 @@
 
 namespace tesela::mds {
 namespace {
-
-std::size_t at(Index i, Index j, Index rows) { return static_cast<std::size_t>(i + j * rows); }
 
 Distribution on_first_node(GridSize tiles, Index nodes) {
     return tabulate(tiles, nodes, [](Index, Index) { return Index{0}; });

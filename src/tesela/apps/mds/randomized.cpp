@@ -1,8 +1,10 @@
 #include "tesela/algs/elementwise.hpp"
 #include "tesela/algs/streamed_matrix.hpp"
 #include "tesela/apps/mds/decomposition.hpp"
+#include "tesela/apps/mds/internal/columns.hpp"
 #include "tesela/apps/mds/internal/iteration.hpp"
 #include "tesela/apps/mds/internal/panel_source.hpp"
+#include "tesela/base/clock.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/random.hpp"
 #include "tesela/distribution/heterogeneous.hpp"
@@ -18,10 +20,6 @@
 namespace tesela::mds {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
 BorderRule border_rule(Analysis analysis) {
     switch (analysis) {
         case Analysis::scaling: return BorderRule::distances;
@@ -31,8 +29,6 @@ BorderRule border_rule(Analysis analysis) {
     }
     return BorderRule::distances;
 }
-
-double sum_of(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
 Index chosen_tile(Index wanted, Index length, const Engine& engine) {
     return wanted > 0 ? std::min(wanted, length) : automatic_tile(length, engine.total_workers());

@@ -34,7 +34,7 @@ void add_attribute(hid_t to, const std::string& name, const std::string& value) 
 struct CellBytes {
     std::size_t operator()(const Integers&) const { return 8; }
     std::size_t operator()(const Reals&) const { return 8; }
-    std::size_t operator()(const Names& names) const {
+    std::size_t operator()(const trace::Names& names) const {
         std::size_t longest = 1;
         for (const std::string& name : names.names) longest = std::max(longest, name.size());
         return longest;
@@ -48,7 +48,7 @@ void copy_cell(const Column& column, std::size_t row, std::byte* to) {
     } else if (const auto* reals = std::get_if<Reals>(&column.values)) {
         std::memcpy(to, &(*reals)[row], 8);
     } else {
-        const std::string& name = std::get<Names>(column.values).at(row);
+        const std::string& name = std::get<trace::Names>(column.values).at(row);
         std::memcpy(to, name.data(), name.size());
     }
 }
@@ -89,7 +89,7 @@ public:
 private:
     void insert_column(hid_t type, std::size_t c) const {
         const Column& column = table_.columns[c];
-        if (std::holds_alternative<Names>(column.values)) {
+        if (std::holds_alternative<trace::Names>(column.values)) {
             const Handle text(H5Tcopy(H5T_C_S1), H5Tclose, column.name);
             H5Tset_size(text, widths_[c]);
             check(H5Tinsert(type, column.name.c_str(), offsets_[c], text), column.name);

@@ -4,6 +4,9 @@
 
 namespace tesela::geo {
 
+/// Columns of a tile of such matrices.
+inline constexpr Index column_tile = 128;
+
 /// How many new points are computed together: so many that n×points doubles stay small.
 [[nodiscard]] Index prediction_block(Index n);
 
