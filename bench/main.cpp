@@ -1115,7 +1115,7 @@ void add_prediction(CLI::App& app, int& exit_code) {
         "machine, divided among the nodes on it)"));
     command
         ->add_option("--passes", options->passes,
-                     "Calibrate, predict and measure each row so many times; the medians count")
+                     "Calibrate, predict and measure each row so many times; the one with the middle error counts")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
     command->add_option("--repetitions", options->repetitions, "Runs in each pass, of which the middle one counts")

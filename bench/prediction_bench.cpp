@@ -22,7 +22,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <limits>
+#include <optional>
 #include <type_traits>
 
 namespace tesela::bench {
@@ -148,44 +150,49 @@ calibration::MeasuredPlatform calibrate(StarpuEngine& engine, Index n, double se
         calibration::Load::busy);
 }
 
-/// What the passes of one row gave.
-struct Passes {
-    std::vector<double> predicted{};
-    std::vector<double> measured{};
-    std::vector<double> errors{};
-    std::vector<double> bandwidths{};  ///< none on one node
+/// Seconds of one pass, and the network's bandwidth in it; none on one node.
+struct Pass {
+    double predicted = 0;
+    double measured = 0;
+    std::optional<double> bandwidth{};
+
+    [[nodiscard]] double error() const { return predicted / measured - 1; }
 };
 
 template <class Run>
-Passes passes_of(StarpuEngine& engine, const PredictionOptions& options, const char* operation, Index n) {
-    Passes all;
+std::vector<Pass> passes_of(StarpuEngine& engine, const PredictionOptions& options, const char* operation, Index n) {
+    std::vector<Pass> all;
     for (int pass = 0; pass < options.passes; ++pass) {
         const auto nodes = calibrate<Run>(engine, n, options.seconds);
-        all.predicted.push_back(predict<Run>(nodes.platform, n));
-        all.measured.push_back(measure<Run>(engine, n, options.repetitions));
-        all.errors.push_back(all.predicted.back() / all.measured.back() - 1);
-        if (nodes.network) all.bandwidths.push_back(nodes.network->bandwidth);
+        Pass& now = all.emplace_back();
+        if (nodes.network) now.bandwidth = nodes.network->bandwidth;
+        now.predicted = predict<Run>(nodes.platform, n);
+        now.measured = measure<Run>(engine, n, options.repetitions);
         if (engine.this_node() == NodeId{0})
             fmt::print(stderr, "{} {} on {} workers, pass {} of {}: {:.4f} s predicted, {:.4f} s measured\n", operation,
-                       n, engine.worker_count(), pass + 1, options.passes, all.predicted.back(), all.measured.back());
+                       n, engine.worker_count(), pass + 1, options.passes, now.predicted, now.measured);
     }
     return all;
 }
 
-/// `noise` is how much more than in the fastest pass the middle one measured: what nobody could predict.
+/// The pass with the middle error, all of whose figures belong together. `noise` is how much longer it measured than
+/// the fastest pass: what nobody could predict.
 template <class Run>
 Row compare(StarpuEngine& engine, const PredictionOptions& options, const char* operation, Index n) {
-    const Passes all = passes_of<Run>(engine, options, operation, n);
+    std::vector<Pass> all = passes_of<Run>(engine, options, operation, n);
+    const double fastest = std::ranges::min(all, {}, &Pass::measured).measured;
+    const auto middle = all.begin() + (std::ssize(all) - 1) / 2;
+    std::ranges::nth_element(all, middle, {}, &Pass::error);
     return {{"nodes", engine.node_count()},
-            {"network_gbytes_per_second", all.bandwidths.empty() ? Row() : Row(1e-9 * median(all.bandwidths))},
+            {"network_gbytes_per_second", middle->bandwidth ? Row(1e-9 * *middle->bandwidth) : Row()},
             {"operation", operation},
             {"n", n},
             {"tile", tile_of<Run>(engine, n)},
             {"workers", engine.worker_count()},
-            {"predicted", median(all.predicted)},
-            {"measured", median(all.measured)},
-            {"noise", median(all.measured) / std::ranges::min(all.measured) - 1},
-            {"error", median(all.errors)}};
+            {"predicted", middle->predicted},
+            {"measured", middle->measured},
+            {"noise", middle->measured / fastest - 1},
+            {"error", middle->error()}};
 }
 
 std::vector<Row> compare_all(StarpuEngine& engine, const PredictionOptions& options) {

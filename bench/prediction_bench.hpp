@@ -13,7 +13,7 @@ struct PredictionOptions {
     std::vector<Index> redistribution_sizes{8000};
     /// Numbers of workers of a node, one after the other; under mpirun one number, or none for the cores at hand.
     std::vector<int> workers{};
-    int passes = 3;        ///< each calibrates, predicts and measures; medians count
+    int passes = 3;        ///< each calibrates, predicts and measures; the one with the middle error counts
     int repetitions = 3;   ///< of a run in each pass; the middle one counts
     double seconds = 0.1;  ///< of calibration for each kernel and tile size
     std::string table;     ///< a CSV file for the rows; those of runs on other numbers of nodes are kept

@@ -61,7 +61,7 @@ struct Bounds {
 /// Nothing unless the trace says of every task how long it takes on each kind of worker, as those of simulated runs do.
 [[nodiscard]] std::optional<Bounds> lower_bounds(const Trace& trace, const Graph& graph);
 
-/// Share of the workers' time in kernels, in equal parts of the run (paper 004, figure 4b).
+/// Share of the workers' time in kernels, in equal parts of the run (figure 4b of paper 004 has stages of its own).
 [[nodiscard]] Table occupancy(const Trace& trace, int stages = 4);
 
 /// Work per node (paper 004, figure 1).
