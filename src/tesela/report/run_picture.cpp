@@ -16,8 +16,8 @@ namespace {
 constexpr double gigabyte = 1e9;
 using Kind = PicturedWorkers::Kind;
 
-constexpr double left = 66, top = 74, panel_width = 330, gap = 34, steps_height = 110, strip_height = 34, strip_gap = 4,
-                 memory_height = 90, between = 30;
+constexpr double left = 80, top = 74, caption_height = 16, panel_width = 330, gap = 34, steps_height = 110,
+                 strip_height = 34, strip_gap = 4, memory_height = 90, between = 30;
 constexpr std::size_t bins = 110;
 
 std::string colour_of(std::size_t part) { return hex(categorical_colour(static_cast<Index>(part))); }
@@ -71,10 +71,8 @@ public:
         svg_.text({time_.first, top - 10}, fmt::format("{}: {}", run_.title, format_seconds(run_.makespan)),
                   {.size = 12, .weight = TextWeight::bold});
         double y = top;
-        if (common.last_step >= 0) {
-            steps({time_.first, y, panel_width, steps_height}, common, is_first);
-            y += steps_height + between;
-        }
+        if (common.last_step >= 0) steps({time_.first, y, panel_width, steps_height}, common, is_first);
+        y += above_strips(common);
         if (is_first) svg_.text({time_.first, y - 8}, "busy workers of each node", {.size = 10});
         const double below = y + common.strips + (common.most_memory > 0 ? between : 0);
         for (std::size_t k = 0; k < run_.workers.size(); ++k) {
@@ -93,6 +91,11 @@ public:
                          .side = AxisSide::bottom,
                          .ticks = ticks_along(0, end_, panel_width),
                          .label = "seconds"});
+    }
+
+    /// From the first panel to the strips, whose caption stands below the run's title, or below its steps.
+    [[nodiscard]] static double above_strips(const Common& common) {
+        return common.last_step >= 0 ? steps_height + between : caption_height;
     }
 
 private:
@@ -136,7 +139,7 @@ private:
             svg_.path(area(box, sums[part]), fmt::format("fill=\"{}\"", colour_of(part)));
         if (has_name)
             svg_.text({box.x - 5, box.y + box.height / 2 + 4},
-                      fmt::format("{} {}", workers.node, workers.kind == Kind::cores ? "cores" : "GPUs"),
+                      fmt::format("node {} {}", workers.node, workers.kind == Kind::cores ? "cores" : "GPUs"),
                       {.size = 10, .anchor = TextAnchor::end});
     }
 
@@ -246,8 +249,7 @@ std::string draw_runs(const RunsPicture& picture) {
     double end = 0;
     for (const PicturedRun& run : picture.runs) end = std::max(end, run.makespan);
     if (end <= 0) end = 1;
-    double height = top + common.strips + 44;
-    if (common.last_step >= 0) height += steps_height + between;
+    double height = top + Column::above_strips(common) + common.strips + 44;
     if (common.most_memory > 0) height += between + memory_height;
     Svg svg(width_of(picture), height);
     svg.text({left, 18}, picture.title, {.size = 14, .weight = TextWeight::bold});

@@ -22,11 +22,12 @@ RunsPicture example() {
 
 TEST(DrawRuns, ShowsSharesOfTheWorkersTime) {
     const std::string svg = draw_runs(example());
-    // The strip of the cores is 34 high from 74 on, 330 wide from 66 on, and time goes to 2: half of it for half.
-    EXPECT_TRUE(holds(svg, "M66 108H66V91H231V108Z")) << svg;
+    // The strip of the cores is 34 high from 90 on, 330 wide from 80 on, and time goes to 2: half of it for half.
+    EXPECT_TRUE(holds(svg, "M80 124H80V107H245V124Z")) << svg;
     // Products are on top of what is read, all of it in the second half.
-    EXPECT_TRUE(holds(svg, "M66 108H66V91H231V74H396V108Z")) << svg;
-    for (const char* text : {"one &amp; only: 2", ">0 cores<", ">0 GPUs<", ">reading<", ">product<", ">runs<"})
+    EXPECT_TRUE(holds(svg, "M80 124H80V107H245V90H410V124Z")) << svg;
+    for (const char* text :
+         {"one &amp; only: 2", ">node 0 cores<", ">node 0 GPUs<", ">reading<", ">product<", ">runs<"})
         EXPECT_TRUE(holds(svg, text)) << text;
 }
 
@@ -41,7 +42,7 @@ TEST(DrawRuns, StepsAndMemoryAreThereWhereARunHasThem) {
     EXPECT_TRUE(holds(svg, ">row<"));
     EXPECT_TRUE(holds(svg, ">3<"));  // the last of four steps, 110 / 4 high each from 74 on
     const std::string colour = hex(categorical_colour(1));
-    EXPECT_TRUE(holds(svg, "stroke-width=\"27.5\" stroke=\"" + colour + "\" d=\"M231 170.3H396\"")) << svg;
+    EXPECT_TRUE(holds(svg, "stroke-width=\"27.5\" stroke=\"" + colour + "\" d=\"M245 170.3H410\"")) << svg;
 }
 
 TEST(DrawRuns, RunsStandBesideEachOtherOnOneScaleOfTime) {
@@ -49,9 +50,27 @@ TEST(DrawRuns, RunsStandBesideEachOtherOnOneScaleOfTime) {
     picture.runs.push_back(picture.runs[0]);
     picture.runs[1].makespan = 4;
     const std::string svg = draw_runs(picture);
-    EXPECT_TRUE(holds(svg, "M66 108H66V91H147V99.5H150V108Z"))
+    EXPECT_TRUE(holds(svg, "M80 124H80V107H161V115.5H164V124Z"))
         << svg;  // in bins of 3 pixels, of which one is half full
-    EXPECT_EQ(svg.find(">0 cores<"), svg.rfind(">0 cores<"));
+    EXPECT_EQ(svg.find(">node 0 cores<"), svg.rfind(">node 0 cores<"));
+}
+
+/// Where a text stands, counted from the top.
+double height_of(const std::string& svg, const std::string& text) {
+    const std::size_t line = svg.rfind("<text", svg.find(">" + text + "<"));
+    return std::stod(svg.substr(svg.find(" y=\"", line) + 4));
+}
+
+TEST(DrawRuns, CaptionsStandBelowTitlesWithAndWithoutSteps) {
+    RunsPicture picture = example();
+    for (const bool with_steps : {false, true}) {
+        if (with_steps) picture.runs[0].steps = {{.part = 1, .step = 3, .span = {1, 2}}};
+        const std::string svg = draw_runs(picture);
+        constexpr double line = 12;
+        EXPECT_GE(height_of(svg, "reading"), height_of(svg, "runs") + line);
+        EXPECT_GE(height_of(svg, "one &amp; only: 2.00 s"), height_of(svg, "reading") + line);
+        EXPECT_GE(height_of(svg, "busy workers of each node"), height_of(svg, "one &amp; only: 2.00 s") + line);
+    }
 }
 
 TEST(DrawRuns, RefusesPartsWithoutNames) {
