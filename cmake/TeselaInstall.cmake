@@ -1,5 +1,5 @@
 # Installation: libraries and headers as the CMake package "tesela" and the pkg-config module "tesela", the programs, the ready-made
-# platforms and the Python module.
+# platforms, the Python module, and the docs with what they link to.
 include(CMakePackageConfigHelpers)
 get_property(libraries GLOBAL PROPERTY TESELA_LIBRARIES)
 
@@ -22,7 +22,10 @@ if(programs)
 endif()
 install(DIRECTORY platforms/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tesela/platforms FILES_MATCHING PATTERN "*.json")
 install(DIRECTORY python/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tesela/python FILES_MATCHING PATTERN "*.py")
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# As they stand here, so that their links hold.
+install(FILES README.md CHANGELOG.md CONTRIBUTING.md CITATION.cff LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN Doxyfile EXCLUDE)
+install(DIRECTORY examples data DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN demo.sh EXCLUDE)
 
 # One StarPU for all who use what is installed: the one that was built for us goes along, another folder's is named.
 set(starpu_dir "${TESELA_STARPU_ROOT}")

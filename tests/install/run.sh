@@ -41,6 +41,14 @@ if grep -ri cli11 "$work/prefix/lib"*/cmake "$work/prefix/lib"*/*/cmake 2>/dev/n
 fi
 test -s "$work/prefix/share/tesela/python/tesela_trace.py"
 
+# The docs, in which no link is broken, and their examples, of which one is built that needs more than the libraries.
+docs=$work/prefix/share/doc/tesela
+python3 "$source/tests/structure/check_links.py" "$docs"
+diff <(cd "$source" && ls docs/*.md examples/*.cpp) <(cd "$docs" && ls docs/*.md examples/*.cpp)
+cmake -G Ninja -S "$docs/examples" -B "$work/examples" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_PREFIX_PATH="$work/prefix" >/dev/null
+cmake --build "$work/examples" --target example_cholesky >/dev/null
+"$work/examples/examples/example_cholesky" 500
+
 # The example of the README is the one that is built here.
 example=$work/example.cpp
 awk '/^```cpp/{on=1; next} /^```/{on=0} on' "$source/README.md" > "$example"
