@@ -18,7 +18,7 @@ def kernels(scale, gpu):
 def node(name, count, gpus, net):
     workers = [{"name": "cores", "processor": "cpu", "count": 6, "kernels": kernels(1, False)}]
     if gpus:
-        workers.append({"name": "gpus", "processor": "gpu", "count": gpus, "memory": "8 GiB", "memory_bandwidth": "300 GB/s",
+        workers.append({"name": "gpus", "processor": "gpu", "count": gpus, "streams": 3, "memory": "8 GiB", "memory_bandwidth": "300 GB/s",
                         "host_bandwidth": "12 GB/s", "kernels": kernels(20, True)})
     return {"name": name, "count": count, "memory": "64 GiB", "memory_bandwidth": "40 GB/s", "subnet": name,
             "nic": {"bandwidth": net, "latency": "20 us"}, "workers": workers}
@@ -164,7 +164,20 @@ check "the trace is of the run" python3 -c "
 import json
 a, b = (json.load(open(f)) for f in ('traced', 'out'))
 assert a['tasks'] == b['tasks'] and a['transfers'] == b['messages'] and abs(a['makespan'] - b['makespan']) < 1e-3 and not b['warnings']"
+cp out summed
 expect 0 "trace table" "$tesela" trace table utilisation t
+check "a card is one worker, in the simulation as in its trace" python3 -c "
+import csv, json
+simulated, summed = (json.load(open(f)) for f in ('traced', 'summed'))
+rows = list(csv.DictReader(open('out')))
+of = lambda level: [float(row['utilisation']) for row in rows if row['level'] == level]
+assert summed['workers'] == 6 * 6 + 2 * 2 == len(of('worker'))
+for a, b in zip([simulated['utilisation']] * 2 + [node['utilisation'] for node in simulated['per_node']], [summed['utilisation']] + of('run') + of('node'), strict=True):
+    assert 0 < a < 1 and abs(a - b) <= 1e-9, (a, b)"
+expect 0 "utilisation for people" "$tesela" simulate cholesky --platform p.json --tiles 12
+printed=$(grep '^utilisation' out)
+expect 0 "utilisation of the trace for people" "$tesela" trace summary t
+holds "utilisation of the trace for people" out "$printed, first 95 %"
 expect 0 "pictures of traces" "$tesela" trace picture mds.trace t --by kernel --steps dread,dgemm --titles first,second -o runs.svg
 for text in '>dread<' '>dtake<' '>dgemm<' '>other<' '>first: ' '>second: ' '>0 GPUs<' 'main memory in use'; do
     check "pictures of traces: $text" grep -q "$text" runs.svg

@@ -55,19 +55,22 @@ std::size_t Cluster::workers_of(std::int32_t node) const {
 
 std::vector<SimulatedWorker> simulated_workers(const NodeType& type, CriticalSlot critical) {
     std::vector<SimulatedWorker> workers;
+    Index cards = 0;
     for (std::size_t g = 0; g < type.workers.size(); ++g) {
         const WorkerGroup& group = type.workers[g];
         const bool gpu = group.processor == Processor::gpu;
-        for (Index d = 0; d < group.count; ++d)
+        for (Index d = 0; d < group.count; ++d) {
+            const Index card = gpu ? cards++ : -1;
             for (Index s = 0; s < (gpu ? group.streams : 1); ++s)
                 workers.push_back({gpu && group.streams > 1 ? fmt::format("{} {}.{}", group.name, d, s)
                                                             : fmt::format("{} {}", group.name, d),
-                                   group.processor, g, d});
+                                   group.processor, g, card});
+        }
     }
     if (critical == CriticalSlot::none) return workers;
     for (std::size_t g = 0; g < type.workers.size(); ++g) {
         if (type.workers[g].processor == Processor::gpu) continue;
-        workers.push_back({"critical", Processor::cpu, g, 0});
+        workers.push_back({"critical", Processor::cpu, g});
         break;
     }
     return workers;

@@ -134,7 +134,7 @@ struct SimulatedWorker {
     std::string name;
     Processor processor = Processor::cpu;
     std::size_t group = 0;  ///< in NodeType::workers
-    Index device = 0;       ///< which GPU of the group
+    Index card = -1;        ///< which GPU of the node; -1 for a core
 };
 /// What traces call the kind of a worker.
 [[nodiscard]] inline const char* kind_in_traces(Processor processor) {

@@ -1,6 +1,7 @@
 #include "tesela/sim/schedule_trace.hpp"
 
 #include "tesela/flow/exchange.hpp"
+#include "tesela/trace/busy_time.hpp"
 #include "tesela/trace/collector.hpp"
 
 #include <nlohmann/json.hpp>
@@ -75,7 +76,7 @@ private:
         std::set<std::uint32_t> works{};
     };
 
-    [[nodiscard]] std::int64_t at(double seconds) const { return begin_ + std::llround(1e9 * seconds); }
+    [[nodiscard]] std::int64_t at(double seconds) const { return begin_ + trace::nanoseconds(seconds); }
     [[nodiscard]] trace::Collector& collector(std::int32_t node) {
         return *nodes_[static_cast<std::size_t>(node)].collector;
     }
@@ -85,13 +86,17 @@ private:
         trace::Collector& file = *nodes_[node].collector;
         file.define({{"type", "node"}, {"host", fmt::format("{} (simulated)", type.name)}});
         const auto workers = simulated_workers(type, critical);
-        for (std::size_t w = 0; w < workers.size(); ++w)
-            file.define({{"type", "worker"},
-                         {"id", w},
-                         {"kind", kind_in_traces(workers[w].processor)},
-                         {"name", workers[w].name},
-                         {"group", workers[w].group},
-                         {"capacity", 1.0 / static_cast<double>(streams_of(type.workers[workers[w].group]))}});
+        for (std::size_t w = 0; w < workers.size(); ++w) {
+            nlohmann::json definition{
+                {"type", "worker"},
+                {"id", w},
+                {"kind", kind_in_traces(workers[w].processor)},
+                {"name", workers[w].name},
+                {"group", workers[w].group},
+                {"capacity", 1.0 / static_cast<double>(streams_of(type.workers[workers[w].group]))}};
+            if (workers[w].card >= 0) definition["card"] = workers[w].card;
+            file.define(definition);
+        }
         file.define({{"type", "clock"}, {"at", begin_}, {"offset", 0}});
     }
 

@@ -52,7 +52,7 @@ struct SimulationResult {
     Index transfers = 0;
     double bytes = 0;
     double flops = 0;
-    /// Share of the time of cores and GPUs spent in kernels: over all, and per node.
+    /// Share of the time of cores and cards spent in kernels (trace::share_of_time): over all, and per node.
     double utilisation = 0;
     std::vector<double> node_utilisation;
     std::vector<double> memory_peak;  ///< bytes of tiles in each node's main memory

@@ -50,7 +50,6 @@ TEST(SharedGpu, SharesItselfEquallyAmongKernels) {
     EXPECT_EQ(last->time, 5);
     EXPECT_EQ(gpu.end_first(last->number, 5), 1U);
     EXPECT_FALSE(gpu.expect(5));
-    EXPECT_EQ(gpu.busy(), 5);
     EXPECT_EQ(gpu.seconds_left(0, 9), 0);
 }
 
@@ -80,7 +79,6 @@ TEST(PlaceState, KeepsATaskWaitingOnlyWhereNoCoreIsFree) {
     place.cores.end(4);
     place.queued = 1;  // for the one that is free
     EXPECT_EQ(place.expected_wait(4), (4 + 6) / 2.0);
-    EXPECT_EQ(place.busy(), 12);
 }
 
 // --- the scheduler
@@ -183,7 +181,6 @@ TEST_F(SchedulerOfANode, GivesCoresToTasksFromTheFirstOnAndSetsATimerForEach) {
     EXPECT_DOUBLE_EQ(timeline.timers[1].time, gemm_on_core);
     end(0);
     EXPECT_EQ(worker_of(2), 0);
-    EXPECT_DOUBLE_EQ(scheduler->busy(), 3 * gemm_on_core);
 }
 
 TEST_F(SchedulerOfANode, ChoosesThePlaceThatEndsATaskFirst) {
