@@ -63,8 +63,8 @@ plan::Application application_of(const Case& of, const Platform& platform) {
 }
 
 /// Oversubscription is for the critical tasks of Cholesky.
-CriticalSlot critical_of(StrategiesOf application) {
-    return application == StrategiesOf::geo ? CriticalSlot::shared_core : CriticalSlot::none;
+CriticalWorker critical_of(StrategiesOf application) {
+    return application == StrategiesOf::geo ? CriticalWorker::shared_core : CriticalWorker::none;
 }
 
 Row row_of(const Case& of, const plan::Planned& planned, const plan::Strategy& strategy, double judged) {

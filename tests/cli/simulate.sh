@@ -99,6 +99,18 @@ import json
 a, b = (json.load(open(f))['makespan'] for f in ('synchronous', 'out'))
 assert a > b"
 
+# By itself every kind of node decides whether it keeps a core for critical tasks.
+sed 's/"name": "cores", "processor": "cpu", "count": 6/&4/2' p.json >fat.json
+expect 0 "overlap auto" "$tesela" simulate geo --platform fat.json --tiles 12 --tile 480
+holds "overlap auto" out "overlap         order (slow), oversubscribe (fast)"
+expect 0 "overlap auto in a plan" "$tesela" plan geo --platform fat.json --tiles 12 --tile 480 --budget 0 -o fat_plan.json --json
+cp out planned
+expect 0 "simulate what was planned" "$tesela" simulate geo --platform fat.json --tiles 12 --tile 480 --scheduler earliest_finish --dist block_cyclic --json
+check "a plan and a simulation have the same critical workers" python3 -c "
+import json
+row = next(s for s in json.load(open('planned'))['strategies'] if s['strategy'] == 'bc_all')
+assert abs(row['makespan'] - json.load(open('out'))['makespan']) < 1e-9, row"
+
 # QR, on the platform that has its rates.
 expect 0 "QR" "$tesela" simulate qr --platform shaheen2 --nodes 4haswell --tiles 16 --tile 320 --dist block_cyclic:2x2 --json
 json "QR" "$keys <= set(d) and d['makespan'] >= d['lower_bound'] > 0 and d['transfers'] > 0"

@@ -58,25 +58,13 @@ struct PlanCommand {
 constexpr const char* geo_application = "geo";
 constexpr const char* mds_application = "mds";
 
-/// As a fit would choose where it is left to it: see overlap_of().
-geo::Overlap overlap_on(const Platform& platform, geo::OverlapChoice choice) {
-    if (choice) return *choice;
-    const bool shares = std::ranges::any_of(platform.node_types, [](const NodeType& type) {
-        return std::ranges::any_of(type.workers, [](const WorkerGroup& group) {
-            return group.processor == Processor::cpu && has_core_to_share(group.count);
-        });
-    });
-    return shares ? geo::Overlap::oversubscribe : geo::Overlap::order;
-}
-
-geo::PlannedEvaluation evaluation_of(const PlanCommand& options, const Platform& platform, Index points, Index tile) {
-    return {.points = points, .tile = tile, .overlap = overlap_on(platform, options.overlap)};
+geo::PlannedEvaluation evaluation_of(const PlanCommand& options, Index points, Index tile) {
+    return {.points = points, .tile = tile, .overlap = options.overlap};
 }
 
 plan::Application application_of(const PlanCommand& options, const Platform& platform, Index tile) {
     const Index points = options.points > 0 ? options.points : options.tiles * tile;
-    if (options.application == geo_application)
-        return geo::planned_evaluation(evaluation_of(options, platform, points, tile));
+    if (options.application == geo_application) return geo::planned_evaluation(evaluation_of(options, points, tile));
     if (options.application == mds_application) {
         mds::PlannedScaling scaling{.points = points, .tile = tile};
         if (options.columns) scaling.columns = *options.columns;
@@ -260,8 +248,7 @@ int run(PlanCommand options) {
     prepare_outputs(options);
     ProgressLine progress(options.quiet ? ProgressLine::Wanted::no : ProgressLine::Wanted::yes);
     plan::PlanOptions with{.budget_seconds = options.budget};
-    if (options.application == geo_application)
-        with.simulation = as_run(evaluation_of(options, platform, 0, 0), platform);
+    if (options.application == geo_application) with.simulation = as_run(evaluation_of(options, 0, 0), platform);
     take_ranks(options, with);
     with.progress = [&](Index simulated, double best) {
         progress.show([&] {

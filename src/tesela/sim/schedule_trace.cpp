@@ -36,7 +36,7 @@ std::uint64_t number_of_run() {
 /// One collector per simulated node, and what each of them has been told of names.
 class ScheduleTrace::Files {
 public:
-    Files(const trace::Options& options, const Platform& platform, CriticalSlot critical) {
+    Files(const trace::Options& options, const Platform& platform, CriticalWorker critical) {
         const auto nodes = static_cast<std::uint32_t>(node_count(platform));
         const std::uint64_t run = number_of_run();
         for (std::uint32_t node = 0; node < nodes; ++node)
@@ -81,7 +81,7 @@ private:
         return *nodes_[static_cast<std::size_t>(node)].collector;
     }
 
-    void describe(std::uint32_t node, const Platform& platform, CriticalSlot critical) {
+    void describe(std::uint32_t node, const Platform& platform, CriticalWorker critical) {
         const NodeType& type = node_type(platform, NodeId{static_cast<Index>(node)});
         trace::Collector& file = *nodes_[node].collector;
         file.define({{"type", "node"}, {"host", fmt::format("{} (simulated)", type.name)}});
@@ -296,7 +296,7 @@ void ScheduleTrace::Files::put(const ScheduledMessage& message) {
     collector(message.to).put(record);
 }
 
-ScheduleTrace::ScheduleTrace(const trace::Options& options, const Platform& platform, CriticalSlot critical)
+ScheduleTrace::ScheduleTrace(const trace::Options& options, const Platform& platform, CriticalWorker critical)
     : files_(std::make_unique<Files>(options, platform, critical)) {}
 ScheduleTrace::~ScheduleTrace() = default;
 

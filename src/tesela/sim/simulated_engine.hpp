@@ -33,7 +33,7 @@ struct SimulationOptions {
     RankModel ranks{};
     /// Where given, a task takes this many times its duration on the platform, whatever the ranks of its tiles.
     std::function<double(const Recording& recording, std::uint32_t item)> duration_factor{};
-    CriticalSlot critical = CriticalSlot::none;
+    CriticalWorker critical = CriticalWorker::none;
     AllocationCosts allocation{};
     /// Told of the run as it goes; they outlive the engine.
     std::vector<ScheduleObserver*> observers{};

@@ -517,7 +517,7 @@ private:
         return workers_[static_cast<std::size_t>(node)];
     }
     [[nodiscard]] bool is_critical(std::int32_t node, std::int32_t worker) const {
-        return s_.options.critical != CriticalSlot::none && std::cmp_equal(worker + 1, workers_of(node).size());
+        return s_.options.critical != CriticalWorker::none && std::cmp_equal(worker + 1, workers_of(node).size());
     }
     [[nodiscard]] const SimulatedWorker& worker_of(const ScheduledTask& task) const {
         return workers_of(task.node)[static_cast<std::size_t>(task.worker)];
