@@ -155,8 +155,8 @@ RankModel ranks_of(const SimulateOptions& options, const TileContents& contents)
     return ranks;
 }
 
-/// The distribution of --dist and its name; without it block-cyclic for equal nodes, 1d1d by power for others, and
-/// whole rows by power for mds, as tesela mds has them.
+/// The distribution of --dist and its name; without it block-cyclic for equal nodes, 1d1d by power for others (of
+/// the triangle, where the operation works on that), and whole rows by power for mds, as tesela mds has them.
 struct ChosenDistribution {
     std::string name;
     Distribution distribution;
@@ -171,7 +171,9 @@ ChosenDistribution choose_distribution(const SimulateOptions& options, const Pla
     request.powers = update_powers(platform, contents.tile);
     const auto [least, most] = std::ranges::minmax(request.powers);
     ChosenDistribution chosen{.name = options.distribution};
-    if (chosen.name.empty()) chosen.name = is_mds(options) ? "1d" : least == most ? "block_cyclic" : "1d1d";
+    const bool triangle = stored_tiles(request.workload.operation) == Stored::lower;
+    const char* const unequal = triangle ? "1d1d_triangle" : "1d1d";
+    if (chosen.name.empty()) chosen.name = is_mds(options) ? "1d" : least == most ? "block_cyclic" : unequal;
     if (chosen.name.starts_with("1d1d_constrained")) request.steps = cholesky_constraint(platform, contents.tile);
     chosen.distribution = make_family(chosen.name, request);
     return chosen;
@@ -442,7 +444,8 @@ void add_simulate_command(CLI::App& app, int& exit_code) {
         ->check(CLI::Range(Index{1}, Index{1'000'000}));
     command->add_option("--dist", options->distribution,
                         "Distribution: a family such as block_cyclic:2x3, 1d1d or sbc (see tesela dist make --help), "
-                        "or a JSON file (default: block_cyclic for equal nodes, 1d1d for others, 1d for mds)");
+                        "or a JSON file (default: block_cyclic for equal nodes; for others 1d1d_triangle, or 1d1d "
+                        "where all tiles are worked on; 1d for mds)");
     add_choice(*command, "--network", options->network, network_names,
                "ports (fast), or simgrid (fair sharing of links, as a cross-check)");
     add_choice(*command, "--scheduler", options->scheduler, scheduler_names,

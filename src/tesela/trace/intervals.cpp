@@ -76,7 +76,8 @@ std::vector<Processor> processors_of(const Trace& trace) {
         if (!task.ran() || task.worker < 0) continue;
         auto& of_processor = moments[number[static_cast<std::size_t>(task.worker)]];
         of_processor.push_back({task.start, Moment::What::start});
-        of_processor.push_back({task.end, Moment::What::end});
+        of_processor.push_back(
+            {std::max(task.start, task.end), Moment::What::end});  // damaged times may be in any order
     }
     for (std::size_t p = 0; p < processors.size(); ++p) processors[p].busy = busy_intervals(std::move(moments[p]));
     return processors;
