@@ -535,7 +535,7 @@ void add_evaluation_options(CLI::App& command, auto& options) {
 /// With a worker for critical tasks where the step of overlap wants one.
 auto start_evaluation_engine(auto& options) {
     if (options.run.critical_worker == CriticalWorker::none)
-        options.run.critical_worker = cli::critical_worker(options.overlap);
+        options.run.critical_worker = geo::critical_worker(options.overlap);
     return cli::start_engine(options.run);
 }
 

@@ -52,7 +52,7 @@ Case make_case(const Platform& platform, Index tiles) {
     request.workload.density = full_density({tiles, tiles});
     request.nodes = node_count(platform);
     request.powers = update_powers(platform, tile);
-    return {platform, Tiling::square(tiles * tile, tile), make_family("1d1d", request)};
+    return {platform, Tiling::square(tiles * tile, tile), make_family("1d1d_triangle", request)};
 }
 
 Distribution all_on_first_node(GridSize grid, Index nodes) {

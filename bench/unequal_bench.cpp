@@ -67,7 +67,7 @@ private:
     [[nodiscard]] steering::RunningPlanOptions planning() const {
         steering::RunningPlanOptions with{.evaluation = {.points = options_.n,
                                                          .tile = cli::tile_size(options_.run, options_.n, engine_),
-                                                         .overlap = cli::overlap_of(options_.overlap, engine_)},
+                                                         .overlap = options_.overlap},
                                           .budget_seconds = options_.budget};
         if (!options_.run.quiet) with.tell = [](const std::string& line) { fmt::print(stderr, "plan: {}\n", line); };
         return with;
@@ -77,7 +77,7 @@ private:
         geo::LikelihoodOptions result{.tile = planning().evaluation.tile,
                                       .distribution = owners.second,
                                       .generation = owners.first,
-                                      .overlap = planning().evaluation.overlap};
+                                      .overlap = cli::overlap_of(options_.overlap, engine_)};
         if (std::ranges::find(options_.gsl_nodes, engine_.this_node().number()) != options_.gsl_nodes.end())
             result.generator = &gsl_kernel;
         return result;

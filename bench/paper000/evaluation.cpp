@@ -27,9 +27,10 @@ AllocationCosts costs_of_memory(MemoryPolicy policy) {
 SimulationResult simulate_evaluation(const SimulatedEvaluation& evaluation) {
     const bool critical = evaluation.overlap == geo::Overlap::oversubscribe;
     const bool ahead = evaluation.overlap >= geo::Overlap::memory;
-    SimulatedEngine engine(evaluation.platform, {.critical = critical ? CriticalSlot::shared_core : CriticalSlot::none,
-                                                 .allocation = costs_of_memory(policy_from(ahead)),
-                                                 .observers = evaluation.observers});
+    SimulatedEngine engine(evaluation.platform,
+                           {.critical = critical ? CriticalWorker::shared_core : CriticalWorker::none,
+                            .allocation = costs_of_memory(policy_from(ahead)),
+                            .observers = evaluation.observers});
     // StarPU, unless told otherwise, submits without a limit.
     Stream s(engine, {.name = "geo", .max_pending = std::numeric_limits<Index>::max()});
     const Distribution owners =

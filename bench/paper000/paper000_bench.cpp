@@ -159,7 +159,7 @@ public:
             show(fmt::format("figure 8, {}", geo::name(overlap)));
             const bool critical = overlap == Overlap::oversubscribe;
             return traced_run(
-                title, platform, critical ? CriticalSlot::shared_core : CriticalSlot::none,
+                title, platform, critical ? CriticalWorker::shared_core : CriticalWorker::none,
                 [&](ScheduleObserver& observer) {
                     (void)simulate_evaluation(
                         {.platform = platform, .tiles = tiles, .overlap = overlap, .observers = {&observer}});
@@ -217,7 +217,7 @@ private:
     [[nodiscard]] cli::TitledTrace scaling_run(int figure, StreamingStep step, const char* title) {
         show(fmt::format("figure {}, {}", figure, title));
         const Platform platform = cli::read_platform(scaling_machines[0].platform, scaling_machines[0].nodes);
-        return traced_run(title, platform, CriticalSlot::none, [&](ScheduleObserver& observer) {
+        return traced_run(title, platform, CriticalWorker::none, [&](ScheduleObserver& observer) {
             (void)simulate_scaling({.platform = platform,
                                     .tiles = options_.scaling_tiles.back(),
                                     .columns = scaling_columns.front(),

@@ -57,7 +57,7 @@ cli::TitledTrace simulate(const std::string& title, const std::string& nodes, In
                           const plan::NodeChoice& choice) {
     const Platform platform = cli::read_platform(lille, nodes);
     const plan::Application application = evaluation(tiles);
-    constexpr CriticalSlot critical = CriticalSlot::shared_core;
+    constexpr CriticalWorker critical = CriticalWorker::shared_core;
     return traced_run(title, platform, critical, [&](ScheduleObserver& observer) {
         SimulatedEngine engine(platform, {.critical = critical, .observers = {&observer}});
         application.submit(engine, by_program(application, platform, choice));

@@ -63,8 +63,8 @@ plan::Application application_of(const Case& of, const Platform& platform) {
 }
 
 /// Oversubscription is for the critical tasks of Cholesky.
-CriticalSlot critical_of(StrategiesOf application) {
-    return application == StrategiesOf::geo ? CriticalSlot::shared_core : CriticalSlot::none;
+CriticalWorker critical_of(StrategiesOf application) {
+    return application == StrategiesOf::geo ? CriticalWorker::shared_core : CriticalWorker::none;
 }
 
 Row row_of(const Case& of, const plan::Planned& planned, const plan::Strategy& strategy, double judged) {
@@ -96,6 +96,7 @@ public:
 
     void run(const Case& of) {
         if (is_known(of)) return;
+        std::erase_if(rows_, [&](const Row& row) { return is_of(row, of); });
         const Platform platform = cli::read_platform(of.platform, of.nodes);
         const plan::Application application = application_of(of, platform);
         plan::PlanOptions planning{.budget_seconds = std::numeric_limits<double>::infinity(),
@@ -120,8 +121,9 @@ private:
     [[nodiscard]] static bool is_of(const Row& row, const Case& of) {
         return row.at("platform") == of.platform && row.at("nodes") == of.nodes && row.at("tiles") == of.tiles;
     }
+    /// Tables of before have no row for the paper's own lp, which comes by that name alone in those of now.
     [[nodiscard]] bool is_known(const Case& of) const {
-        return std::ranges::any_of(rows_, [&](const Row& row) { return is_of(row, of); });
+        return std::ranges::any_of(rows_, [&](const Row& row) { return is_of(row, of) && row.at("strategy") == "lp"; });
     }
 
     /// Of each strategy the median over the seeds.
@@ -169,6 +171,7 @@ std::vector<Judged> judged_cases(const std::vector<Row>& rows) {
     for (const Row& row : rows) {
         const auto strategy = row.at("strategy").get<std::string>();
         const auto makespan = row.at("makespan").get<double>();
+        if (strategy.ends_with("_triangle")) continue;  // ours
         if (strategy == "bc_all") cases.emplace_back();
         Judged& of = cases.back();
         of.bound = row.at("lower_bound").get<double>();
@@ -261,11 +264,11 @@ std::vector<ComputedTable> strategies_tables() {
     };
     return {{.file = table_name(StrategiesOf::geo, "gsl"),
              .remake = remake(StrategiesOf::geo),
-             .quick = quick(101, "1d1d"),
+             .quick = quick(101, "1d1d_triangle"),
              .times = {"makespan"}},
             {.file = table_name(StrategiesOf::geo, "table"),
              .remake = remake(StrategiesOf::geo),
-             .quick = quick(101, "1d1d"),
+             .quick = quick(101, "1d1d_triangle"),
              .times = {"makespan"}},
             {.file = table_name(StrategiesOf::mds, "gsl"),
              .remake = remake(StrategiesOf::mds),

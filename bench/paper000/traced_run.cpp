@@ -30,7 +30,7 @@ private:
 
 }  // namespace
 
-cli::TitledTrace traced_run(const std::string& title, const Platform& platform, CriticalSlot critical,
+cli::TitledTrace traced_run(const std::string& title, const Platform& platform, CriticalWorker critical,
                             const std::function<void(ScheduleObserver& observer)>& simulate) {
     const OwnFolder folder;
     const std::string file = folder.file("run.trace");

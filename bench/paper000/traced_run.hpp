@@ -11,7 +11,7 @@ namespace tesela::bench {
 
 /// The trace of a run that `simulate` simulates on the platform while it tells the observer, by way of a file that is
 /// removed again.
-[[nodiscard]] cli::TitledTrace traced_run(const std::string& title, const Platform& platform, CriticalSlot critical,
+[[nodiscard]] cli::TitledTrace traced_run(const std::string& title, const Platform& platform, CriticalWorker critical,
                                           const std::function<void(ScheduleObserver& observer)>& simulate);
 
 /// A likelihood evaluation in the colours of the paper's figures, with the steps of Cholesky.

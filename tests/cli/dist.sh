@@ -6,7 +6,7 @@ tesela=$(realpath "$1/tesela")
 # shellcheck source=support.sh
 source "$(dirname "$(realpath "$0")")/support.sh"
 
-for family in block_cyclic block_cyclic:2x3 block_cyclic:rule bce bce:2 rs rs:3 hybrid best 1d 1d1d band band:2 sbc random:7; do
+for family in block_cyclic block_cyclic:2x3 block_cyclic:rule bce bce:2 rs rs:3 hybrid best 1d 1d1d 1d1d_triangle band band:2 sbc random:7; do
     expect 0 "make $family" "$tesela" dist make "$family" --tiles 12 --count 6 -o "d.json"
     check "make $family" python3 -c "
 import json
@@ -18,7 +18,7 @@ expect 0 "a distribution made is one that runs" "${mpirun[@]}" -n 2 "$tesela" be
 json "a distribution made is one that runs" "d['correct'] and d['nodes'] == 2"
 
 expect 0 compare "$tesela" dist compare --tiles 60 --count 30 --alpha 2 --kernel cholesky --density synthetic:8 --seed 3 --json
-json compare "{r['family'] for r in d} >= {'block_cyclic', 'bce', 'rs', 'hybrid', '1d1d', 'band', 'random'}"
+json compare "{r['family'] for r in d} >= {'block_cyclic', 'bce', 'rs', 'hybrid', '1d1d', '1d1d_triangle', 'band', 'random'}"
 json compare "all(k in r for r in d for k in ('family', 'max_load', 'dispersion', 'max_nodes_per_row', 'max_nodes_per_column', 'transfers', 'seconds'))"
 json compare "all(r['max_load'] >= 1 - 1e-12 and r['transfers'] > 0 for r in d)"
 json compare "all(r['steps'] >= r['max_load'] - 1e-12 and r['step_imbalance'] >= r['max_load'] - 1e-12 for r in d)"

@@ -8,7 +8,7 @@ source "$(dirname "$(realpath "$0")")/support.sh"
 
 paper=(--platform sdumont-gsl --nodes 2sdc+2sdg --tiles 20)
 expect 0 "a plan" "$tesela" plan geo "${paper[@]}" --budget 5 -o plan.json --svg pictures --json
-json "a plan" "[s['strategy'] for s in d['strategies']] == ['bc_all', 'bc_fast', '1d1d', 'lp', 'lp_constrained', 'chosen']"
+json "a plan" "[s['strategy'] for s in d['strategies']] == ['bc_all', 'bc_fast', '1d1d', '1d1d_triangle', 'lp', 'lp_triangle', 'lp_constrained', 'chosen']"
 json "a plan: the chosen is the best" "d['makespan'] == min(s['makespan'] for s in d['strategies']) and d['makespan'] >= d['lower_bound']"
 json "a plan: gains are over bc_fast" "all(abs(s['gain'] - (1 - s['makespan'] / d['strategies'][1]['makespan'])) < 1e-12 for s in d['strategies'])"
 check "pictures" grep -q "First phase of geo" pictures/first.svg

@@ -18,7 +18,7 @@ def kernels(scale, gpu):
 def node(name, count, gpus, net):
     workers = [{"name": "cores", "processor": "cpu", "count": 6, "kernels": kernels(1, False)}]
     if gpus:
-        workers.append({"name": "gpus", "processor": "gpu", "count": gpus, "memory": "8 GiB", "memory_bandwidth": "300 GB/s",
+        workers.append({"name": "gpus", "processor": "gpu", "count": gpus, "streams": 3, "memory": "8 GiB", "memory_bandwidth": "300 GB/s",
                         "host_bandwidth": "12 GB/s", "kernels": kernels(20, True)})
     return {"name": name, "count": count, "memory": "64 GiB", "memory_bandwidth": "40 GB/s", "subnet": name,
             "nic": {"bandwidth": net, "latency": "20 us"}, "workers": workers}
@@ -31,7 +31,7 @@ keys="{'makespan', 'lower_bound', 'area_bound', 'critical_path', 'tasks', 'trans
 for operation in cholesky lu gemm geo; do
     expect 0 "$operation" "$tesela" simulate $operation --platform p.json --tiles 12 --tile 480 --json
     json "$operation" "$keys <= set(d) and d['makespan'] >= d['lower_bound'] >= max(d['area_bound'], d['critical_path']) > 0"
-    json "$operation" "d['nodes'] == 6 and d['dist'] == '1d1d' and 0 < d['utilisation'] <= 1 and d['transfers'] > 0 and not d['warnings']"
+    json "$operation" "d['nodes'] == 6 and d['dist'] == '$([[ $operation == @(cholesky|geo) ]] && echo 1d1d_triangle || echo 1d1d)' and 0 < d['utilisation'] <= 1 and d['transfers'] > 0 and not d['warnings']"
 done
 expect 0 "for people" "$tesela" simulate cholesky --platform p.json --nodes 3slow --tiles 10
 holds "for people" out "makespan"
@@ -99,6 +99,18 @@ import json
 a, b = (json.load(open(f))['makespan'] for f in ('synchronous', 'out'))
 assert a > b"
 
+# By itself every kind of node decides whether it keeps a core for critical tasks.
+sed 's/"name": "cores", "processor": "cpu", "count": 6/&4/2' p.json >fat.json
+expect 0 "overlap auto" "$tesela" simulate geo --platform fat.json --tiles 12 --tile 480
+holds "overlap auto" out "overlap         order (slow), oversubscribe (fast)"
+expect 0 "overlap auto in a plan" "$tesela" plan geo --platform fat.json --tiles 12 --tile 480 --budget 0 -o fat_plan.json --json
+cp out planned
+expect 0 "simulate what was planned" "$tesela" simulate geo --platform fat.json --tiles 12 --tile 480 --scheduler earliest_finish --dist block_cyclic --json
+check "a plan and a simulation have the same critical workers" python3 -c "
+import json
+row = next(s for s in json.load(open('planned'))['strategies'] if s['strategy'] == 'bc_all')
+assert abs(row['makespan'] - json.load(open('out'))['makespan']) < 1e-9, row"
+
 # QR, on the platform that has its rates.
 expect 0 "QR" "$tesela" simulate qr --platform shaheen2 --nodes 4haswell --tiles 16 --tile 320 --dist block_cyclic:2x2 --json
 json "QR" "$keys <= set(d) and d['makespan'] >= d['lower_bound'] > 0 and d['transfers'] > 0"
@@ -164,7 +176,20 @@ check "the trace is of the run" python3 -c "
 import json
 a, b = (json.load(open(f)) for f in ('traced', 'out'))
 assert a['tasks'] == b['tasks'] and a['transfers'] == b['messages'] and abs(a['makespan'] - b['makespan']) < 1e-3 and not b['warnings']"
+cp out summed
 expect 0 "trace table" "$tesela" trace table utilisation t
+check "a card is one worker, in the simulation as in its trace" python3 -c "
+import csv, json
+simulated, summed = (json.load(open(f)) for f in ('traced', 'summed'))
+rows = list(csv.DictReader(open('out')))
+of = lambda level: [float(row['utilisation']) for row in rows if row['level'] == level]
+assert summed['workers'] == 6 * 6 + 2 * 2 == len(of('worker'))
+for a, b in zip([simulated['utilisation']] * 2 + [node['utilisation'] for node in simulated['per_node']], [summed['utilisation']] + of('run') + of('node'), strict=True):
+    assert 0 < a < 1 and abs(a - b) <= 1e-9, (a, b)"
+expect 0 "utilisation for people" "$tesela" simulate cholesky --platform p.json --tiles 12
+printed=$(grep '^utilisation' out)
+expect 0 "utilisation of the trace for people" "$tesela" trace summary t
+holds "utilisation of the trace for people" out "$printed, first 95 %"
 expect 0 "pictures of traces" "$tesela" trace picture mds.trace t --by kernel --steps dread,dgemm --titles first,second -o runs.svg
 for text in '>dread<' '>dtake<' '>dgemm<' '>other<' '>first: ' '>second: ' '>0 GPUs<' 'main memory in use'; do
     check "pictures of traces: $text" grep -q "$text" runs.svg

@@ -141,6 +141,7 @@ void add_make(CLI::App& dist, int& exit_code) {
         "  best[:ALPHA]        of block_cyclic:rule, bce and rs the one with the least maximum load\n"
         "  1d[:POWERS]         unequal nodes: whole tile rows in proportion to power\n"
         "  1d1d[:POWERS]       unequal nodes: rows and columns of tiles in proportion to power\n"
+        "  1d1d_triangle       Cholesky: as 1d1d, then each node gets its share of the lower triangle to a tile\n"
         "  1d1d_constrained    as 1d1d for Cholesky, without slow nodes in the last steps; needs --platform\n"
         "  band[:WIDTH]        low rank off the diagonal: tiles near it over all nodes, the others in a grid\n"
         "  sbc                 Cholesky on r(r-1)/2 nodes, or r*r/2 with r even: fewer transfers than a grid\n"

@@ -196,11 +196,6 @@ void add_overlap_option(CLI::App& command, geo::OverlapChoice& overlap) {
                "it; auto: oversubscribe on nodes with 64 cores or more, otherwise order");
 }
 
-CriticalWorker critical_worker(geo::OverlapChoice overlap) {
-    if (!overlap) return CriticalWorker::automatic;
-    return overlap == geo::Overlap::oversubscribe ? CriticalWorker::shared_core : CriticalWorker::none;
-}
-
 void add_run_options(CLI::App& command, GeoOptions& options) {
     add_json_option(command, options.run);
     set_heading(command, "Output");
@@ -412,11 +407,14 @@ bool plans_by_itself(const GeoOptions& options) { return options.plan == "auto";
 std::unique_ptr<steering::RunningPlan> plan_for_nodes(const GeoOptions& options, Index n, StarpuEngine& engine) {
     if (!plans_by_itself(options)) return {};
     const auto line = std::make_shared<ProgressLine>(wants_progress(options.run));
-    steering::RunningPlanOptions with{.evaluation = {.points = n,
-                                                     .tile = tile_size(options.run, n, engine),
-                                                     .overlap = overlap_of(options.overlap, engine)},
-                                      .budget_seconds = options.plan_budget,
-                                      .cache_folder = user_cache_folder()};
+    steering::RunningPlanOptions with{
+        .evaluation = {.points = n,
+                       .tile = tile_size(options.run, n, engine),
+                       .overlap = options.overlap || options.run.critical_worker == CriticalWorker::none
+                                      ? options.overlap
+                                      : geo::Overlap::oversubscribe},
+        .budget_seconds = options.plan_budget,
+        .cache_folder = user_cache_folder()};
     with.measuring = [line](Index done, Index of, const std::string& next) { line->show_bar(done, of, next); };
     with.planning = [line](Index simulated, double best) {
         line->show([&] { return fmt::format("plan: {} simulated, best {}", simulated, format_seconds(best)); });
@@ -431,7 +429,7 @@ std::unique_ptr<steering::RunningPlan> plan_for_nodes(const GeoOptions& options,
 
 std::unique_ptr<StarpuEngine> start_geo_engine(const GeoOptions& options) {
     RunOptions run = options.run;
-    if (run.critical_worker == CriticalWorker::none) run.critical_worker = critical_worker(options.overlap);
+    if (run.critical_worker == CriticalWorker::none) run.critical_worker = geo::critical_worker(options.overlap);
     return start_engine(run);
 }
 

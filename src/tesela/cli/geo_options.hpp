@@ -99,8 +99,6 @@ void add_theta_option(CLI::App& command, ModelOptions& options);
 void add_parameter_options(CLI::App& command, ModelOptions& options);
 /// Adds --overlap.
 void add_overlap_option(CLI::App& command, geo::OverlapChoice& overlap);
-/// The engine's critical worker that a choice of --overlap means.
-[[nodiscard]] CriticalWorker critical_worker(geo::OverlapChoice overlap);
 /// Adds --json, --tile, --dist, --overlap and the options of the engine, under the headings Output and Machine: what
 /// stands under Output is to be added before.
 void add_run_options(CLI::App& command, GeoOptions& options);

@@ -58,25 +58,13 @@ struct PlanCommand {
 constexpr const char* geo_application = "geo";
 constexpr const char* mds_application = "mds";
 
-/// As a fit would choose where it is left to it: see overlap_of().
-geo::Overlap overlap_on(const Platform& platform, geo::OverlapChoice choice) {
-    if (choice) return *choice;
-    const bool shares = std::ranges::any_of(platform.node_types, [](const NodeType& type) {
-        return std::ranges::any_of(type.workers, [](const WorkerGroup& group) {
-            return group.processor == Processor::cpu && has_core_to_share(group.count);
-        });
-    });
-    return shares ? geo::Overlap::oversubscribe : geo::Overlap::order;
-}
-
-geo::PlannedEvaluation evaluation_of(const PlanCommand& options, const Platform& platform, Index points, Index tile) {
-    return {.points = points, .tile = tile, .overlap = overlap_on(platform, options.overlap)};
+geo::PlannedEvaluation evaluation_of(const PlanCommand& options, Index points, Index tile) {
+    return {.points = points, .tile = tile, .overlap = options.overlap};
 }
 
 plan::Application application_of(const PlanCommand& options, const Platform& platform, Index tile) {
     const Index points = options.points > 0 ? options.points : options.tiles * tile;
-    if (options.application == geo_application)
-        return geo::planned_evaluation(evaluation_of(options, platform, points, tile));
+    if (options.application == geo_application) return geo::planned_evaluation(evaluation_of(options, points, tile));
     if (options.application == mds_application) {
         mds::PlannedScaling scaling{.points = points, .tile = tile};
         if (options.columns) scaling.columns = *options.columns;
@@ -154,13 +142,15 @@ Json to_json(const plan::Plan& plan, const plan::Planned& planned, const plan::T
     for (const plan::TriedTile& one : tile.tried) tried.push_back({{"tile", one.tile}, {"makespan", one.makespan}});
     Json strategies = Json::array();
     for (const plan::Strategy& strategy : planned.strategies)
-        strategies.push_back({{"strategy", strategy.name},
-                              {"makespan", strategy.simulated.makespan},
-                              {"lp_ideal", strategy.lp_ideal ? Json(*strategy.lp_ideal) : Json()},
-                              {"moved", strategy.moved},
-                              {"bytes", strategy.simulated.bytes},
-                              {"utilisation", strategy.simulated.utilisation},
-                              {"gain", gain_of(strategy, reference_makespan(planned))}});
+        strategies.push_back(
+            {{"strategy", strategy.name},
+             {"makespan", strategy.simulated.makespan},
+             {"lp_ideal", strategy.lp_ideal ? Json(*strategy.lp_ideal) : Json()},
+             {"moved", strategy.moved},
+             {"moved_if_independent", strategy.moved_if_independent ? Json(*strategy.moved_if_independent) : Json()},
+             {"bytes", strategy.simulated.bytes},
+             {"utilisation", strategy.simulated.utilisation},
+             {"gain", gain_of(strategy, reference_makespan(planned))}});
     return {{"application", plan.application}, {"platform", plan.platform},
             {"nodes", plan.nodes.size()},      {"tile", plan.tile},
             {"tiles_tried", std::move(tried)}, {"tiles", plan.distributions.second.grid().rows},
@@ -168,6 +158,14 @@ Json to_json(const plan::Plan& plan, const plan::Planned& planned, const plan::T
             {"lower_bound", plan.lower_bound}, {"lp_ideal", plan.lp_ideal ? Json(*plan.lp_ideal) : Json()},
             {"simulated", planned.simulated},  {"seconds", planned.seconds},
             {"notes", planned.notes},          {"strategies", std::move(strategies)}};
+}
+
+/// What algorithm 2 of paper 000 saves the strategy by the linear program.
+void print_moves(const plan::Planned& planned) {
+    const auto lp = std::ranges::find(planned.strategies, "lp", &plan::Strategy::name);
+    if (lp != planned.strategies.end() && lp->moved_if_independent)
+        fmt::print("moved by lp     {} tiles; {} if each phase had a distribution of its own\n", lp->moved,
+                   *lp->moved_if_independent);
 }
 
 void print_table(const plan::Plan& plan, const plan::Planned& planned, const plan::TileChoice& tile) {
@@ -183,6 +181,7 @@ void print_table(const plan::Plan& plan, const plan::Planned& planned, const pla
                    fmt::format("{:.1f} %", 100 * s.simulated.utilisation),
                    fmt::format("{:.1f} %", 100 * gain_of(s, reference)));
     fmt::print("chosen          {}\n", plan.strategy);
+    print_moves(planned);
     fmt::print("nodes used      {} of {}{}\n", plan.second_nodes.size(), plan.nodes.size(),
                plan.first_nodes == plan.second_nodes
                    ? ""
@@ -260,8 +259,7 @@ int run(PlanCommand options) {
     prepare_outputs(options);
     ProgressLine progress(options.quiet ? ProgressLine::Wanted::no : ProgressLine::Wanted::yes);
     plan::PlanOptions with{.budget_seconds = options.budget};
-    if (options.application == geo_application)
-        with.simulation = as_run(evaluation_of(options, platform, 0, 0), platform);
+    if (options.application == geo_application) with.simulation = as_run(evaluation_of(options, 0, 0), platform);
     take_ranks(options, with);
     with.progress = [&](Index simulated, double best) {
         progress.show([&] {

@@ -20,13 +20,13 @@
 #include "tesela/sim/simulated_engine.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -76,31 +76,16 @@ bool is_geo(const SimulateOptions& options) { return options.operation == geo_op
 bool is_mds(const SimulateOptions& options) { return options.operation == mds_operation; }
 bool is_qr(const SimulateOptions& options) { return options.operation == qr_operation; }
 
-/// `auto` as it comes out on the node with the fewest cores.
-geo::Overlap overlap_on(const Platform& platform, geo::OverlapChoice choice) {
-    Index least = std::numeric_limits<Index>::max();
-    for (const NodeType& type : platform.node_types) {
-        Index cores = 0;
-        for (const WorkerGroup& group : type.workers)
-            if (group.processor == Processor::cpu) cores += group.count;
-        least = std::min(least, cores);
-    }
-    return geo::overlap_for(choice, least);
-}
-
 /// The step of --overlap, of geo or of mds.
 struct OverlapStep {
-    geo::Overlap of_geo = geo::Overlap::sync;
+    geo::OverlapChoice of_geo{};
     StreamingStep of_mds = StreamingStep::priorities;
 };
-OverlapStep overlap_step(const SimulateOptions& options, const Platform& platform) {
+OverlapStep overlap_step(const SimulateOptions& options) {
     OverlapStep step;
     constexpr const char* option = "--overlap";
-    if (is_geo(options)) {
-        geo::OverlapChoice choice;
-        if (!options.overlap.empty()) choice = parse_name(geo::overlap_choice_names, options.overlap, option);
-        step.of_geo = overlap_on(platform, choice);
-    }
+    if (is_geo(options) && !options.overlap.empty())
+        step.of_geo = parse_name(geo::overlap_choice_names, options.overlap, option);
     if (is_mds(options) && !options.overlap.empty())
         step.of_mds = parse_name(streaming_step_names, options.overlap, option);
     return step;
@@ -170,8 +155,8 @@ RankModel ranks_of(const SimulateOptions& options, const TileContents& contents)
     return ranks;
 }
 
-/// The distribution of --dist and its name; without it block-cyclic for equal nodes, 1d1d by power for others, and
-/// whole rows by power for mds, as tesela mds has them.
+/// The distribution of --dist and its name; without it block-cyclic for equal nodes, 1d1d by power for others (of
+/// the triangle, where the operation works on that), and whole rows by power for mds, as tesela mds has them.
 struct ChosenDistribution {
     std::string name;
     Distribution distribution;
@@ -186,7 +171,9 @@ ChosenDistribution choose_distribution(const SimulateOptions& options, const Pla
     request.powers = update_powers(platform, contents.tile);
     const auto [least, most] = std::ranges::minmax(request.powers);
     ChosenDistribution chosen{.name = options.distribution};
-    if (chosen.name.empty()) chosen.name = is_mds(options) ? "1d" : least == most ? "block_cyclic" : "1d1d";
+    const bool triangle = stored_tiles(request.workload.operation) == Stored::lower;
+    const char* const unequal = triangle ? "1d1d_triangle" : "1d1d";
+    if (chosen.name.empty()) chosen.name = is_mds(options) ? "1d" : least == most ? "block_cyclic" : unequal;
     if (chosen.name.starts_with("1d1d_constrained")) request.steps = cholesky_constraint(platform, contents.tile);
     chosen.distribution = make_family(chosen.name, request);
     return chosen;
@@ -224,13 +211,12 @@ struct Simulated {
 
 SimulationOptions engine_options(const SimulateOptions& options, const TileContents& contents,
                                  const OverlapStep& step) {
-    const bool critical = is_geo(options) && step.of_geo == geo::Overlap::oversubscribe;
     return {.scheduler = options.scheduler,
             .network = options.network == NetworkChoice::simgrid ? simgrid_network : ports_network,
             .noise = options.noise,
             .seed = options.seed,
             .ranks = ranks_of(options, contents),
-            .critical = critical ? CriticalSlot::shared_core : CriticalSlot::none};
+            .critical = is_geo(options) ? geo::critical_worker(step.of_geo) : CriticalWorker::none};
 }
 
 /// The number that a text is, if it is one above 0.
@@ -274,7 +260,7 @@ Simulated simulate(const SimulateOptions& options) {
     const Clock::time_point start = Clock::now();
     check(options);
     Simulated simulated{.platform = read_platform(options.platform, options.nodes)};
-    simulated.overlap = overlap_step(options, simulated.platform);
+    simulated.overlap = overlap_step(options);
     const TileContents contents = contents_of(options);
     if (is_geo(options) && options.tiles * contents.tile < 2) throw Error("geo needs at least two points");
     const auto [name, distribution] = choose_distribution(options, simulated.platform, contents);
@@ -314,9 +300,24 @@ Simulated simulate(const SimulateOptions& options) {
     return simulated;
 }
 
+/// The step that was simulated, and where nodes of different types differ in it, of each type: "order (che), …".
+std::string overlap_name(geo::OverlapChoice choice, const Platform& platform) {
+    using geo::Overlap;
+    std::map<Overlap, std::vector<std::string>> types;
+    for (const NodeType& type : platform.node_types) {
+        const bool shares = has_critical_worker(geo::critical_worker(choice), type);
+        types[choice.value_or(shares ? Overlap::oversubscribe : Overlap::order)].push_back(type.name);
+    }
+    if (types.size() == 1) return std::string(geo::name(types.begin()->first));
+    std::vector<std::string> steps;
+    for (const auto& [step, names] : types)
+        steps.push_back(fmt::format("{} ({})", geo::name(step), fmt::join(names, ", ")));
+    return fmt::format("{}", fmt::join(steps, ", "));
+}
+
 /// The step of --overlap that was simulated; empty where there are none.
 std::string overlap_name(const SimulateOptions& options, const Simulated& simulated) {
-    if (is_geo(options)) return std::string(geo::name(simulated.overlap.of_geo));
+    if (is_geo(options)) return overlap_name(simulated.overlap.of_geo, simulated.platform);
     if (is_mds(options)) return std::string(name_in(streaming_step_names, simulated.overlap.of_mds));
     return {};
 }
@@ -443,7 +444,8 @@ void add_simulate_command(CLI::App& app, int& exit_code) {
         ->check(CLI::Range(Index{1}, Index{1'000'000}));
     command->add_option("--dist", options->distribution,
                         "Distribution: a family such as block_cyclic:2x3, 1d1d or sbc (see tesela dist make --help), "
-                        "or a JSON file (default: block_cyclic for equal nodes, 1d1d for others, 1d for mds)");
+                        "or a JSON file (default: block_cyclic for equal nodes; for others 1d1d_triangle, or 1d1d "
+                        "where all tiles are worked on; 1d for mds)");
     add_choice(*command, "--network", options->network, network_names,
                "ports (fast), or simgrid (fair sharing of links, as a cross-check)");
     add_choice(*command, "--scheduler", options->scheduler, scheduler_names,

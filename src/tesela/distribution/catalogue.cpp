@@ -136,11 +136,18 @@ Distribution make_constrained_1d(const Named& named, const DistributionRequest& 
 }
 
 Distribution make_1d1d(const Named& named, const DistributionRequest& request) {
-    const auto powers = powers_of(named, request);
+    return one_d_one_d(grid_of(request), powers_of(named, request));
+}
+
+bool has_triangle(const DistributionRequest& request) {
     const GridSize grid = grid_of(request);
-    if (stored_tiles(request.workload.operation) == Stored::lower && grid.rows == grid.cols)
-        return one_d_one_d_triangle(grid.rows, powers);
-    return one_d_one_d(grid, powers);
+    return stored_tiles(request.workload.operation) == Stored::lower && grid.rows == grid.cols;
+}
+
+Distribution make_1d1d_triangle(const Named& named, const DistributionRequest& request) {
+    if (!has_triangle(request))
+        throw Error("1d1d_triangle is for Cholesky, which works on the lower triangle; 1d1d is for all tiles");
+    return one_d_one_d_triangle(grid_of(request).rows, powers_of(named, request));
 }
 
 Distribution make_constrained(const Named& named, const DistributionRequest& request) {
@@ -183,6 +190,7 @@ constexpr std::array families{Family{"block_cyclic", make_block_cyclic},
                               Family{"1d", make_1d},
                               Family{"1d_constrained", make_constrained_1d},
                               Family{"1d1d", make_1d1d},
+                              Family{"1d1d_triangle", make_1d1d_triangle},
                               Family{"1d1d_constrained", make_constrained},
                               Family{"band", make_band},
                               Family{"sbc", make_sbc},
@@ -221,6 +229,7 @@ Distribution make_distribution(std::string_view text, GridSize tiles, Index node
 
 std::vector<std::string> families_for(const DistributionRequest& request) {
     std::vector<std::string> names{"block_cyclic:rule", "block_cyclic", "bce", "rs", "hybrid", "1d", "1d1d"};
+    if (has_triangle(request)) names.emplace_back("1d1d_triangle");
     if (request.steps) names.emplace_back("1d1d_constrained");
     names.emplace_back("band");
     if (fits_symmetric_block_cyclic(request.nodes) && Powers(request.nodes, request.powers).equal())

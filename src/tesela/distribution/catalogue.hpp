@@ -19,14 +19,15 @@ struct DistributionRequest {
     Index nodes = 1;
     double alpha = 2;                       ///< ⌈α√P⌉ nodes per row and column for bce, rs, hybrid and best
     std::uint64_t seed = 0;                 ///< for rs and random
-    std::vector<double> powers{};           ///< for bce, rs, hybrid, best, 1d and 1d1d; none: equal
+    std::vector<double> powers{};           ///< for bce, rs, hybrid, best, 1d, 1d1d and 1d1d_triangle; none: equal
     std::optional<StepConstraint> steps{};  ///< for 1d1d_constrained
     std::optional<RowConstraint> rows{};    ///< for 1d_constrained
 };
 
 /// The distribution that a text names:
 ///   block_cyclic[:PxQ|rule]  bce[:ALPHA|RxC|RxC/USED]  rs[:ALPHA]  hybrid[:ALPHA]  best[:ALPHA]  1d[:POWER,…]
-///   1d_constrained  1d1d[:POWER,…]  1d1d_constrained  band[:WIDTH]  sbc  random[:SEED]  FILE.json
+///   1d_constrained  1d1d[:POWER,…]  1d1d_triangle[:POWER,…]  1d1d_constrained  band[:WIDTH]  sbc  random[:SEED]
+///   FILE.json
 /// Throws Error for an unknown family or arguments that do not fit the request.
 [[nodiscard]] Distribution make_family(std::string_view text, const DistributionRequest& request);
 

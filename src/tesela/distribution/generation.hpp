@@ -29,9 +29,9 @@ enum class HandOver : std::uint8_t {
 [[nodiscard]] Distribution generation_distribution(const Distribution& computation, const std::vector<Index>& counts,
                                                    Stored stored = Stored::full, HandOver how = HandOver::paper);
 
-/// `1d1d` for a symmetric matrix of n x n tiles: one_d_one_d, and then the fewest of the lower tiles that can change
-/// hands (steadiest) so that each node has its share of them to a tile. Rows and columns dealt in proportion leave slow
-/// nodes up to a quarter off their share of a triangle.
+/// `1d1d_triangle`, ours, for a symmetric matrix of n x n tiles: one_d_one_d, and then the fewest of the lower tiles
+/// that can change hands (steadiest) so that each node has its share of them to a tile. Rows and columns dealt in
+/// proportion leave slow nodes up to a quarter off their share of a triangle.
 [[nodiscard]] Distribution one_d_one_d_triangle(Index n, const std::vector<double>& powers);
 
 /// How far a distribution is from handing out tiles in a steady order: the root mean square, over nodes and over the

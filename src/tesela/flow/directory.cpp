@@ -1,6 +1,6 @@
 #include "tesela/flow/directory.hpp"
 
-#include <algorithm>
+#include <bit>
 #include <numeric>
 
 namespace tesela {
@@ -21,17 +21,30 @@ std::vector<std::int32_t> Directory::everyone() const {
 }
 
 /// The owner, then those that do not hold it, counted onwards from the owner, so that trees of different owners load
-/// different nodes.
+/// different nodes. They are marked, which needs no order and takes each once, and read off in that order.
 void Directory::list_missing(std::size_t datum, std::span<const std::int32_t> readers) {
-    const auto all = static_cast<std::int32_t>(nodes_);
+    missing_.assign(words_, 0);
+    for (const std::int32_t node : readers) mark(missing_.data(), node);
+    const std::uint64_t* const holders = bits(datum);
+    for (std::size_t w = 0; w < words_; ++w) missing_[w] &= ~holders[w];
     const std::int32_t first = owner(datum);
     relay_.assign(1, first);
-    for (const std::int32_t node : readers)
-        if (!holds(datum, node)) relay_.push_back(node);
-    const auto distance = [&](std::int32_t node) { return (node - first + all) % all; };
-    std::sort(relay_.begin() + 1, relay_.end(),
-              [&](std::int32_t a, std::int32_t b) { return distance(a) < distance(b); });
-    relay_.erase(std::unique(relay_.begin() + 1, relay_.end()), relay_.end());
+    list_missing(first, static_cast<std::int32_t>(nodes_));
+    list_missing(0, first);
+}
+
+/// Those that are marked, from a node on and before another.
+void Directory::list_missing(std::int32_t from, std::int32_t before) {
+    const auto first_word = static_cast<std::size_t>(from) / 64;
+    for (std::size_t w = first_word; 64 * w < static_cast<std::size_t>(before); ++w) {
+        std::uint64_t left = missing_[w];
+        if (w == first_word) left &= ~std::uint64_t{0} << static_cast<unsigned>(from % 64);
+        for (; left != 0; left &= left - 1) {
+            const auto node = static_cast<std::int32_t>(64 * w) + std::countr_zero(left);
+            if (node >= before) return;
+            relay_.push_back(node);
+        }
+    }
 }
 
 /// Binomial: place p hands on to p + 2ᵏ for each 2ᵏ below its lowest bit, the largest part of the tree first.

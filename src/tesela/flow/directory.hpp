@@ -133,9 +133,10 @@ private:
     [[nodiscard]] std::uint64_t* bits(std::size_t datum) {
         return words_ == 1 ? &entries_[datum].holders : &more_[datum * words_];
     }
-    void set(std::size_t datum, std::int32_t node) {
-        bits(datum)[node / 64] |= std::uint64_t{1} << static_cast<unsigned>(node % 64);
+    static void mark(std::uint64_t* words, std::int32_t node) {
+        words[node / 64] |= std::uint64_t{1} << static_cast<unsigned>(node % 64);
     }
+    void set(std::size_t datum, std::int32_t node) { mark(bits(datum), node); }
     void clear(std::size_t datum, std::int32_t node) {
         bits(datum)[node / 64] &= ~(std::uint64_t{1} << static_cast<unsigned>(node % 64));
     }
@@ -154,13 +155,16 @@ private:
     }
     [[nodiscard]] std::vector<std::int32_t> everyone() const;
     void list_missing(std::size_t datum, std::span<const std::int32_t> readers);
+    void list_missing(std::int32_t from, std::int32_t before);
     void list_children(std::size_t place, std::size_t count);
 
     Index nodes_;
     std::size_t words_;
     std::vector<Entry> entries_;
     std::vector<std::uint64_t> more_;  // holders where there are more than 64 nodes
-    // Of the tree that is being made: the nodes by their place in it, and the children of one.
+    // Of the tree that is being made: who is to get it, bit by bit, the nodes by their place in it, the children of
+    // one.
+    std::vector<std::uint64_t> missing_;
     std::vector<std::int32_t> relay_;
     std::vector<std::int32_t> children_;
 };

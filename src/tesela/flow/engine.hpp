@@ -54,11 +54,6 @@ struct StreamOptions {
 /// Submission that waits because so many tasks are pending goes on when these are left.
 [[nodiscard]] constexpr Index resume_level(Index limit) { return limit * 3 / 4; }
 
-/// A node with fewer cores than this has none to spare for submission and critical tasks: it would lose one of so many,
-/// and gain less. On simulated nodes without GPUs it breaks even here (docs/geo.md).
-inline constexpr Index least_cores_to_share_one = 64;
-[[nodiscard]] constexpr bool has_core_to_share(Index cores) { return cores >= least_cores_to_share_one; }
-
 /// What an engine keeps for one stream; engines derive from it.
 class StreamState {
 public:

@@ -3,6 +3,7 @@
 #include "tesela/base/clock.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/distribution/families.hpp"
+#include "tesela/distribution/generation.hpp"
 #include "tesela/distribution/metrics.hpp"
 #include "tesela/distribution/platform_constraint.hpp"
 #include "tesela/kernels/tile.hpp"
@@ -127,18 +128,27 @@ private:
         return last_;
     }
 
+    /// Tiles that would move if the first phase had a distribution of its own; none where it has no shares.
+    [[nodiscard]] std::optional<Index> moves_if_independent(const Recipe& recipe, const Distribution& second) const {
+        if (recipe.first.empty()) return std::nullopt;
+        const Recipe alone{.family = families_.plain, .second = recipe.first};
+        return count_moves(distributions_of(alone, matrix_, platform_).second, second, matrix_.stored()).moved;
+    }
+
     const Strategy& judge(const Candidate& candidate) {
         tried_.push_back(candidate.recipe);
+        const PhaseDistributions made = distributions_of(candidate.recipe, matrix_, platform_);
         const Strategy& judged =
             judge(Strategy{.name = candidate.name,
                            .family = candidate.recipe.family,
-                           .distributions = distributions_of(candidate.recipe, matrix_, platform_),
-                           .lp_ideal = candidate.lp_ideal > 0 ? std::optional(candidate.lp_ideal) : std::nullopt});
+                           .distributions = made,
+                           .lp_ideal = candidate.lp_ideal > 0 ? std::optional(candidate.lp_ideal) : std::nullopt,
+                           .moved_if_independent = moves_if_independent(candidate.recipe, made.second)});
         if (best_ && best_->simulated.makespan == judged.simulated.makespan) best_recipe_ = candidate;
         return judged;
     }
 
-    /// One of the five, or a note why it is not there.
+    /// One that has a name, or a note why it is not there.
     template <class Make>
     void named(const char* name, Make make) {
         try {
@@ -207,7 +217,7 @@ private:
         return candidate;
     }
 
-    /// The paper's, by the linear program for all nodes.
+    /// By the linear program for all nodes.
     [[nodiscard]] Candidate by_program(const char* name, const std::string& family) const {
         Candidate candidate = with_family(*everyone_, family);
         candidate.name = name;
@@ -215,19 +225,33 @@ private:
         return candidate;
     }
 
+    Strategy by_updates(const std::string& family) {
+        return judge(Candidate{.name = family,
+                               .recipe = {.family = family,
+                                          .second = update_powers(platform_, application_.matrix.tile),
+                                          .owners = families_.first_of_plain}});
+    }
+
+    /// As in the paper: where we have another for triangles, tiles change hands as its algorithm 2 prints it.
+    Strategy plain_by_program() {
+        Candidate candidate = by_program("lp", families_.plain);
+        if (!families_.triangle.empty()) candidate.recipe.hand_over = HandOver::paper;
+        return judge(candidate);
+    }
+
     void add_named() {
-        named(families_.plain.c_str(), [&] {
-            return judge(Candidate{.name = families_.plain,
-                                   .recipe = {.family = families_.plain,
-                                              .second = update_powers(platform_, application_.matrix.tile),
-                                              .owners = families_.first_of_plain}});
-        });
+        named(families_.plain.c_str(), [&] { return by_updates(families_.plain); });
+        if (!families_.triangle.empty())
+            named(families_.triangle.c_str(), [&] { return by_updates(families_.triangle); });
         named("lp", [&] {
             everyone_ = solve({}, "");
-            return judge(by_program("lp", families_.plain));
+            return plain_by_program();
         });
-        if (!everyone_ || families_.constrained.empty()) return;
-        named("lp_constrained", [&] { return judge(by_program("lp_constrained", families_.constrained)); });
+        if (!everyone_) return;
+        if (!families_.triangle.empty())
+            named("lp_triangle", [&] { return judge(by_program("lp_triangle", families_.triangle)); });
+        if (!families_.constrained.empty())
+            named("lp_constrained", [&] { return judge(by_program("lp_constrained", families_.constrained)); });
     }
 
     /// "second phase on chifflet and chifflot"
@@ -303,8 +327,8 @@ private:
     }
 
     [[nodiscard]] std::vector<std::string> families() const {
-        std::vector<std::string> result{families_.plain};
-        if (!families_.constrained.empty()) result.insert(result.begin(), families_.constrained);
+        std::vector<std::string> result{families_.constrained, families_.triangle, families_.plain};
+        std::erase(result, "");
         result.insert(result.end(), families_.others.begin(), families_.others.end());
         return result;
     }
@@ -405,7 +429,9 @@ private:
 
 Families families_of(Operation operation) {
     Families families;
-    if (operation == Operation::cholesky) families.constrained = "1d1d_constrained";
+    if (operation != Operation::cholesky) return families;
+    families.triangle = "1d1d_triangle";
+    families.constrained = "1d1d_constrained";
     return families;
 }
 

@@ -19,14 +19,15 @@ enum class SharesOf : std::uint8_t { both, second, first };
 /// Families of distributions for the second phase: of the strategies with names, and of the others that are tried.
 struct Families {
     std::string plain = "1d1d";  ///< by the speed of dgemm, under its own name, and by the linear program, as "lp"
-    std::string constrained{};   ///< of "lp_constrained"; empty: there is none
+    std::string triangle{};     ///< the same with shares of the lower triangle, and "lp_triangle"; empty: there is none
+    std::string constrained{};  ///< of "lp_constrained"; empty: there is none
     std::vector<std::string> others{"bce", "hybrid", "rs"};
     std::vector<SharesOf> shares{SharesOf::both, SharesOf::second};
     /// Of the plain one, of which tiles stay unless they are made by turns, and of those by the linear program.
     FirstOwners first_of_plain = FirstOwners::shares_of_tiles;
     FirstOwners first_of_lp = FirstOwners::shares_of_tiles;
 };
-/// 1d1d, constrained at the end where that is known for the operation.
+/// 1d1d; for Cholesky also for the triangle, and constrained at the end.
 [[nodiscard]] Families families_of(Operation operation);
 
 /// What the planner knows of an application: how it submits its tasks, and where they stand in the model. It plans for
@@ -53,6 +54,8 @@ struct Strategy {
     std::optional<double> lp_ideal{};  ///< where a linear program had a part in it
     SimulationResult simulated{};
     Index moved = 0;  ///< tiles, between the phases
+    /// How many would move if the first phase had a distribution made for its shares alone (paper 000, section 4.4).
+    std::optional<Index> moved_if_independent{};
 };
 
 /// How strategies are simulated, and how long the planner may look for better ones than the paper's.
@@ -68,8 +71,8 @@ struct PlanOptions {
 
 /// What came of planning.
 struct Planned {
-    /// bc_all, bc_fast, 1d1d (or 1d), lp, lp_constrained in this order, as far as they can be made, and the best of all
-    /// as "chosen", last.
+    /// The paper's bc_all, bc_fast, 1d1d (or 1d) and lp, with ours beside the last two (1d1d_triangle, lp_triangle),
+    /// and lp_constrained, as far as they can be made, and the best of all as "chosen", last.
     std::vector<Strategy> strategies;
     Index simulated = 0;               ///< strategies in all
     double seconds = 0;                ///< spent
@@ -83,7 +86,7 @@ struct Planned {
 /// Plans: counts the application's stream, solves the linear program of its phases for all nodes and for choices among
 /// node types (a type left out of the second phase, or altogether), makes distributions by the paper's families and
 /// ours, simulates them, best ideals first, within the budget, and varies the shares of the best while time is left.
-/// The paper's five are simulated whatever the budget. Throws Error where none can be made.
+/// Strategies with names are simulated whatever the budget. Throws Error where none can be made.
 [[nodiscard]] Planned make_plan(const Application& application, const Platform& platform, const PlanOptions& options);
 
 }  // namespace tesela::plan

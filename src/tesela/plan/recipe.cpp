@@ -51,7 +51,7 @@ std::vector<Index> first_counts(const Recipe& recipe, const PlannedMatrix& matri
 Distribution first_owners(const Recipe& recipe, const PlannedMatrix& matrix, const Distribution& second) {
     if (recipe.owners == FirstOwners::rows_by_turns) return block_cyclic(matrix.tiles, {.p = second.nodes(), .q = 1});
     if (recipe.first.empty()) return second;
-    return generation_distribution(second, first_counts(recipe, matrix, second), matrix.stored(), HandOver::steadiest);
+    return generation_distribution(second, first_counts(recipe, matrix, second), matrix.stored(), recipe.hand_over);
 }
 
 }  // namespace

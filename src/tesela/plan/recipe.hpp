@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tesela/distribution/distribution.hpp"
+#include "tesela/distribution/generation.hpp"
 #include "tesela/distribution/heterogeneous.hpp"
 #include "tesela/distribution/weights.hpp"
 #include "tesela/platform/platform.hpp"
@@ -43,7 +44,8 @@ struct Recipe {
     std::vector<double> second;   ///< of the nodes; those without power own nothing
     std::vector<double> first{};  ///< shares of the tiles, which add up to 1
     FirstOwners owners = FirstOwners::shares_of_tiles;
-    std::optional<RowConstraint> rows{};  ///< of all nodes, for 1d_constrained
+    HandOver hand_over = HandOver::steadiest;  ///< of the tiles that change hands between the phases
+    std::optional<RowConstraint> rows{};       ///< of all nodes, for 1d_constrained
     friend bool operator==(const Recipe&, const Recipe&) = default;
 };
 

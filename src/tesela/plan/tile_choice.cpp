@@ -38,7 +38,7 @@ TileChoice choose_tile(const std::function<Application(Index tile)>& application
     std::ranges::sort(tiles, std::greater<>{});
     const auto start = Clock::now();
     PlanOptions quick = options;
-    quick.budget_seconds = 0;  // the paper's strategies alone
+    quick.budget_seconds = 0;  // the strategies with names alone
     TileChoice choice;
     double best = 0;
     for (const Index tile : tiles) {

@@ -6,7 +6,7 @@ namespace tesela {
 namespace sim {
 namespace {
 
-std::vector<Place> places_of_type(const NodeType& type, CriticalSlot critical) {
+std::vector<Place> places_of_type(const NodeType& type, CriticalWorker critical) {
     std::vector<Place> places;
     std::int32_t worker = 0;
     std::int32_t memory = 0;
@@ -26,7 +26,7 @@ std::vector<Place> places_of_type(const NodeType& type, CriticalSlot critical) {
         }
     }
     if (places.size() > 32) throw Error("node type \"{}\" has {} GPUs; at most 31 can be simulated", type.name, memory);
-    if (critical == CriticalSlot::none) return places;
+    if (!has_critical_worker(critical, type)) return places;
     for (Place& place : places) {
         if (place.is_gpu()) continue;
         place.critical_slots = 1;
@@ -38,7 +38,7 @@ std::vector<Place> places_of_type(const NodeType& type, CriticalSlot critical) {
 
 }  // namespace
 
-Cluster::Cluster(const Platform& described, CriticalSlot critical) : platform(described) {
+Cluster::Cluster(const Platform& described, CriticalWorker critical) : platform(described) {
     for (std::size_t t = 0; t < described.node_types.size(); ++t) {
         places.push_back(places_of_type(described.node_types[t], critical));
         type_of_node.insert(type_of_node.end(), static_cast<std::size_t>(described.node_types[t].count), t);
@@ -53,21 +53,31 @@ std::size_t Cluster::workers_of(std::int32_t node) const {
 
 }  // namespace sim
 
-std::vector<SimulatedWorker> simulated_workers(const NodeType& type, CriticalSlot critical) {
+bool has_critical_worker(CriticalWorker wanted, const NodeType& type) {
+    Index cores = 1;  // that of submission, which is beside those of a platform
+    for (const WorkerGroup& group : type.workers)
+        if (group.processor == Processor::cpu) cores += group.count;
+    return has_critical_worker(wanted, cores);
+}
+
+std::vector<SimulatedWorker> simulated_workers(const NodeType& type, CriticalWorker critical) {
     std::vector<SimulatedWorker> workers;
+    Index cards = 0;
     for (std::size_t g = 0; g < type.workers.size(); ++g) {
         const WorkerGroup& group = type.workers[g];
         const bool gpu = group.processor == Processor::gpu;
-        for (Index d = 0; d < group.count; ++d)
+        for (Index d = 0; d < group.count; ++d) {
+            const Index card = gpu ? cards++ : -1;
             for (Index s = 0; s < (gpu ? group.streams : 1); ++s)
                 workers.push_back({gpu && group.streams > 1 ? fmt::format("{} {}.{}", group.name, d, s)
                                                             : fmt::format("{} {}", group.name, d),
-                                   group.processor, g, d});
+                                   group.processor, g, card});
+        }
     }
-    if (critical == CriticalSlot::none) return workers;
+    if (!has_critical_worker(critical, type)) return workers;
     for (std::size_t g = 0; g < type.workers.size(); ++g) {
         if (type.workers[g].processor == Processor::gpu) continue;
-        workers.push_back({"critical", Processor::cpu, g, 0});
+        workers.push_back({"critical", Processor::cpu, g});
         break;
     }
     return workers;

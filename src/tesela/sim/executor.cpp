@@ -17,6 +17,7 @@ Executor::Executor(const Cluster& cluster, const Durations& durations, Copies& c
       memories_(cluster, copies, *timeline_, options.observers, *this),
       allocations_(cluster, options.allocation, copies, memories_),
       submission_core_(cluster.nodes()),
+      use_(cluster),
       channels_(cluster),
       locks_(copies),
       has_work_(cluster.nodes(), false),
@@ -181,7 +182,7 @@ void Executor::message_started(std::uint32_t id) {
 }
 
 bool Executor::on_submission_core(const AssignedTask& task) const {
-    const Place& place = cluster_.places_of(vertex(task.vertex).node)[task.place];
+    const Place& place = place_of(task);
     return place.critical_slots > 0 && task.worker == place.first_critical;
 }
 
@@ -198,6 +199,8 @@ void Executor::task_starts(const AssignedTask& task, double before_kernel) {
     progress.start = now() + before_kernel;
     progress.place = static_cast<std::uint8_t>(task.place);
     progress.worker = task.worker;
+    use_.starts(static_cast<std::size_t>(vertex(task.vertex).node), place_of(task), task.worker, progress.submitted,
+                progress.start);
 }
 
 // --- the end
@@ -206,9 +209,10 @@ void Executor::task_starts(const AssignedTask& task, double before_kernel) {
 void Executor::task_ended(std::uint32_t v) {
     const Progress& progress = progress_[v];
     const std::int32_t node = vertex(v).node;
-    const std::int32_t memory = cluster_.places_of(node)[progress.place].memory;
     NodeScheduler& scheduler = scheduler_of(v);
     const AssignedTask task{v, progress.place, progress.worker};
+    const std::int32_t memory = place_of(task).memory;
+    use_.ends(static_cast<std::size_t>(node), place_of(task), progress.worker, now());
     if (on_submission_core(task)) submission_core_.critical_ends(node);
     scheduler.give_back_worker(task);
     for (const Use& use : section_->uses_of(vertex(v)))

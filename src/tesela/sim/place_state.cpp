@@ -5,15 +5,11 @@
 namespace tesela::sim {
 
 void BusyCores::start(double seconds, double now) {
-    busy_ += seconds;
     ++count_;
     ends_ += now + seconds;
 }
 
-void BusyCores::go_on(double seconds) {
-    busy_ += seconds;
-    ends_ += seconds;
-}
+void BusyCores::go_on(double seconds) { ends_ += seconds; }
 
 void BusyCores::end(double now) { ends_ = --count_ == 0 ? 0 : ends_ - now; }
 

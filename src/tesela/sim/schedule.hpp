@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tesela/flow/critical_worker.hpp"
 #include "tesela/flow/recording.hpp"
 #include "tesela/platform/platform.hpp"
 #include "tesela/trace/schema.hpp"
@@ -126,21 +127,20 @@ public:
     void wait(const ScheduledWait& w) override { waits.push_back(w); }
 };
 
-/// Whether every node has one more worker that takes critical tasks only, on a core shared with submission.
-enum class CriticalSlot : std::uint8_t { none, shared_core };
-
 /// A worker of a simulated node: a core, or a stream of a GPU.
 struct SimulatedWorker {
     std::string name;
     Processor processor = Processor::cpu;
     std::size_t group = 0;  ///< in NodeType::workers
-    Index device = 0;       ///< which GPU of the group
+    Index card = -1;        ///< which GPU of the node; -1 for a core
 };
 /// What traces call the kind of a worker.
 [[nodiscard]] inline const char* kind_in_traces(Processor processor) {
     return processor == Processor::gpu ? "cuda" : "cpu";
 }
+/// Whether such nodes have a worker for critical tasks, by the rule of the engine.
+[[nodiscard]] bool has_critical_worker(CriticalWorker wanted, const NodeType& type);
 /// The workers of a node in order of their numbers: group by group, device by device; the critical one last.
-[[nodiscard]] std::vector<SimulatedWorker> simulated_workers(const NodeType& type, CriticalSlot critical);
+[[nodiscard]] std::vector<SimulatedWorker> simulated_workers(const NodeType& type, CriticalWorker critical);
 
 }  // namespace tesela

@@ -1,6 +1,7 @@
 #include "tesela/sim/schedule_trace.hpp"
 
 #include "tesela/flow/exchange.hpp"
+#include "tesela/trace/busy_time.hpp"
 #include "tesela/trace/collector.hpp"
 
 #include <nlohmann/json.hpp>
@@ -35,7 +36,7 @@ std::uint64_t number_of_run() {
 /// One collector per simulated node, and what each of them has been told of names.
 class ScheduleTrace::Files {
 public:
-    Files(const trace::Options& options, const Platform& platform, CriticalSlot critical) {
+    Files(const trace::Options& options, const Platform& platform, CriticalWorker critical) {
         const auto nodes = static_cast<std::uint32_t>(node_count(platform));
         const std::uint64_t run = number_of_run();
         for (std::uint32_t node = 0; node < nodes; ++node)
@@ -75,23 +76,27 @@ private:
         std::set<std::uint32_t> works{};
     };
 
-    [[nodiscard]] std::int64_t at(double seconds) const { return begin_ + std::llround(1e9 * seconds); }
+    [[nodiscard]] std::int64_t at(double seconds) const { return begin_ + trace::nanoseconds(seconds); }
     [[nodiscard]] trace::Collector& collector(std::int32_t node) {
         return *nodes_[static_cast<std::size_t>(node)].collector;
     }
 
-    void describe(std::uint32_t node, const Platform& platform, CriticalSlot critical) {
+    void describe(std::uint32_t node, const Platform& platform, CriticalWorker critical) {
         const NodeType& type = node_type(platform, NodeId{static_cast<Index>(node)});
         trace::Collector& file = *nodes_[node].collector;
         file.define({{"type", "node"}, {"host", fmt::format("{} (simulated)", type.name)}});
         const auto workers = simulated_workers(type, critical);
-        for (std::size_t w = 0; w < workers.size(); ++w)
-            file.define({{"type", "worker"},
-                         {"id", w},
-                         {"kind", kind_in_traces(workers[w].processor)},
-                         {"name", workers[w].name},
-                         {"group", workers[w].group},
-                         {"capacity", 1.0 / static_cast<double>(streams_of(type.workers[workers[w].group]))}});
+        for (std::size_t w = 0; w < workers.size(); ++w) {
+            nlohmann::json definition{
+                {"type", "worker"},
+                {"id", w},
+                {"kind", kind_in_traces(workers[w].processor)},
+                {"name", workers[w].name},
+                {"group", workers[w].group},
+                {"capacity", 1.0 / static_cast<double>(streams_of(type.workers[workers[w].group]))}};
+            if (workers[w].card >= 0) definition["card"] = workers[w].card;
+            file.define(definition);
+        }
         file.define({{"type", "clock"}, {"at", begin_}, {"offset", 0}});
     }
 
@@ -291,7 +296,7 @@ void ScheduleTrace::Files::put(const ScheduledMessage& message) {
     collector(message.to).put(record);
 }
 
-ScheduleTrace::ScheduleTrace(const trace::Options& options, const Platform& platform, CriticalSlot critical)
+ScheduleTrace::ScheduleTrace(const trace::Options& options, const Platform& platform, CriticalWorker critical)
     : files_(std::make_unique<Files>(options, platform, critical)) {}
 ScheduleTrace::~ScheduleTrace() = default;
 

@@ -12,7 +12,8 @@ namespace tesela {
 class ScheduleTrace final : public ScheduleObserver {
 public:
     /// Opens the files. Throws Error if one cannot be written.
-    ScheduleTrace(const trace::Options& options, const Platform& platform, CriticalSlot critical = CriticalSlot::none);
+    ScheduleTrace(const trace::Options& options, const Platform& platform,
+                  CriticalWorker critical = CriticalWorker::none);
     ~ScheduleTrace() override;
     ScheduleTrace(const ScheduleTrace&) = delete;
     ScheduleTrace& operator=(const ScheduleTrace&) = delete;

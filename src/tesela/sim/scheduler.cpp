@@ -43,12 +43,6 @@ void NodeScheduler::allow(std::uint16_t stream, const WorkerSet& workers) {
     around_.handler.has_work(node_);
 }
 
-double NodeScheduler::busy() const {
-    double total = 0;
-    for (const PlaceState& place : places_) total += place.busy();
-    return total;
-}
-
 void NodeScheduler::check_none_waits() const {
     for (const ReadyQueue& queue : queues_)
         if (!queue.tasks.empty() && !allowed_[queue.stream].all()) no_worker_for(queue.tasks.top().vertex);

@@ -39,7 +39,6 @@ void SharedGpu::count_down(double now) {
     const double passed = now - counted_;
     counted_ = now;
     if (kernels_.empty()) return;
-    busy_ += passed;
     const double share = passed / static_cast<double>(kernels_.size());
     for (Kernel& kernel : kernels_) kernel.left -= share;
 }

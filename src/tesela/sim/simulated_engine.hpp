@@ -33,7 +33,7 @@ struct SimulationOptions {
     RankModel ranks{};
     /// Where given, a task takes this many times its duration on the platform, whatever the ranks of its tiles.
     std::function<double(const Recording& recording, std::uint32_t item)> duration_factor{};
-    CriticalSlot critical = CriticalSlot::none;
+    CriticalWorker critical = CriticalWorker::none;
     AllocationCosts allocation{};
     /// Told of the run as it goes; they outlive the engine.
     std::vector<ScheduleObserver*> observers{};
@@ -52,7 +52,7 @@ struct SimulationResult {
     Index transfers = 0;
     double bytes = 0;
     double flops = 0;
-    /// Share of the time of cores and GPUs spent in kernels: over all, and per node.
+    /// Share of the time of cores and cards spent in kernels (trace::share_of_time): over all, and per node.
     double utilisation = 0;
     std::vector<double> node_utilisation;
     std::vector<double> memory_peak;  ///< bytes of tiles in each node's main memory

@@ -191,21 +191,15 @@ SimulationResult Simulation::result() const {
     result.transfers = executor_.messages();
     result.bytes = executor_.bytes();
     result.flops = recording_.flops();
-    double busy = 0;
-    double workers = 0;
+    result.utilisation = executor_.use().utilisation();
     for (std::size_t node = 0; node < cluster_.nodes(); ++node) {
-        double here = 0;
-        for (const sim::Place& place : cluster_.places[cluster_.type_of_node[node]]) here += place.capacity();
-        busy += executor_.busy(node);
-        workers += here;
-        result.node_utilisation.push_back(result.makespan > 0 ? executor_.busy(node) / (here * result.makespan) : 0);
+        result.node_utilisation.push_back(executor_.use().utilisation(node));
         result.memory_peak.push_back(executor_.memory_peak(node));
         const NodeType& type = cluster_.type(static_cast<std::int32_t>(node));
         if (result.memory_peak.back() > type.memory)
             result.warnings.push_back(fmt::format("node {} ({}) needs {} for its tiles and has {}", node, type.name,
                                                   format_bytes(result.memory_peak.back()), format_bytes(type.memory)));
     }
-    if (result.makespan > 0) result.utilisation = busy / (workers * result.makespan);
     return result;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tesela/flow/critical_worker.hpp"
 #include "tesela/flow/engine.hpp"
 #include "tesela/kernels/kernel_use.hpp"
 #include "tesela/trace/modules.hpp"
@@ -13,10 +14,6 @@ namespace tesela {
 namespace net {
 class Nodes;
 }
-
-/// Whether one core is left to submission, with a worker on it that takes critical tasks only (paper 000's
-/// oversubscription); `automatic`: where has_core_to_share().
-enum class CriticalWorker : std::uint8_t { none, shared_core, automatic };
 
 /// Whether accelerators get workers. No kernel uses them yet, and a worker for each would only take a core's time.
 enum class Accelerators : std::uint8_t { none, shared };

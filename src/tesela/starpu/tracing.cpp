@@ -80,10 +80,13 @@ void Tracing::describe(const TracedNode& node) {
     for (unsigned w = 0; w < starpu_worker_get_count(); ++w) {
         std::array<char, 64> name{};
         starpu_worker_get_name(static_cast<int>(w), name.data(), name.size());
-        collector_->define({{"type", "worker"},
-                            {"id", w},
-                            {"kind", kind_of_worker(static_cast<int>(w), node.resource_workers)},
-                            {"name", name.data()}});
+        const auto worker = static_cast<int>(w);
+        nlohmann::json definition{{"type", "worker"},
+                                  {"id", w},
+                                  {"kind", kind_of_worker(worker, node.resource_workers)},
+                                  {"name", name.data()}};
+        if (starpu_worker_get_type(worker) != STARPU_CPU_WORKER) definition["card"] = starpu_worker_get_devid(worker);
+        collector_->define(definition);
     }
     if (counters_) collector_->define({{"type", "counters"}, {"names", counters_->names()}});
 }

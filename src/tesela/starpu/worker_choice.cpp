@@ -68,7 +68,7 @@ private:
             if (wanted) warn("{}={} is overruled: tasks run on cores", wanted->name, wanted->value);
             choice_.cores = std::max(1, share - (reserved ? std::max(0, reserved->value) : 0));
         }
-        choice_.critical = wants_critical_worker();
+        choice_.critical = has_critical_worker(options_.critical_worker, choice_.cores);
         const bool all_cores = options_.workers == 0 && !(wanted && wanted->value > 0);
         if (choice_.critical && all_cores) choice_.cores = std::max(1, choice_.cores - 1);
         const int limit = machine_.most_cores - (choice_.critical ? 1 : 0);
@@ -85,12 +85,6 @@ private:
     /// no warning, since nothing is lost but time where a disk is slow.
     void choose_resource_workers() {
         choice_.resource = std::min(options_.resource_workers, machine_.most_cores - choice_.core_workers());
-    }
-
-    [[nodiscard]] bool wants_critical_worker() const {
-        if (options_.critical_worker != CriticalWorker::automatic)
-            return options_.critical_worker == CriticalWorker::shared_core;
-        return has_core_to_share(choice_.cores);
     }
 
     /// GPU by GPU to the nodes of the machine in turn.

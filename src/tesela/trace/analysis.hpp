@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tesela/trace/busy_time.hpp"
 #include "tesela/trace/graph.hpp"
 #include "tesela/trace/table.hpp"
 #include "tesela/trace/trace.hpp"
@@ -14,15 +15,11 @@
 namespace tesela::trace {
 
 /// From the first task that was created (or started) to the end of the last.
-struct Interval {
-    Time begin = 0;
-    Time end = 0;
-    [[nodiscard]] Time length() const { return end - begin; }
-};
 [[nodiscard]] Interval run_interval(const Trace& trace);
 
 /// Share of the workers' time spent in kernels: per worker, node, kind of worker and for the run, over the whole run
-/// and its first 95 % (paper 000, section 5.3). Columns level, name, node, kind, workers, busy, utilisation,
+/// and its first 95 % (paper 000, section 5.3). A card is one worker, under the number of its first stream, here and in
+/// all that follows: see BusyProcessor. Columns level, name, node, kind, workers, busy, utilisation,
 /// utilisation_95.
 [[nodiscard]] Table utilisation(const Trace& trace);
 
@@ -46,7 +43,7 @@ struct CriticalPath {
 /// Its tasks, with the time that passed between the end of each and the start of the next.
 [[nodiscard]] Table critical_path_table(const Trace& trace, const CriticalPath& path);
 
-/// The time that the tasks took, spread evenly over the workers of their node: the largest over the nodes. No bound: a
+/// The time that workers were busy, spread evenly over those of their node: the largest over the nodes. No bound: a
 /// schedule that gives cores and GPUs other tasks can be shorter.
 [[nodiscard]] double area_of_this_schedule(const Trace& trace);
 
@@ -112,7 +109,7 @@ struct IdleTime {
     double runtime = 0;
     [[nodiscard]] double total() const { return no_ready_task + data + other_kind + runtime; }
 };
-/// Seconds per worker, in the order of the worker table.
+/// Seconds per worker, a card being one, in the order of the worker table.
 [[nodiscard]] std::vector<IdleTime> idle_time(const Trace& trace, const Graph& graph);
 [[nodiscard]] Table idle_table(const Trace& trace, const Graph& graph);
 

@@ -151,9 +151,11 @@ Table critical_path_table(const Trace& trace, const CriticalPath& path) {
 double area_of_this_schedule(const Trace& trace) {
     std::vector<double> busy(trace.nodes.size());
     std::vector<double> workers(trace.nodes.size());
-    for (const TaskRow& task : trace.tasks)
-        if (task.ran() && task.worker >= 0) busy[static_cast<std::size_t>(task.node)] += seconds(task.duration());
-    for (const WorkerRow& worker : trace.workers) workers[static_cast<std::size_t>(worker.node)] += 1;
+    for (const Processor& processor : processors_of(trace)) {
+        const auto node = static_cast<std::size_t>(trace.workers[processor.first_worker].node);
+        for (const Interval& interval : processor.busy) busy[node] += seconds(interval.length());
+        workers[node] += 1;
+    }
     double area = 0;
     for (std::size_t node = 0; node < busy.size(); ++node)
         if (workers[node] > 0) area = std::max(area, busy[node] / workers[node]);

@@ -113,6 +113,7 @@ Table workers_table(const Trace& trace) {
             {{"node", integers(trace.workers, [](const WorkerRow& r) { return r.node; })},
              {"worker", integers(trace.workers, [](const WorkerRow& r) { return r.number; })},
              {"kind", kind},
+             {"card", integers(trace.workers, [](const WorkerRow& r) { return r.card; })},
              {"name", name},
              {"host", host}}};
 }

@@ -25,6 +25,7 @@ namespace {
 /// Times, sizes and numbers beyond these are damage; within them sums cannot overflow.
 constexpr std::int64_t longest_time = std::int64_t{1} << 60U;  // 36 years in nanoseconds
 constexpr std::size_t most_groups = 64;                        // of workers on a node
+constexpr std::uint32_t most_cards = 1U << 12U;                // of a kind on a node
 constexpr std::int64_t most_bytes = std::int64_t{1} << 50U;
 constexpr std::uint32_t most_nodes = 1U << 16U;
 
@@ -227,6 +228,7 @@ private:
     void define_worker(const nlohmann::json& d) {
         WorkerRow row{node_, id_of(d), d.at("kind"), d.at("name")};
         if (d.contains("group")) row.group = static_cast<std::int32_t>(number(d, "group", most_groups - 1));
+        if (d.contains("card")) row.card = static_cast<std::int32_t>(number(d, "card", most_cards - 1));
         const double capacity = d.value("capacity", 1.0);
         if (capacity > 0 && capacity <= 1) row.capacity = capacity;
         workers_[id_of(d)] = static_cast<Code>(into_.trace.workers.size());

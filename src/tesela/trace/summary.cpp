@@ -98,7 +98,7 @@ Summary summarise(const Trace& trace, const Graph& graph) {
         s.idle.runtime += idle.runtime;
     }
     s.nodes = static_cast<std::int64_t>(trace.nodes.size());
-    s.workers = static_cast<std::int64_t>(trace.workers.size());
+    s.workers = shares.integers("workers").front();
     s.complete = std::all_of(trace.nodes.begin(), trace.nodes.end(), [](const NodeRow& node) { return node.complete; });
     return s;
 }

@@ -34,6 +34,8 @@ struct WorkerRow {
     std::int32_t group = -1;
     /// Kernels at full rate at a time: streams of a GPU share one.
     double capacity = 1;
+    /// Which card of its kind on its node it is a stream of; -1 for a core, or where it was not said.
+    std::int32_t card = -1;
 };
 
 /// A kind of work on a node: seconds on a worker of each group, infinite where it cannot be done.

@@ -25,11 +25,6 @@ struct Busy {
     }
 };
 
-double share(Time busy, std::int64_t workers, Time length) {
-    const double available = static_cast<double>(workers) * static_cast<double>(length);
-    return available > 0 ? static_cast<double>(busy) / available : 0;
-}
-
 class UtilisationTable {
 public:
     explicit UtilisationTable(const Interval& run) : run_(run) {}
@@ -46,8 +41,8 @@ public:
         kind_.add(row.kind);
         workers_.push_back(busy.workers);
         busy_.push_back(seconds(busy.whole));
-        whole_.push_back(share(busy.whole, busy.workers, run_.length()));
-        first_95_.push_back(share(busy.first_95, busy.workers, first_95(run_).length()));
+        whole_.push_back(share_of_time(busy.whole, busy.workers, run_.length()));
+        first_95_.push_back(share_of_time(busy.first_95, busy.workers, first_95(run_).length()));
     }
     [[nodiscard]] static Interval first_95(const Interval& run) {
         return {run.begin, run.begin + static_cast<Time>(std::llround(0.95 * static_cast<double>(run.length())))};
@@ -108,16 +103,16 @@ std::string kind_of_worker(const Trace& trace, Code worker) {
 
 Table utilisation(const Trace& trace) {
     const Interval run = run_interval(trace);
-    const auto intervals = busy_intervals(trace);
+    const std::vector<Processor> processors = processors_of(trace);
     UtilisationTable table(run);
     std::map<std::int32_t, Busy> nodes;
     std::map<std::pair<std::int32_t, std::string>, Busy> kinds_of_node;
     std::map<std::string, Busy> kinds;
     Busy all;
     std::vector<Busy> workers;
-    for (std::size_t w = 0; w < trace.workers.size(); ++w) {
-        const WorkerRow& worker = trace.workers[w];
-        const Busy busy{1, covered(intervals[w], run), covered(intervals[w], UtilisationTable::first_95(run))};
+    for (const Processor& processor : processors) {
+        const WorkerRow& worker = trace.workers[processor.first_worker];
+        const Busy busy{1, covered(processor.busy, run), covered(processor.busy, UtilisationTable::first_95(run))};
         workers.push_back(busy);
         nodes[worker.node].add(busy);
         kinds_of_node[{worker.node, worker.kind}].add(busy);
@@ -129,9 +124,9 @@ Table utilisation(const Trace& trace) {
     for (const auto& [node, busy] : nodes) table.add({"node", std::to_string(node), node, ""}, busy);
     for (const auto& [key, busy] : kinds_of_node)
         table.add({"node_kind", fmt::format("{}/{}", key.first, key.second), key.first, key.second}, busy);
-    for (std::size_t w = 0; w < workers.size(); ++w) {
-        const WorkerRow& worker = trace.workers[w];
-        table.add({"worker", fmt::format("{}/{}", worker.node, worker.number), worker.node, worker.kind}, workers[w]);
+    for (std::size_t p = 0; p < workers.size(); ++p) {
+        const WorkerRow& worker = trace.workers[processors[p].first_worker];
+        table.add({"worker", fmt::format("{}/{}", worker.node, worker.number), worker.node, worker.kind}, workers[p]);
     }
     return table.take();
 }
@@ -215,18 +210,18 @@ Table time_per_kernel_and_phase(const Trace& trace) {
 
 Table occupancy(const Trace& trace, int stages) {
     const Interval run = run_interval(trace);
-    const auto intervals = busy_intervals(trace);
+    const std::vector<Processor> processors = processors_of(trace);
     Integers stage;
     Reals start, end, busy, value;
     for (int s = 0; s < stages; ++s) {
         const Interval window{run.begin + run.length() * s / stages, run.begin + run.length() * (s + 1) / stages};
         Time sum = 0;
-        for (const auto& list : intervals) sum += covered(list, window);
+        for (const Processor& processor : processors) sum += covered(processor.busy, window);
         stage.push_back(s);
         start.push_back(seconds(window.begin));
         end.push_back(seconds(window.end));
         busy.push_back(seconds(sum));
-        value.push_back(share(sum, static_cast<std::int64_t>(intervals.size()), window.length()));
+        value.push_back(share_of_time(sum, static_cast<Index>(processors.size()), window.length()));
     }
     return {"occupancy", {{"stage", stage}, {"start", start}, {"end", end}, {"busy", busy}, {"occupancy", value}}};
 }

@@ -119,6 +119,17 @@ IdleTime idle_of(const std::vector<Interval>& busy, const Interval& run, const R
             .runtime = seconds(sums[runtime])};
 }
 
+std::vector<IdleTime> idle_of(const std::vector<Processor>& processors, const Trace& trace, const Graph& graph) {
+    const Interval run = run_interval(trace);
+    const auto nodes = reasons_by_kind(trace, graph);
+    std::vector<IdleTime> idle;
+    for (const Processor& processor : processors) {
+        const WorkerRow& worker = trace.workers[processor.first_worker];
+        idle.push_back(idle_of(processor.busy, run, nodes[static_cast<std::size_t>(worker.node)].at(worker.kind)));
+    }
+    return idle;
+}
+
 }  // namespace
 
 Table delays(const Trace& trace, const Graph& graph) {
@@ -161,31 +172,25 @@ Table delays(const Trace& trace, const Graph& graph) {
 }
 
 std::vector<IdleTime> idle_time(const Trace& trace, const Graph& graph) {
-    const Interval run = run_interval(trace);
-    const auto busy = busy_intervals(trace);
-    const auto nodes = reasons_by_kind(trace, graph);
-    std::vector<IdleTime> idle;
-    for (std::size_t w = 0; w < busy.size(); ++w) {
-        const WorkerRow& worker = trace.workers[w];
-        idle.push_back(idle_of(busy[w], run, nodes[static_cast<std::size_t>(worker.node)].at(worker.kind)));
-    }
-    return idle;
+    return idle_of(processors_of(trace), trace, graph);
 }
 
 Table idle_table(const Trace& trace, const Graph& graph) {
-    const auto idle = idle_time(trace, graph);
+    const std::vector<Processor> processors = processors_of(trace);
+    const std::vector<IdleTime> idle = idle_of(processors, trace, graph);
     Integers node, worker;
     Names kind;
     Reals total, none, waiting, elsewhere, overhead;
-    for (std::size_t w = 0; w < idle.size(); ++w) {
-        node.push_back(trace.workers[w].node);
-        worker.push_back(trace.workers[w].number);
-        kind.add(trace.workers[w].kind);
-        total.push_back(idle[w].total());
-        none.push_back(idle[w].no_ready_task);
-        waiting.push_back(idle[w].data);
-        elsewhere.push_back(idle[w].other_kind);
-        overhead.push_back(idle[w].runtime);
+    for (std::size_t p = 0; p < idle.size(); ++p) {
+        const WorkerRow& first = trace.workers[processors[p].first_worker];
+        node.push_back(first.node);
+        worker.push_back(first.number);
+        kind.add(first.kind);
+        total.push_back(idle[p].total());
+        none.push_back(idle[p].no_ready_task);
+        waiting.push_back(idle[p].data);
+        elsewhere.push_back(idle[p].other_kind);
+        overhead.push_back(idle[p].runtime);
     }
     return {"idle",
             {{"node", node},

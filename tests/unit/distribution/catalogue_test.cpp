@@ -51,20 +51,22 @@ TEST(MakeFamily, NamesTheFamiliesOfThePapers) {
 
 TEST(MakeFamily, GivesEveryNodeItsShareOfATriangle) {
     const std::vector<double> powers{60, 60, 565, 590};
-    const auto make = [&](Operation operation) {
+    const auto make = [&](const char* family, Operation operation) {
         return make_family(
-            "1d1d",
+            family,
             {.workload = {.operation = operation, .density = full_density({50, 50})}, .nodes = 4, .powers = powers});
     };
-    EXPECT_EQ(make(Operation::lu), one_d_one_d({50, 50}, powers));
-    const Distribution cholesky = make(Operation::cholesky);
+    for (const Operation operation : {Operation::lu, Operation::cholesky})
+        EXPECT_EQ(make("1d1d", operation), one_d_one_d({50, 50}, powers));
+    EXPECT_THROW((void)make("1d1d_triangle", Operation::lu), Error);
+    const Distribution cholesky = make("1d1d_triangle", Operation::cholesky);
     EXPECT_EQ(cholesky, one_d_one_d_triangle(50, powers));
     // The example of paper 000, section 4.4, from its own route: 1D-1D with these powers, then algorithm 2.
     EXPECT_EQ(tile_counts(cholesky, Stored::lower), (std::vector<Index>{60, 60, 565, 590}));
     const Distribution generation = generation_distribution(cholesky, {318, 319, 319, 319}, Stored::lower);
     EXPECT_EQ(count_moves(generation, cholesky, Stored::lower).moved, 517);
     // Without the pass for triangles the slow nodes are far from their shares.
-    const auto before = tile_counts(make(Operation::lu), Stored::lower);
+    const auto before = tile_counts(make("1d1d", Operation::cholesky), Stored::lower);
     EXPECT_GT(std::abs(static_cast<double>(before[0] + before[1]) / 120 - 1), 0.1);
 }
 

@@ -93,7 +93,7 @@ TEST(Planner, ThePapersScenarioGeneratesEquallyAndFactorsOnGpus) {
     const PaperScenario paper;
     ASSERT_EQ(paper.solution.outcome, lp::Outcome::optimal);
     EXPECT_LE(paper.solution.certificate.gap, 1e-6);
-    const Recipe recipe{.family = "1d1d",
+    const Recipe recipe{.family = "1d1d_triangle",
                         .second = phase_powers(paper.model, paper.solution, Part::second, 4),
                         .first = phase_powers(paper.model, paper.solution, Part::first, 4)};
     const PhaseDistributions made = distributions_of(recipe, paper.application.matrix, paper.nodes);
@@ -222,8 +222,9 @@ TEST(Planner, PlansAreNoWorseThanThePapersAndComeFromTheirFileAsTheyWere) {
         EXPECT_GE(strategy.simulated.makespan, planned.chosen().simulated.makespan);
         EXPECT_GE(strategy.simulated.makespan, planned.lower_bound * (1 - 1e-9)) << strategy.name;
     }
-    EXPECT_THAT(names, ElementsAre("bc_all", "bc_fast", "1d1d", "lp", "lp_constrained", "chosen"));
-    EXPECT_GE(planned.simulated, 5);
+    EXPECT_THAT(names, ElementsAre("bc_all", "bc_fast", "1d1d", "1d1d_triangle", "lp", "lp_triangle", "lp_constrained",
+                                   "chosen"));
+    EXPECT_GE(planned.simulated, 7);
     const Plan plan = to_plan(application, nodes, planned);
     const Plan again = plan_from_json(nlohmann::json::parse(to_json(plan).dump()), "plan.json");
     EXPECT_EQ(again.distributions, plan.distributions);
@@ -234,8 +235,8 @@ TEST(Planner, PlansAreNoWorseThanThePapersAndComeFromTheirFileAsTheyWere) {
 
 TEST(Planner, EqualNodesArePlannedForToo) {
     const Planned planned = make_plan(geo(8), platform("sdumont-gsl", "2sdc"), {.budget_seconds = 0});
-    EXPECT_EQ(planned.strategies.size(), 6U);
-    EXPECT_EQ(planned.simulated, 5);
+    EXPECT_EQ(planned.strategies.size(), 8U);
+    EXPECT_EQ(planned.simulated, 7);
     EXPECT_LE(planned.chosen().simulated.makespan, planned.strategies.front().simulated.makespan);
 }
 
@@ -255,7 +256,7 @@ std::vector<Index> sorted_counts(const Platform& nodes) {
     }();
     const PhaseSolution solution = solve_phases(model);
     const Index count = node_count(nodes);
-    const PhaseDistributions owners = distributions_of({.family = "1d1d",
+    const PhaseDistributions owners = distributions_of({.family = "1d1d_triangle",
                                                         .second = phase_powers(model, solution, Part::second, count),
                                                         .first = phase_powers(model, solution, Part::first, count)},
                                                        application.matrix, nodes);

@@ -167,7 +167,7 @@ struct Shared {
 Shared share_with_submission(Index tasks_after, double runtime_of_task = 0) {
     Simulated simulated{.platform = platform_of({cores("node", 1, 1)})};
     simulated.platform.node_types[0].runtime.task = runtime_of_task;
-    simulate(simulated, {.submission_seconds = 1e-3, .critical = CriticalSlot::shared_core}, [&](Stream& s) {
+    simulate(simulated, {.submission_seconds = 1e-3, .critical = CriticalWorker::shared_core}, [&](Stream& s) {
         const auto A = given(s, 4, all_on(1, 0, {4, 4}));
         s.submit(tasks::gemm(1.0, A(0, 0), A(0, 1), 1.0, A(0, 2)));
         s.submit(tasks::trsm({.side = Side::right}, A(1, 1), A(1, 2)).critical());

@@ -31,7 +31,7 @@ Vertex small_message(std::int32_t from, std::int32_t to, std::int32_t priority =
 
 TEST(Channels, LetGoOnlyWhatIsInsideTheWindow) {
     const Platform platform = with_windows(1.5 * tile_of_doubles);
-    const Cluster cluster(platform, CriticalSlot::none);
+    const Cluster cluster(platform, CriticalWorker::none);
     HandMade made(3);
     for (int k = 0; k < 4; ++k) (void)made.add(message(0, 1, k));
     Channels channels(cluster);
@@ -47,7 +47,7 @@ TEST(Channels, LetGoOnlyWhatIsInsideTheWindow) {
 
 TEST(Channels, AreOneForEachStreamAndPairOfNodes) {
     const Platform platform = with_windows(1);
-    const Cluster cluster(platform, CriticalSlot::none);
+    const Cluster cluster(platform, CriticalWorker::none);
     HandMade made(3);
     (void)made.add(message(0, 1));
     (void)made.add(message(0, 2));
@@ -63,7 +63,7 @@ TEST(Channels, AreOneForEachStreamAndPairOfNodes) {
 TEST(Channels, HaveFewSendsOfANodeUnderWayAndTheMostUrgentNext) {
     const auto most = static_cast<std::uint32_t>(SendsUnderWay{}.most);
     const Platform platform = with_windows(1e9);
-    const Cluster cluster(platform, CriticalSlot::none);
+    const Cluster cluster(platform, CriticalWorker::none);
     HandMade made(3);
     for (std::uint32_t k = 0; k < most; ++k) (void)made.add(small_message(0, 1));
     const std::uint32_t waits = made.add(small_message(0, 1, 1));
@@ -85,7 +85,7 @@ TEST(Channels, HaveFewSendsOfANodeUnderWayAndTheMostUrgentNext) {
 TEST(Channels, LetAnyMessageGoWhenOneOfManyHasArrived) {
     const auto most = static_cast<std::uint32_t>(SendsUnderWay{}.most);
     const Platform platform = with_windows(1e9);
-    const Cluster cluster(platform, CriticalSlot::none);
+    const Cluster cluster(platform, CriticalWorker::none);
     HandMade made(3);
     for (std::uint32_t k = 0; k < most; ++k) (void)made.add(small_message(0, k == 0 ? 2 : 1));
     const std::uint32_t waits = made.add(small_message(0, 2));
@@ -98,7 +98,7 @@ TEST(Channels, LetAnyMessageGoWhenOneOfManyHasArrived) {
 
 TEST(Channels, HaveOneLargeMessageOfAPairUnderWay) {
     const Platform platform = with_windows(1e9);
-    const Cluster cluster(platform, CriticalSlot::none);
+    const Cluster cluster(platform, CriticalWorker::none);
     HandMade made(3);
     const auto large = [&](std::int32_t to, std::int32_t priority) {
         Vertex vertex = message(0, to, priority);
@@ -119,7 +119,7 @@ TEST(Channels, HaveOneLargeMessageOfAPairUnderWay) {
 
 TEST(Channels, NumberTheMessagesOfEverySectionAnew) {
     const Platform platform = with_windows(1);
-    const Cluster cluster(platform, CriticalSlot::none);
+    const Cluster cluster(platform, CriticalWorker::none);
     Channels channels(cluster);
     for (int section = 0; section < 2; ++section) {
         HandMade made(3);

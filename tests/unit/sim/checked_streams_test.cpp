@@ -41,7 +41,7 @@ Platform any_platform(Draw& draw) {
 /// What a stream is checked with beside itself.
 struct Circumstances {
     double noise = 0;
-    CriticalSlot critical = CriticalSlot::none;
+    CriticalWorker critical = CriticalWorker::none;
 };
 
 SimulationOptions any_options(Draw& draw, const Circumstances& circumstances) {
@@ -153,7 +153,7 @@ TEST(CheckedStreams, KeepAllRulesWhereTasksCommute) {
 
 TEST(CheckedStreams, KeepAllRulesWhereTasksAreCritical) {
     check_streams(100, [](std::uint64_t seed) {
-        return simulate_tasks(seed, {.critical = true}, {.critical = CriticalSlot::shared_core});
+        return simulate_tasks(seed, {.critical = true}, {.critical = CriticalWorker::shared_core});
     });
 }
 
@@ -185,7 +185,7 @@ TEST(CheckedStreams, KeepAllRulesWhereMemoriesAreSmall) {
 TEST(CheckedStreams, KeepAllRulesWithEverythingAtOnce) {
     check_streams(100, [](std::uint64_t seed) {
         return simulate_tasks(seed, {.commuting = true, .critical = true, .limited = true},
-                              {.noise = 0.2, .critical = CriticalSlot::shared_core}, limit_some);
+                              {.noise = 0.2, .critical = CriticalWorker::shared_core}, limit_some);
     });
 }
 
@@ -201,7 +201,7 @@ Simulated simulate_likelihood(std::uint64_t seed) {
     const geo::Overlap overlap = overlap_of(seed);
     const Circumstances circumstances{
         .noise = draw.one_in(2) ? 0.2 : 0.0,
-        .critical = overlap == geo::Overlap::oversubscribe ? CriticalSlot::shared_core : CriticalSlot::none};
+        .critical = overlap == geo::Overlap::oversubscribe ? CriticalWorker::shared_core : CriticalWorker::none};
     const Index tiles = draw.between(2, 7);
     simulate(simulated, any_options(draw, circumstances), [&](Stream& s) {
         evaluate_likelihood(s, random_distribution({tiles, tiles}, 5, seed), overlap);

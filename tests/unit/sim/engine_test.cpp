@@ -258,7 +258,7 @@ TEST(SimulatedEngine, LimitsAKernelWhereItsNodeSaysSoAndItsTasksNameNoResource) 
 TEST(SimulatedEngine, GivesCriticalTasksAWorkerOfTheirOwn) {
     Simulated simulated{.platform = platform_of({cores("node", 1, 1)})};
     SimulationOptions options = no_submission;
-    options.critical = CriticalSlot::shared_core;
+    options.critical = CriticalWorker::shared_core;
     simulate(simulated, options, [](Stream& s) {
         const auto A = given(s, 2, all_on(1, 0, {2, 2}));
         s.submit(tasks::laset({}, A(0, 0)));

@@ -86,7 +86,7 @@ protected:
     void begin(double tiles_on_gpu) {
         platform = platform_of({with_gpus(cores("gpus", 1, 1), {.count = 2, .memory = tiles_on_gpu * tile_of_doubles}),
                                 cores("cpu", 1, 1)});
-        cluster = std::make_unique<Cluster>(platform, CriticalSlot::none);
+        cluster = std::make_unique<Cluster>(platform, CriticalWorker::none);
         observers = {&schedule};
         memories = std::make_unique<Memories>(*cluster, made.copies, timeline, observers, *this);
         memories->begin(made.section);

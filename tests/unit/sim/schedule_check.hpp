@@ -517,7 +517,7 @@ private:
         return workers_[static_cast<std::size_t>(node)];
     }
     [[nodiscard]] bool is_critical(std::int32_t node, std::int32_t worker) const {
-        return s_.options.critical != CriticalSlot::none && std::cmp_equal(worker + 1, workers_of(node).size());
+        return s_.options.critical != CriticalWorker::none && std::cmp_equal(worker + 1, workers_of(node).size());
     }
     [[nodiscard]] const SimulatedWorker& worker_of(const ScheduledTask& task) const {
         return workers_of(task.node)[static_cast<std::size_t>(task.worker)];
@@ -558,12 +558,7 @@ private:
     /// GPUs of a node are numbered from 1, group by group.
     [[nodiscard]] std::int32_t memory_of(const ScheduledTask& task) const {
         const SimulatedWorker& worker = worker_of(task);
-        if (worker.processor == Processor::cpu) return main_memory;
-        Index before = 0;
-        for (std::size_t g = 0; g < worker.group; ++g)
-            if (const WorkerGroup& group = type_of(task.node).workers[g]; group.processor == Processor::gpu)
-                before += group.count;
-        return static_cast<std::int32_t>(before + worker.device + 1);
+        return worker.processor == Processor::cpu ? main_memory : static_cast<std::int32_t>(worker.card + 1);
     }
     [[nodiscard]] const WorkerGroup& gpu_with(std::int32_t node, std::int32_t memory) const {
         Index before = 0;

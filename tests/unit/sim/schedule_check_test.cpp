@@ -167,7 +167,7 @@ TEST_F(SpoiltSchedule, WithAnotherOrderThanThatOfPrioritiesIsFound) {
 
 TEST_F(SpoiltSchedule, WithAnOrdinaryTaskOnTheCriticalWorkerIsFound) {
     SimulationOptions options = at_once;
-    options.critical = CriticalSlot::shared_core;
+    options.critical = CriticalWorker::shared_core;
     run(one_node(2), options, [](Stream& s) { zero_tiles(s, 3); });
     put(*tasks_of("dlaset").back(), 0, 2);
     EXPECT_THAT(broken(), HasSubstr("item 2 is not critical"));
@@ -175,7 +175,7 @@ TEST_F(SpoiltSchedule, WithAnOrdinaryTaskOnTheCriticalWorkerIsFound) {
 
 TEST_F(SpoiltSchedule, WithACriticalTaskThatWaitsBesideItsWorkerIsFound) {
     SimulationOptions options = at_once;
-    options.critical = CriticalSlot::shared_core;
+    options.critical = CriticalWorker::shared_core;
     run(one_node(1), options, [](Stream& s) {
         const auto A = column(s, 2, all_on(1, 0, {2, 1}));
         s.submit(tasks::laset({}, A(0, 0)));

@@ -50,7 +50,6 @@ TEST(SharedGpu, SharesItselfEquallyAmongKernels) {
     EXPECT_EQ(last->time, 5);
     EXPECT_EQ(gpu.end_first(last->number, 5), 1U);
     EXPECT_FALSE(gpu.expect(5));
-    EXPECT_EQ(gpu.busy(), 5);
     EXPECT_EQ(gpu.seconds_left(0, 9), 0);
 }
 
@@ -80,7 +79,6 @@ TEST(PlaceState, KeepsATaskWaitingOnlyWhereNoCoreIsFree) {
     place.cores.end(4);
     place.queued = 1;  // for the one that is free
     EXPECT_EQ(place.expected_wait(4), (4 + 6) / 2.0);
-    EXPECT_EQ(place.busy(), 12);
 }
 
 // --- the scheduler
@@ -112,7 +110,7 @@ public:
 /// The scheduler of one node, and what it started: one worker per core, then one per stream of a GPU.
 class SchedulerOfANode : public ::testing::Test, public SchedulerHandler {
 protected:
-    void begin(const NodeType& type, SimulatedScheduler rule, CriticalSlot critical = CriticalSlot::none,
+    void begin(const NodeType& type, SimulatedScheduler rule, CriticalWorker critical = CriticalWorker::none,
                const std::vector<ResourceLimit>& resources = {}) {
         platform = platform_of({type});
         cluster = std::make_unique<Cluster>(platform, critical);
@@ -183,7 +181,6 @@ TEST_F(SchedulerOfANode, GivesCoresToTasksFromTheFirstOnAndSetsATimerForEach) {
     EXPECT_DOUBLE_EQ(timeline.timers[1].time, gemm_on_core);
     end(0);
     EXPECT_EQ(worker_of(2), 0);
-    EXPECT_DOUBLE_EQ(scheduler->busy(), 3 * gemm_on_core);
 }
 
 TEST_F(SchedulerOfANode, ChoosesThePlaceThatEndsATaskFirst) {
@@ -329,7 +326,7 @@ TEST_F(SchedulerOfANode, KeepsTheCriticalWorkerForCriticalTasksOfAllStreams) {
     made.section.vertices[1].urgency = Urgency::critical;
     (void)task();
     made.section.vertices[2].urgency = Urgency::critical;
-    begin(cores("node", 1, 1), SimulatedScheduler::priority, CriticalSlot::shared_core);
+    begin(cores("node", 1, 1), SimulatedScheduler::priority, CriticalWorker::shared_core);
     admit({0});
     EXPECT_EQ(worker_of(0), 0);
     admit({1, 2});
@@ -345,7 +342,7 @@ TEST_F(SchedulerOfANode, RunsNoMoreTasksThanThereIsOfTheirResource) {
     const std::uint32_t free = task();
     NodeType type = cores("node", 1, 8);
     type.limits["reader"] = 2;  // fewer than tasks allow
-    begin(type, SimulatedScheduler::priority, CriticalSlot::none, {{"reader", 3}});
+    begin(type, SimulatedScheduler::priority, CriticalWorker::none, {{"reader", 3}});
     admit({0, 1, 2, 3, free});
     EXPECT_THAT(started, ElementsAre(0U, 1U, free));
     end(1);

@@ -55,6 +55,7 @@ TEST(ScheduleTrace, IsReadAndAnalysedLikeTheTraceOfARun) {
     EXPECT_EQ(summary.bytes, result.bytes);
     EXPECT_NEAR(summary.makespan, result.makespan, 1e-4);  // from the first submission, to the nanosecond
     EXPECT_NEAR(summary.peak_memory, std::ranges::max(result.memory_peak), 1);
+    EXPECT_NEAR(summary.utilisation, result.utilisation, 1e-9);
     EXPECT_LE(summary.critical_path, summary.makespan);
     EXPECT_GE(summary.critical_path, result.critical_path * (1 - 1e-6));  // of durations as they were: not the least
     ASSERT_TRUE(summary.bounds.has_value());

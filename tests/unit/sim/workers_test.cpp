@@ -21,7 +21,7 @@ void check_changes_of_workers(const Platform& platform, double pace, std::uint64
     Simulated simulated{.platform = platform};
     const SimulationOptions options{
         .scheduler = SimulatedScheduler::priority, .submission_seconds = pace, .passing_seconds = 0};
-    const auto workers = static_cast<int>(simulated_workers(platform.node_types[0], CriticalSlot::none).size());
+    const auto workers = static_cast<int>(simulated_workers(platform.node_types[0], CriticalWorker::none).size());
     std::uint64_t drawn = 0;
     const auto change = [&](Stream& s) {
         WorkerSet set{0};  // a core, since not every kernel runs on a GPU
@@ -53,6 +53,19 @@ void check_changes_of_workers(const Platform& platform, double pace, std::uint64
     }
     EXPECT_EQ(wrong, 0);
     EXPECT_GT(during, recording.task_count() / 20);  // the changes met a queue
+}
+
+TEST(CriticalWorker, IsOnSimulatedNodesWithAsManyCoresAsARealOneNeedsForIt) {
+    // A platform's cores are those beside submission.
+    const Platform platform =
+        platform_of({cores("few", 1, least_cores_to_share_one - 2), cores("enough", 1, least_cores_to_share_one - 1)});
+    const auto last = [&](std::size_t type, CriticalWorker wanted) {
+        return simulated_workers(platform.node_types[type], wanted).back().name;
+    };
+    EXPECT_NE(last(0, CriticalWorker::automatic), "critical");
+    EXPECT_EQ(last(1, CriticalWorker::automatic), "critical");
+    EXPECT_EQ(last(0, CriticalWorker::shared_core), "critical");
+    EXPECT_NE(last(1, CriticalWorker::none), "critical");
 }
 
 TEST(WorkersOfASimulatedStream, RunsTasksOnWorkersThatAreAllowedWhenTheyStart) {
@@ -96,7 +109,7 @@ TEST(WorkersOfASimulatedStream, KeepsAStreamToItsWorkersUnderEverySchedulerWhere
 TEST(WorkersOfASimulatedStream, LeaveTheCriticalWorkerToIt) {
     Simulated simulated{.platform = platform_of({with_gpus(cores("node", 1, 2), {})})};
     SimulationOptions options{.scheduler = SimulatedScheduler::priority};
-    options.critical = CriticalSlot::shared_core;
+    options.critical = CriticalWorker::shared_core;
     simulate(simulated, options, [](Stream& s) {
         const auto A = given(s, 4, all_on(1, 0, {4, 4}), Stored::lower);
         s.set_workers({2});  // the GPU

@@ -75,6 +75,37 @@ TEST(Utilisation, IsTheShareOfTimeInKernels) {
     EXPECT_DOUBLE_EQ(value("0/0", "busy"), 120 * ns);
 }
 
+/// A core and two cards, the first with two streams:
+///
+///   0 (cpu)     |0-100|
+///   1 (card 0)  |..10-40..|...60-80...|
+///   2 (card 0)  |..20-50..|...80-90...|
+///   3 (card 1)  |.......40-80.........|
+TEST(Utilisation, OfACardIsTheShareOfTimeInWhichAnyOfItsStreamsRunsAKernel) {
+    TraceBuilder b;
+    const Code core = b.worker(0, 0);
+    const Code first = b.stream(0, 1, 0);
+    const Code second = b.stream(0, 2, 0);
+    const Code other = b.stream(0, 3, 1);
+    b.task("k", core, {0, 0, 0, 100}, {});
+    b.task("k", second, {0, 0, 20, 50}, {});
+    b.task("k", first, {0, 0, 10, 40}, {});
+    b.task("k", first, {0, 0, 60, 80}, {});
+    b.task("k", second, {0, 0, 80, 90}, {});
+    b.task("k", other, {0, 0, 40, 80}, {});
+    const Trace& trace = b.trace();
+    const Table table = utilisation(trace);
+    const auto value = [&](const std::string& name) { return table.reals("utilisation")[row_of(table, "name", name)]; };
+    EXPECT_DOUBLE_EQ(value("0/1"), (40.0 + 30) / 100);
+    EXPECT_DOUBLE_EQ(value("cuda"), (70.0 + 40) / 200);
+    EXPECT_DOUBLE_EQ(value("all"), (100.0 + 70 + 40) / 300);
+    EXPECT_DOUBLE_EQ(occupancy(trace).reals("occupancy")[0], (25.0 + 15 + 0) / 75);
+    EXPECT_DOUBLE_EQ(area_of_this_schedule(trace), 70 * ns);
+    const Summary summary = summarise(trace, dependency_graph(trace));
+    EXPECT_EQ(summary.workers, 3);
+    EXPECT_NEAR(summary.idle.total(), (30 + 60) * ns, 1e-15);
+}
+
 TEST(Occupancy, SplitsTheRunIntoFourParts) {
     const Table table = occupancy(example());
     ASSERT_EQ(table.rows(), 4U);

@@ -54,6 +54,12 @@ public:
         trace_.workers.push_back({node, number, kind, kind});
         return static_cast<Code>(trace_.workers.size() - 1);
     }
+    /// A stream of a card.
+    Code stream(int node, int number, int card) {
+        const Code code = worker(node, number, "cuda");
+        trace_.workers.back().card = card;
+        return code;
+    }
     struct Times {
         Time created = 0, ready = 0, start = 0, end = 0;
     };

@@ -1,11 +1,10 @@
 #include "tesela/apps/geo/overlap.hpp"
 
-#include "tesela/flow/engine.hpp"
-
 namespace tesela::geo {
 
-Overlap overlap_for(OverlapChoice choice, Index cores) {
-    return choice.value_or(has_core_to_share(cores) ? Overlap::oversubscribe : Overlap::order);
+CriticalWorker critical_worker(OverlapChoice choice) {
+    if (!choice) return CriticalWorker::automatic;
+    return choice == Overlap::oversubscribe ? CriticalWorker::shared_core : CriticalWorker::none;
 }
 
 std::string_view name(Overlap overlap) { return name_in(overlap_names, overlap); }

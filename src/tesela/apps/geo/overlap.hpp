@@ -1,7 +1,7 @@
 #pragma once
 
-#include "tesela/base/index.hpp"
 #include "tesela/base/names.hpp"
+#include "tesela/flow/critical_worker.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -31,8 +31,8 @@ inline constexpr auto overlap_choice_names = [] {
     return names;
 }();
 
-/// `auto` where a node has so many cores: see has_core_to_share().
-[[nodiscard]] Overlap overlap_for(OverlapChoice choice, Index cores);
+/// Whether nodes get a worker for critical tasks: under `auto` each decides by its cores.
+[[nodiscard]] CriticalWorker critical_worker(OverlapChoice choice);
 
 [[nodiscard]] std::string_view name(Overlap overlap);
 /// Throws Error that lists the steps.

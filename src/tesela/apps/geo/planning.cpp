@@ -16,13 +16,16 @@ Observations placeholders(Index points) {
     return observations;
 }
 
+/// The steps that the stream follows: a worker for critical tasks is the engine's.
+Overlap submitted_overlap(const PlannedEvaluation& evaluation) { return evaluation.overlap.value_or(Overlap::order); }
+
 }  // namespace
 
 void submit_evaluation(Stream& stream, const PlannedEvaluation& evaluation, const plan::PhaseDistributions& owners) {
     LikelihoodOptions options{.tile = evaluation.tile,
                               .distribution = owners.second,
                               .generation = owners.first,
-                              .overlap = evaluation.overlap};
+                              .overlap = submitted_overlap(evaluation)};
     Likelihood likelihood(stream, placeholders(evaluation.points), {.trend = evaluation.trend}, std::move(options));
     likelihood.evaluate({.sigma2 = 1, .range = 0.1, .smoothness = 0.5, .nugget = 0.1});
 }
@@ -41,7 +44,7 @@ plan::Application planned_evaluation(const PlannedEvaluation& evaluation) {
                        .name = planned_matrix},
             .submit = submit,
             .steps = plan::by_antidiagonals({.first = {"generate"}, .second = {"cholesky"}}, planned_matrix),
-            .priorities = evaluation.overlap >= Overlap::priorities ? "critical_path" : "chameleon"};
+            .priorities = submitted_overlap(evaluation) >= Overlap::priorities ? "critical_path" : "chameleon"};
 }
 
 SimulationOptions as_run(const PlannedEvaluation& evaluation, const Platform& platform) {
@@ -49,7 +52,7 @@ SimulationOptions as_run(const PlannedEvaluation& evaluation, const Platform& pl
         return std::ranges::any_of(type.workers, [](const WorkerGroup& g) { return g.processor == Processor::gpu; });
     });
     return {.scheduler = has_gpus ? SimulatedScheduler::earliest_finish : SimulatedScheduler::priority,
-            .critical = evaluation.overlap == Overlap::oversubscribe ? CriticalSlot::shared_core : CriticalSlot::none};
+            .critical = critical_worker(evaluation.overlap)};
 }
 
 }  // namespace tesela::geo

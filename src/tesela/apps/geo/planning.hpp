@@ -11,7 +11,7 @@ namespace tesela::geo {
 struct PlannedEvaluation {
     Index points = 0;
     Index tile = 960;
-    Overlap overlap = Overlap::order;
+    OverlapChoice overlap = Overlap::order;
     Trend trend = Trend::constant;
     Index max_pending = 0;  ///< tasks of the stream that may wait; 0: as a stream has it
 };

@@ -28,7 +28,7 @@ struct Place {
 
 /// A platform with its nodes spelt out.
 struct Cluster {
-    Cluster(const Platform& platform, CriticalSlot critical);
+    Cluster(const Platform& platform, CriticalWorker critical);
 
     const Platform& platform;
     std::vector<std::vector<Place>> places;  ///< per node type

@@ -5,6 +5,7 @@
 #include "tesela/sim/internal/cluster.hpp"
 #include "tesela/sim/internal/commuting_locks.hpp"
 #include "tesela/sim/internal/memories.hpp"
+#include "tesela/sim/internal/processor_use.hpp"
 #include "tesela/sim/internal/scheduler.hpp"
 #include "tesela/sim/internal/section.hpp"
 #include "tesela/sim/internal/submission.hpp"
@@ -40,8 +41,7 @@ public:
     [[nodiscard]] double now() const { return timeline_->now(); }
     [[nodiscard]] Index messages() const { return messages_; }
     [[nodiscard]] double bytes() const { return bytes_; }
-    /// Seconds that cores and GPUs of a node were busy, summed over them.
-    [[nodiscard]] double busy(std::size_t node) const { return schedulers_[node].busy(); }
+    [[nodiscard]] const ProcessorUse& use() const { return use_; }
     [[nodiscard]] double memory_peak(std::size_t node) const { return memories_.peak(node); }
 
     void timer(std::uint64_t what) override;
@@ -71,6 +71,9 @@ private:
     void become_ready(std::uint32_t v);
     void send(std::span<const std::uint32_t> messages);
     void put_on_wire(std::uint32_t message);
+    [[nodiscard]] const Place& place_of(const AssignedTask& task) const {
+        return cluster_.places_of(vertex(task.vertex).node)[task.place];
+    }
     [[nodiscard]] bool on_submission_core(const AssignedTask& task) const;
     void task_ended(std::uint32_t v);
     void finish(std::uint32_t v);
@@ -96,6 +99,7 @@ private:
     Memories memories_;
     Allocations allocations_;
     SubmissionCore submission_core_;
+    ProcessorUse use_;
     Channels channels_;
     CommutingLocks locks_;
     std::vector<bool> has_work_;             // per node

@@ -18,13 +18,10 @@ public:
     void go_on(double seconds);
     /// Seconds that they still need, summed over them, and `more`.
     [[nodiscard]] double seconds_left(double more, double now) const { return more + ends_ - count_ * now; }
-    /// Seconds of all that was started.
-    [[nodiscard]] double busy() const { return busy_; }
 
 private:
     std::int32_t count_ = 0;
     double ends_ = 0;  // the sum of the times when they end
-    double busy_ = 0;
 };
 
 /// What goes on in a place: its free workers, what was chosen for it, and what it is expected to need for that.
@@ -41,7 +38,6 @@ struct PlaceState {
     std::int32_t staged = 0;    ///< tasks that it has taken and not started
     VertexQueue complete[2]{};  ///< those of them that have all their data, by urgency
 
-    [[nodiscard]] double busy() const { return place->is_gpu() ? gpu.busy() : cores.busy(); }
     /// Whether its critical worker, which serves every stream, takes such tasks.
     [[nodiscard]] bool takes_critical(Urgency urgency) const {
         return place->critical_slots > 0 && urgency == Urgency::critical;

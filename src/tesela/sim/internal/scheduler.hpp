@@ -69,8 +69,6 @@ public:
     void give_back_worker(const AssignedTask& task);
     void give_back_resource(std::uint32_t task);
 
-    /// Seconds that cores and GPUs were busy, summed over them.
-    [[nodiscard]] double busy() const;
     /// Throws Error if a task is left that no worker may take.
     void check_none_waits() const;
 

@@ -23,8 +23,6 @@ public:
 
     /// Seconds until all kernels have ended, and others that take `more` alone.
     [[nodiscard]] double seconds_left(double more, double now) const;
-    /// Seconds in which a kernel ran.
-    [[nodiscard]] double busy() const { return busy_; }
 
 private:
     struct Kernel {
@@ -36,7 +34,6 @@ private:
     std::vector<Kernel> kernels_;
     double counted_ = 0;  // when they were counted down
     std::uint32_t expected_ = 0;
-    double busy_ = 0;
 };
 
 }  // namespace tesela::sim
