@@ -43,6 +43,7 @@ public:
     /// Seconds that cores and GPUs of a node were busy, summed over them.
     [[nodiscard]] double busy(std::size_t node) const { return schedulers_[node].busy(); }
     [[nodiscard]] double memory_peak(std::size_t node) const { return memories_.peak(node); }
+    [[nodiscard]] const GpuTraffic& gpu_traffic(std::size_t node) const { return memories_.traffic(node); }
 
     void timer(std::uint64_t what) override;
     void message_started(std::uint32_t id) override;
