@@ -319,7 +319,7 @@ Row time_row(double alpha, const std::string& family, const DistributionRequest&
     return {{"kernel", "lu"},
             {"alpha", alpha},
             {"family", family},
-            {"seconds", seconds},
+            {"seconds_to_make", seconds},
             {"max_load", summarise_loads(node_loads(d, tile_weights(request.workload))).max_over_ideal}};
 }
 
@@ -335,7 +335,7 @@ void times(Report& report) {
         const DistributionRequest request = large_request(alpha);
         for (const auto& family : families_for(request)) {
             const Row& row = rows.emplace_back(time_row(alpha, family, request));
-            slowest = std::max(slowest, row.at("seconds").get<double>());
+            slowest = std::max(slowest, row.at("seconds_to_make").get<double>());
         }
     }
     report.table("distribution_times.csv", rows);
@@ -406,7 +406,7 @@ std::vector<ComputedTable> distribution_tables() {
                  return time_row(alpha, text(row, "family"), large_request(alpha));
              },
          .quick = [=](const Row& row) { return text(row, "family") != "hybrid"; },
-         .times = {"seconds"}},
+         .times = {"seconds_to_make"}},
     };
 }
 

@@ -94,7 +94,7 @@ Json figure12_benchmark(const Figure12Options& options) {
     const std::vector<cli::TitledTrace> runs{simulate("6 Che + 6 Chi", "6che+6chi", options.tiles, {}),
                                              simulate("6 Che + 6 Chi + 2 Cho", "6che+6chi+2cho", options.tiles, {}),
                                              simulate("6 Che + 6 Chi + 2 Cho, GPU nodes only", "6che+6chi+2cho",
-                                                      options.tiles, {.first = {}, .second = {false, true, true}})};
+                                                      options.tiles, {.first = {}, .second = {0, 6, 2}})};
     const RunsPicture picture = cli::picture_of(
         runs, evaluation_picture(fmt::format("Paper 000, figure 12: {} x {} tiles, lp_constrained, simulated",
                                              options.tiles, options.tiles)));

@@ -58,6 +58,35 @@ assert plan['tile'] == json.load(open('out'))['tile'] and plan['phases']['second
 bad "a tile size of tiles" "--tile auto needs the size of the matrix in rows" "$tesela" plan geo "${paper[@]}" --tile auto -o bad.json
 bad "no tile size" "--tile some is neither a size of at least 1 nor auto" "$tesela" plan geo "${paper[@]}" --tile some -o bad.json
 
+# What does not fit into memory is refused before it is recorded or simulated, and what fits says what it needs.
+python3 - <<'EOF'
+import json
+rates = [{"kernel": k, "flops": "30 GFLOP/s", "source": "derived"} for k in ("dgemm", "dsyrk", "dtrsm", "dpotrf")]
+def node(name, count, memory):
+    return {"name": name, "count": count, **memory, "memory_bandwidth": "100 GB/s", "nic": {"bandwidth": "100 Gb/s", "latency": "2 us", "source": "derived"},
+            "workers": [{"name": "cores", "processor": "cpu", "count": 8, "kernels": rates}]}
+def write(name, *nodes):
+    json.dump({"format": "tesela-platform", "version": 1, "name": name, "node_types": nodes, "topology": {"kind": "flat"}}, open(name + ".json", "w"))
+write("four", node("large", 4, {"memory": "64 GiB"}))
+write("little", node("small", 2, {"memory": "2 GiB"}), node("middle", 2, {"memory": "4 GiB"}))
+write("unequal", node("small", 2, {"memory": "2 GiB"}), node("large", 1, {"memory": "32 GiB"}))
+write("unknown", node("large", 4, {}))
+EOF
+bad "590 GB on four nodes of 64 GiB" "node 0 (large) needs 138 GiB for its tiles and has 64.0 GiB" "$tesela" plan cholesky --platform four.json --tiles 400 -o bad.json
+bad "60 tiles on nodes of 2 and 4 GiB" "node 0 (small) needs 2.09 GiB for its tiles and has 2.00 GiB" "$tesela" plan cholesky --platform little.json --tiles 60 -o bad.json
+expect 0 "nodes of unequal memory" "$tesela" plan cholesky --platform unequal.json --tiles 40 --budget 1 -o unequal_plan.json --json
+json "nodes of unequal memory" "all(max(m['first'], m['second'], m['peak']) <= m['memory'] for m in d['memory']) and len(d['memory']) == 3"
+json "nodes of unequal memory: equal shares do not fit" "any(n.startswith('no bc_all: node ') for n in d['notes'])"
+expect 0 "memory for people" "$tesela" plan cholesky --platform unequal.json --tiles 40 --budget 0 -o unequal_plan.json
+check "memory for people" grep -qE '^small +2 +2.00 GiB +[0-9.]+ .iB +[0-9.]+ .iB +[0-9.]+ .iB$' out
+expect 0 "memory that is not known" "$tesela" plan cholesky --platform unknown.json --tiles 10 --budget 0 -o unknown_plan.json
+check "memory that is not known is said once" [ "$(grep -c 'unknown gives no memory of large' err)" = 1 ]
+expect 0 "one node of four" "$tesela" plan cholesky --platform unknown.json --tiles 2 --budget 2 -o one.json
+holds "one node of four" out "use             1 large, of 4 nodes"
+expect 0 "a single node" "$tesela" plan cholesky --platform four.json --nodes 1large --tiles 5 --budget 0 -o one.json
+holds "a single node" out "on 1 node of four"
+holds "a single node: one row" out "bc_all, bc_fast, 1d1d, lp, lp_constrained, chosen"
+
 # Two nodes of one worker each.
 python3 - "$(dirname "$data")/platforms" <<'EOF'
 import copy, json, sys

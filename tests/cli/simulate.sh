@@ -47,6 +47,25 @@ free = json.loads(subprocess.run(['$tesela', 'simulate', 'geo', '--platform', 'p
                                  capture_output=True, check=True).stdout)
 assert limited['makespan'] > 1.5 * free['makespan'] and limited['tasks'] == free['tasks']"
 
+sed 's/"8 GiB"/"40 MiB"/' p.json >small_gpus.json
+expect 0 "tiles that stay on GPUs" "$tesela" simulate cholesky --platform p.json --nodes 1fast --tiles 12 --tile 480 --json
+json "tiles that stay on GPUs" "d['gpus']['to_gpus'] > 0 and d['gpus']['evicted'] == 0"
+cp out roomy
+expect 0 "tiles that are evicted" "$tesela" simulate cholesky --platform small_gpus.json --nodes 1fast --tiles 12 --tile 480 --json
+check "tiles that are evicted" python3 -c "
+import json
+roomy, d = (json.load(open(f)) for f in ('roomy', 'out'))
+assert d['gpus']['evicted'] > 0 and d['gpus']['to_gpus'] > roomy['gpus']['to_gpus'], d['gpus']
+assert d['makespan'] > roomy['makespan'] and d['gpus'] == d['per_node'][0]['gpus']"
+expect 0 "tiles that are evicted, for people" "$tesela" simulate cholesky --platform small_gpus.json --nodes 1fast --tiles 12 --tile 480
+check "tiles that are evicted, for people" grep -qE '^GPUs +[0-9.]+ .iB to them, [0-9.]+ .iB back, [0-9.]+ .iB evicted for room$' out
+sed 's/"64 GiB"/"40 MiB"/' p.json >small_nodes.json
+expect 2 "nodes without memory for it" "$tesela" simulate cholesky --platform small_nodes.json --nodes 2slow --tiles 12 --tile 480
+check "nodes without memory for it" grep -qE '^tesela simulate: node [01] \(slow\) needs [0-9.]+ MiB for its tiles and has 40.0 MiB' err
+check "nodes without memory for it: one line" [ "$(wc -l <err)" = 1 ]
+sed 's/"memory": "64 GiB", //' p.json >unbounded.json
+expect 0 "nodes whose memory is not known" "$tesela" simulate cholesky --platform unbounded.json --nodes 2slow --tiles 12 --tile 480 --json
+
 expect 0 "a distribution from a file" "$tesela" dist make rs --tiles 16 --count 6 -o d.json
 expect 0 "a distribution from a file" "$tesela" simulate cholesky --platform p.json --tiles 16 --dist d.json --json
 cp out once

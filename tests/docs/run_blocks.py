@@ -10,7 +10,7 @@ with BUILD_DIR as build/release and first in PATH.
 
 What is compared is standard output, word by word, spaces aside:
   - times, rates, dates, versions and what "node 0 of 1: ..." says of the machine are not compared, nor numbers in columns
-    and lines named "seconds", "..._seconds", "..._per_second", "...gflops" and the like;
+    and lines named "seconds", "..._seconds", "seconds_to_make", "..._per_second", "...gflops" and the like;
   - whole numbers must be equal, others within 1e-6 or one unit of the last digit that is shown;
   - a line "…" stands for any lines, "…" at the end of a line for the rest of it.
 
@@ -219,7 +219,7 @@ MACHINE = [
     (re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?Z?)?"), "\x00date"),
     (re.compile(r"(?<![\w.])\d+\.\d+\.\d+(?:[-+.~]\w+)*"), "\x00version"),
 ]
-MEASURED_NAME = re.compile(r"(\w+_)?seconds|\w+_per_second|(\w+_)?gflops|[A-Za-z]*/s")
+MEASURED_NAME = re.compile(r"(\w+_)?seconds(_to_make)?|\w+_per_second|(\w+_)?gflops|[A-Za-z]*/s")
 
 
 def normalised(line, marks, times):

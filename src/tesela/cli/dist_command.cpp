@@ -180,7 +180,7 @@ struct ComparedFamily {
     Index max_nodes_per_column = 0;
     std::optional<Transfers> transfers;
     std::optional<Makespans> makespans{};
-    double seconds = 0;
+    double seconds_to_make = 0;
 };
 
 Makespans simulate(const DistributionRequest& request, const Distribution& distribution,
@@ -219,7 +219,7 @@ ComparedFamily measure(const std::string& family, const DistributionRequest& req
                        .max_nodes_per_row = std::ranges::max(nodes_per_row(distribution, stored)),
                        .max_nodes_per_column = std::ranges::max(nodes_per_column(distribution, stored)),
                        .transfers = std::nullopt,
-                       .seconds = seconds.count()};
+                       .seconds_to_make = seconds.count()};
     if (recorded) {
         row.transfers = recorded->transfers(distribution);
         row.steps = ideal > 0 ? step_makespan(distribution, request.workload, times) / ideal : 1;
@@ -272,7 +272,7 @@ Json to_json(const ComparedFamily& row) {
               {"max_nodes_per_column", row.max_nodes_per_column},
               {"transfers", nullptr},
               {"bytes", nullptr},
-              {"seconds", row.seconds}};
+              {"seconds_to_make", row.seconds_to_make}};
     if (row.steps) json["steps"] = *row.steps;
     if (row.transfers) {
         json["transfers"] = row.transfers->messages;
@@ -288,13 +288,13 @@ Json to_json(const ComparedFamily& row) {
 
 void print_table(const std::vector<ComparedFamily>& rows) {
     const bool simulated = !rows.empty() && rows.front().makespans;
-    fmt::print("{:<18} {:>9} {:>10} {:>9} {:>8} {:>8} {:>10} {:>9}{}\n", "family", "max_load", "dispersion", "steps",
-               "per_row", "per_col", "transfers", "seconds", simulated ? " dependencies communications" : "");
+    fmt::print("{:<18} {:>9} {:>10} {:>9} {:>8} {:>8} {:>10} {:>15}{}\n", "family", "max_load", "dispersion", "steps",
+               "per_row", "per_col", "transfers", "seconds_to_make", simulated ? " dependencies communications" : "");
     for (const auto& row : rows) {
-        fmt::print("{:<18} {:>9.4f} {:>10.4f} {:>9} {:>8} {:>8} {:>10} {:>9.3f}", row.family, row.load.max_over_ideal,
+        fmt::print("{:<18} {:>9.4f} {:>10.4f} {:>9} {:>8} {:>8} {:>10} {:>15.3f}", row.family, row.load.max_over_ideal,
                    row.load.dispersion, row.steps ? fmt::format("{:.4f}", *row.steps) : "-", row.max_nodes_per_row,
                    row.max_nodes_per_column, row.transfers ? fmt::format("{}", row.transfers->messages) : "-",
-                   row.seconds);
+                   row.seconds_to_make);
         if (row.makespans)
             fmt::print(" {:>12.4f} {:>14.4f}", row.makespans->dependencies, row.makespans->communications);
         fmt::print("\n");
@@ -333,7 +333,7 @@ void add_compare(CLI::App& dist, int& exit_code) {
         "                    themselves among their ready tasks (- above 256 tile rows)\n"
         "  per_row, per_col  most nodes that own tiles of one row or column\n"
         "  transfers         tiles sent between nodes (- above 256 tile rows)\n"
-        "  seconds           time to make the distribution");
+        "  seconds_to_make   what it took to make the distribution");
     on_call(*command, exit_code, [options] {
         const auto rows = compare(*options);
         if (!options->json) return print_table(rows);

@@ -15,6 +15,7 @@
 #include "tesela/cli/progress_line.hpp"
 #include "tesela/distribution/catalogue.hpp"
 #include "tesela/distribution/platform_constraint.hpp"
+#include "tesela/platform/main_memory.hpp"
 #include "tesela/sim/schedule_trace.hpp"
 #include "tesela/sim/simgrid/simgrid_network.hpp"
 #include "tesela/sim/simulated_engine.hpp"
@@ -322,6 +323,20 @@ std::string overlap_name(const SimulateOptions& options, const Simulated& simula
     return {};
 }
 
+GpuTraffic sum_of(const std::vector<GpuTraffic>& nodes) {
+    GpuTraffic sum;
+    for (const GpuTraffic& node : nodes) {
+        sum.to_gpus += node.to_gpus;
+        sum.to_host += node.to_host;
+        sum.evicted += node.evicted;
+    }
+    return sum;
+}
+
+Json to_json(const GpuTraffic& traffic) {
+    return {{"to_gpus", traffic.to_gpus}, {"to_host", traffic.to_host}, {"evicted", traffic.evicted}};
+}
+
 Json to_json(const SimulateOptions& options, const Simulated& simulated) {
     const SimulationResult& r = simulated.result;
     Json json{{"operation", options.operation},
@@ -340,6 +355,7 @@ Json to_json(const SimulateOptions& options, const Simulated& simulated) {
               {"bytes", r.bytes},
               {"utilisation", r.utilisation},
               {"memory_peak", std::ranges::max(r.memory_peak)},
+              {"gpus", to_json(sum_of(r.node_gpus))},
               {"wall_seconds", simulated.wall_seconds},
               {"warnings", r.warnings},
               {"per_node", Json::array()}};
@@ -353,7 +369,8 @@ Json to_json(const SimulateOptions& options, const Simulated& simulated) {
     for (std::size_t node = 0; node < r.memory_peak.size(); ++node)
         json["per_node"].push_back({{"type", node_type(simulated.platform, NodeId{static_cast<Index>(node)}).name},
                                     {"utilisation", r.node_utilisation[node]},
-                                    {"memory_peak", r.memory_peak[node]}});
+                                    {"memory_peak", r.memory_peak[node]},
+                                    {"gpus", to_json(r.node_gpus[node])}});
     return json;
 }
 
@@ -371,6 +388,9 @@ void print_table(const SimulateOptions& options, const Simulated& simulated) {
         line("rate", format_flops(r.flops / r.makespan));
     line("tasks", fmt::format("{}", r.tasks));
     line("sent", fmt::format("{} in {} messages", format_bytes(r.bytes), r.transfers));
+    if (const GpuTraffic gpus = sum_of(r.node_gpus); gpus.to_gpus > 0)
+        line("GPUs", fmt::format("{} to them, {} back, {} evicted for room", format_bytes(gpus.to_gpus),
+                                 format_bytes(gpus.to_host), format_bytes(gpus.evicted)));
     line("utilisation", fmt::format("{:.1f} %", 100 * r.utilisation));
     line("peak memory", fmt::format("{} on a node", format_bytes(std::ranges::max(r.memory_peak))));
     line("simulated in", format_seconds(simulated.wall_seconds));
@@ -388,8 +408,20 @@ void print_table(const SimulateOptions& options, const Simulated& simulated) {
     }
 }
 
+/// A run that nodes have no memory for has no makespan.
+void require_memory(const Simulated& simulated) {
+    const std::vector<MemoryShortage> shortages = memory_shortages(simulated.platform, simulated.result.memory_peak);
+    if (shortages.empty()) return;
+    const auto others = shortages.size() - 1;
+    throw Error(
+        "{}{}: take more nodes, or another distribution",
+        describe(*std::ranges::max_element(shortages, {}, &MemoryShortage::ratio)),
+        others == 0 ? "" : fmt::format(", and {} other node{} too little", others, others == 1 ? " has" : "s have"));
+}
+
 int run(const SimulateOptions& options) {
     const Simulated simulated = simulate(options);
+    require_memory(simulated);
     for (const std::string& warning : simulated.result.warnings)
         fmt::print(stderr, "tesela simulate: warning: {}\n", warning);
     if (options.json)

@@ -207,7 +207,7 @@ void check_distributions(const Recording& recording, const std::map<std::string,
                                                         const std::map<std::string, Distribution>& distributions);
 
 /// Records what is submitted instead of running it. Futures yield the caller's default.
-class RecordingEngine final : public Engine {
+class RecordingEngine : public Engine {
 public:
     explicit RecordingEngine(Index nodes = 1);
 

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <optional>
 #include <set>
+#include <utility>
 
 namespace tesela::plan {
 namespace {
@@ -24,16 +27,24 @@ double workers_at_a_time(const NodeType& node, const WorkerGroup& workers, const
     return static_cast<double>(count);
 }
 
-ResourceGroup group_of(const NodeType& node, const WorkerGroup& workers, const StepCounts& counts,
-                       const NodeChoice& choice, std::size_t number) {
+/// Which parts a node takes part in.
+struct PartsOfNode {
+    bool first = true;
+    bool second = true;
+    friend bool operator==(const PartsOfNode&, const PartsOfNode&) = default;
+    [[nodiscard]] bool has(Part part) const { return part == Part::first ? first : second; }
+};
+
+/// Of one node.
+ResourceGroup group_of(const NodeType& node, const WorkerGroup& workers, const StepCounts& counts, PartsOfNode parts) {
     ResourceGroup group{.name = fmt::format("{} {}", node.name, workers.name),
                         .nodes = {},
                         .worker_seconds = {},
                         .group_seconds = {},
                         .workers = static_cast<double>(workers.count)};
     for (const TaskType& type : counts.types) {
-        const auto seconds = choice.allows(type.part, number) ? kernel_seconds(workers, type.kernel, type.work)
-                                                              : std::optional<double>{};
+        const auto seconds =
+            parts.has(type.part) ? kernel_seconds(workers, type.kernel, type.work) : std::optional<double>{};
         group.worker_seconds.push_back(seconds.value_or(never));
         group.group_seconds.push_back(seconds ? *seconds / workers_at_a_time(node, workers, type) : never);
     }
@@ -51,7 +62,22 @@ void share_among_nodes(ResourceGroup& group) {
 }
 
 bool alike(const ResourceGroup& a, const ResourceGroup& b) {
-    return a.worker_seconds == b.worker_seconds && a.group_seconds == b.group_seconds && a.workers == b.workers;
+    return a.worker_seconds == b.worker_seconds && a.group_seconds == b.group_seconds && a.workers == b.workers &&
+           a.most_share == b.most_share;
+}
+
+PartsOfNode parts_of(const NodeChoice& choice, std::size_t type, Index node_of_type) {
+    return {.first = choice.allows(Part::first, type, node_of_type),
+            .second = choice.allows(Part::second, type, node_of_type)};
+}
+
+/// Joins the group that is alike, if there is one.
+void add_to(std::vector<ResourceGroup>& groups, ResourceGroup added) {
+    const auto same = std::ranges::find_if(groups, [&](const ResourceGroup& known) { return alike(known, added); });
+    if (same == groups.end())
+        groups.push_back(std::move(added));
+    else
+        same->nodes.insert(same->nodes.end(), added.nodes.begin(), added.nodes.end());
 }
 
 /// The positions of types of a part.
@@ -59,6 +85,35 @@ std::vector<std::size_t> types_of(const StepCounts& counts, Part part) {
     std::vector<std::size_t> result;
     for (std::size_t t = 0; t < counts.types.size(); ++t)
         if (counts.types[t].part == part) result.push_back(t);
+    return result;
+}
+
+/// c_t of (13a): what all tasks of a type would take, all groups together, over the sum of it for the part.
+std::vector<double> weights_of(const PhaseModel& model, const std::vector<std::size_t>& types) {
+    std::vector<double> weights;
+    for (const std::size_t t : types) {
+        double rate = 0;
+        for (const ResourceGroup& group : model.groups) rate += 1 / group.group_seconds[t];
+        weights.push_back(model.counts.types[t].amount() / rate);
+    }
+    const double all = std::accumulate(weights.begin(), weights.end(), 0.0);
+    for (double& weight : weights) weight /= all;
+    return weights;
+}
+
+/// What so many tasks of a type in a group add to the share of each node of the group (13b).
+double share_of_tasks(double tasks, const TaskType& type, double weight, const ResourceGroup& group) {
+    return weight * (tasks / type.amount()) / static_cast<double>(group.nodes.size());
+}
+
+/// The groups of each node that has no room for all tiles, each set of groups once.
+std::set<std::vector<std::size_t>> groups_of_full_nodes(const PhaseModel& model) {
+    std::map<Index, std::vector<std::size_t>> of_node;
+    for (std::size_t r = 0; r < model.groups.size(); ++r)
+        if (model.groups[r].most_share < 1)
+            for (const Index node : model.groups[r].nodes) of_node[node].push_back(r);
+    std::set<std::vector<std::size_t>> result;
+    for (auto& [node, groups] : of_node) result.insert(std::move(groups));
     return result;
 }
 
@@ -87,6 +142,10 @@ public:
             end_second_phase(s);
         }
         for (std::size_t r = 0; r < groups(); ++r) do_one_thing_at_a_time(r);
+        for (const std::vector<std::size_t>& of_node : groups_of_full_nodes(model_)) {
+            keep_to_memory(of_node, first_);
+            keep_to_memory(of_node, second_);
+        }
         return {std::move(program_), std::move(columns_)};
     }
 
@@ -170,6 +229,20 @@ private:
         }
     }
 
+    /// (13) of a node's groups is at most what it has room for
+    void keep_to_memory(const std::vector<std::size_t>& of_node, const std::vector<std::size_t>& of) {
+        if (of.empty()) return;
+        const std::vector<double> weights = weights_of(model_, of);
+        const std::size_t row =
+            program_.add_row({.lower = -lp::infinity, .upper = model_.groups[of_node.front()].most_share});
+        for (std::size_t k = 0; k < of.size(); ++k)
+            for (const std::size_t r : of_node)
+                for (Index s = 0; s < steps(); ++s)
+                    if (const std::size_t column = task(s, of[k], r); column != PhaseColumns::none)
+                        program_.add(row, column,
+                                     share_of_tasks(1, model_.counts.types[of[k]], weights[k], model_.groups[r]));
+    }
+
     const PhaseModel& model_;
     std::vector<std::size_t> first_;
     std::vector<std::size_t> second_;
@@ -191,7 +264,9 @@ std::vector<double> values_at(const std::vector<double>& values, const std::vect
     return result;
 }
 
-std::string reason_of(lp::Outcome outcome) {
+std::string reason_of(lp::Outcome outcome, const PhaseModel& model) {
+    if (outcome == lp::Outcome::infeasible && !groups_of_full_nodes(model).empty())
+        return "the nodes that take part have no room for the tiles";
     return fmt::format("the linear program of the phases is {}: durations or counts of tasks make no sense together",
                        lp::name(outcome));
 }
@@ -204,13 +279,17 @@ std::vector<ResourceGroup> resource_groups(const Platform& platform, const StepC
     Index node = 0;
     for (std::size_t number = 0; number < platform.node_types.size(); ++number) {
         const NodeType& type = platform.node_types[number];
-        for (const WorkerGroup& workers : type.workers) {
-            ResourceGroup of_type = group_of(type, workers, counts, choice, number);
-            if (!is_of_use(of_type)) continue;
-            auto same = std::ranges::find_if(groups, [&](const ResourceGroup& known) { return alike(known, of_type); });
-            if (same == groups.end()) same = groups.insert(groups.end(), std::move(of_type));
-            for (Index n = 0; n < type.count; ++n) same->nodes.push_back(node + n);
-        }
+        for (const WorkerGroup& workers : type.workers)
+            for (Index n = 0; n < type.count;) {
+                const PartsOfNode parts = parts_of(choice, number, n);
+                ResourceGroup of_some = group_of(type, workers, counts, parts);
+                if (!choice.most_shares.empty()) of_some.most_share = choice.most_shares[number];
+                Index end = n;
+                while (end < type.count && parts_of(choice, number, end) == parts) ++end;
+                for (Index m = n; m < end; ++m) of_some.nodes.push_back(node + m);
+                if (is_of_use(of_some)) add_to(groups, std::move(of_some));
+                n = end;
+            }
         node += type.count;
     }
     for (ResourceGroup& group : groups) share_among_nodes(group);
@@ -229,7 +308,7 @@ PhaseSolution solve_phases(const PhaseModel& model) {
     const PhaseProgram built = phase_program(model);
     const lp::Solution solution = lp::solve(built.program);
     if (solution.outcome != lp::Outcome::optimal)
-        return {.outcome = solution.outcome, .reason = reason_of(solution.outcome)};
+        return {.outcome = solution.outcome, .reason = reason_of(solution.outcome, model)};
     PhaseSolution result{.outcome = solution.outcome,
                          .first_ends = values_at(solution.values, built.columns.first_ends),
                          .second_ends = values_at(solution.values, built.columns.second_ends),
@@ -246,21 +325,14 @@ PhaseSolution solve_phases(const PhaseModel& model) {
 
 std::vector<double> phase_powers(const PhaseModel& model, const PhaseSolution& solution, Part part, Index nodes) {
     const std::vector<std::size_t> types = types_of(model.counts, part);
-    std::vector<double> weights;  // c_t of (13a)
-    for (const std::size_t t : types) {
-        double rate = 0;
-        for (const ResourceGroup& group : model.groups) rate += 1 / group.group_seconds[t];
-        weights.push_back(model.counts.types[t].amount() / rate);
-    }
-    const double all = std::accumulate(weights.begin(), weights.end(), 0.0);
+    const std::vector<double> weights = weights_of(model, types);
     std::vector<double> powers(static_cast<std::size_t>(nodes), 0.0);
     for (std::size_t k = 0; k < types.size(); ++k)
         for (std::size_t r = 0; r < model.groups.size() && weights[k] > 0; ++r) {
             const ResourceGroup& group = model.groups[r];
-            const double share = solution.tasks[types[k]][r] / model.counts.types[types[k]].amount();
-            for (const Index node : group.nodes)
-                powers[static_cast<std::size_t>(node)] +=
-                    weights[k] / all * share / static_cast<double>(group.nodes.size());
+            const double share =
+                share_of_tasks(solution.tasks[types[k]][r], model.counts.types[types[k]], weights[k], group);
+            for (const Index node : group.nodes) powers[static_cast<std::size_t>(node)] += share;
         }
     return powers;
 }

@@ -19,22 +19,25 @@ struct ResourceGroup {
     std::vector<double> worker_seconds;  ///< of a task of each type on one worker; infinity where it cannot run
     std::vector<double> group_seconds;   ///< w[t,r]: the same over all workers that can run it at a time
     double workers = 1;                  ///< of all its nodes
+    double most_share = 1;               ///< of the tiles of a phase that each of its nodes has room for
 };
 
-/// Which node types take part in which phase: by the position of the type, all unless told.
+/// Which nodes take part in which phase: how many of each type, by its position, all unless told; the first ones do.
 struct NodeChoice {
-    std::vector<bool> first{};
-    std::vector<bool> second{};
+    std::vector<Index> first{};
+    std::vector<Index> second{};
+    /// What share of the tiles of a phase a node of each type has room for; all unless told.
+    std::vector<double> most_shares{};
 
-    [[nodiscard]] bool allows(Part part, std::size_t type) const {
-        const std::vector<bool>& chosen = part == Part::first ? first : second;
-        return chosen.empty() || chosen[type];
+    [[nodiscard]] bool allows(Part part, std::size_t type, Index node_of_type) const {
+        const std::vector<Index>& chosen = part == Part::first ? first : second;
+        return chosen.empty() || node_of_type < chosen[type];
     }
 };
 
 /// The groups of a platform, sorted by what they can do: the same whatever the order in which nodes are numbered. Equal
-/// workers are one group whatever nodes they are in and what these are called: of two groups that are alike a linear
-/// program would prefer one by its number.
+/// workers are one group whatever nodes they are in and what these are called, unless their nodes have room for other
+/// shares: of two groups that are alike a linear program would prefer one by its number.
 [[nodiscard]] std::vector<ResourceGroup> resource_groups(const Platform& platform, const StepCounts& counts,
                                                          const NodeChoice& choice = {});
 
@@ -61,8 +64,9 @@ struct PhaseProgram {
     PhaseColumns columns;
 };
 
-/// The linear program (12), (12a) to (12f), with running sums in (12e). Of solutions with the same ends of steps it
-/// prefers those with less busy workers, by a cost of 1e-6 per second of work.
+/// The linear program (12), (12a) to (12f), with running sums in (12e). Where nodes do not have room for all tiles, the
+/// shares (13) of each in both phases, which are linear in the tasks, are at most what it has room for. Of solutions
+/// with the same ends of steps it prefers those with less busy workers, by a cost of 1e-6 per second of work.
 [[nodiscard]] PhaseProgram phase_program(const PhaseModel& model);
 
 /// What the program says. Without numbers unless it is optimal; `reason` then says why not.

@@ -21,6 +21,9 @@
 namespace tesela::plan {
 namespace {
 
+/// So often shares of tiles are changed where a run needs more memory than there is.
+constexpr int most_corrections = 8;
+
 /// A recipe that may be tried, and what to expect of it.
 struct Candidate {
     std::string name;
@@ -28,13 +31,22 @@ struct Candidate {
     double lp_ideal = 0;
 };
 
-/// A choice of node types, solved.
+/// A choice of nodes, solved.
 struct SolvedChoice {
+    NodeChoice nodes;
     std::string words;
     std::vector<double> first;
     std::vector<double> second;
     double ideal = 0;
     RowConstraint rows{};  ///< for 1d_constrained
+};
+
+/// A family with the shares of a choice.
+struct Trial {
+    std::size_t rank = 0;  ///< the order in which they are tried
+    const SolvedChoice* choice = nullptr;
+    std::string family;
+    SharesOf shares = SharesOf::both;
 };
 
 class Planner {
@@ -69,7 +81,12 @@ private:
     [[nodiscard]] std::size_t type_count() const { return platform_.node_types.size(); }
 
     void count() {
-        const Recording recording = recorded(application_, nodes_);
+        RecorderOfMatrix recorder(application_.matrix, platform_, ranks());
+        const Distribution any = squarest_block_cyclic(application_.matrix.tiles, nodes_);
+        application_.submit(recorder, {.first = any, .second = any});
+        const Recording& recording = recorder.recording();
+        tile_bytes_ = recorder.tile_bytes();
+        note_unknown_memory();
         counts_ = count_steps(recording, application_.steps, ranks(), platform_.recompression);
         weigh_by_ranks();
         note_unknown_tasks(recording);
@@ -113,8 +130,20 @@ private:
             result_.notes.emplace_back("the rule of steps knows no task of the second phase");
     }
 
-    /// Simulates it; the best is kept.
+    void note_unknown_memory() {
+        std::vector<std::string> names;
+        for (const NodeType& type : platform_.node_types)
+            if (type.memory == unknown_memory) names.push_back(type.name);
+        if (!names.empty())
+            result_.notes.push_back(fmt::format("{} gives no memory of {}: these nodes may get any number of tiles",
+                                                platform_.name, fmt::join(names, " and ")));
+    }
+
+    /// Simulates it; the best is kept. Throws OverMemory where it needs more memory than there is.
     const Strategy& judge(Strategy strategy) {
+        strategy.memory.first = node_loads(strategy.distributions.first, tile_bytes_);
+        strategy.memory.second = node_loads(strategy.distributions.second, tile_bytes_);
+        require_memory(strategy.memory, platform_);
         if (options_.progress) options_.progress(result_.simulated, best_ ? best_->simulated.makespan : 0);
         SimulatedEngine engine(platform_, options_.simulation);
         application_.submit(engine, strategy.distributions);
@@ -123,6 +152,8 @@ private:
             count_moves(strategy.distributions.first, strategy.distributions.second, application_.matrix.stored())
                 .moved;
         ++result_.simulated;
+        strategy.memory.peak = strategy.simulated.memory_peak;
+        require_memory(strategy.memory, platform_);
         last_ = std::move(strategy);
         if (!best_ || last_.simulated.makespan < best_->simulated.makespan) best_ = last_;
         return last_;
@@ -153,6 +184,9 @@ private:
     void named(const char* name, Make make) {
         try {
             result_.strategies.push_back(make());
+        } catch (const OverMemory& lack) {
+            note_lack(lack);
+            result_.notes.push_back(fmt::format("no {}: {}", name, lack.what()));
         } catch (const Error& error) {
             result_.notes.push_back(fmt::format("no {}: {}", name, error.what()));
         }
@@ -176,11 +210,71 @@ private:
             .counts = counts_, .groups = resource_groups(platform_, counts_, choice), .first = application_.first};
         const PhaseSolution solution = solve_phases(model);
         if (solution.outcome != lp::Outcome::optimal) throw Error("{}", solution.reason);
-        return {.words = std::move(words),
-                .first = phase_powers(model, solution, Part::first, nodes_),
-                .second = phase_powers(model, solution, Part::second, nodes_),
-                .ideal = solution.ideal,
-                .rows = row_constraint(solution)};
+        SolvedChoice solved{.nodes = choice,
+                            .words = std::move(words),
+                            .first = phase_powers(model, solution, Part::first, nodes_),
+                            .second = phase_powers(model, solution, Part::second, nodes_),
+                            .ideal = solution.ideal,
+                            .rows = row_constraint(solution)};
+        if (!choice.most_shares.empty() || fits(solved)) return solved;
+        NodeChoice bounded = choice;
+        bounded.most_shares = most_shares();
+        return solve(bounded, std::move(solved.words));
+    }
+
+    /// Of the tiles, that the memory of a node of each type has room for.
+    [[nodiscard]] std::vector<double> most_shares() const {
+        std::vector<double> shares;
+        for (const NodeType& type : platform_.node_types)
+            shares.push_back(type.memory == unknown_memory ? 1 : std::min(1.0, type.memory / tile_bytes_.total()));
+        return shares;
+    }
+    [[nodiscard]] bool fits(const SolvedChoice& solved) const {
+        const std::vector<double> most = most_shares();
+        std::size_t node = 0;
+        for (std::size_t type = 0; type < type_count(); ++type)
+            for (Index n = 0; n < platform_.node_types[type].count; ++n, ++node)
+                if (std::max(solved.first[node], solved.second[node]) > most[type]) return false;
+        return true;
+    }
+
+    /// The choice with lower bounds on the shares of nodes that were short of memory. Copies of others' tiles become
+    /// fewer where a node owns fewer, but not as many fewer: so shares shrink somewhat less than what is needed must.
+    SolvedChoice with_less_room(const SolvedChoice& solved, const PlannedMemory& memory) {
+        const double damping = memory.peak.empty() ? 1 : 0.8;
+        constexpr double a_little_less = 0.99;
+        NodeChoice choice = solved.nodes;
+        if (choice.most_shares.empty()) choice.most_shares = most_shares();
+        const std::vector<double> needed = memory.peak.empty() ? least_needed(memory) : memory.peak;
+        for (const MemoryShortage& shortage : memory_shortages(platform_, needed)) {
+            const auto node = static_cast<std::size_t>(shortage.node);
+            const double share = std::max(solved.first[node], solved.second[node]);
+            double& most = choice.most_shares[type_of(shortage.node)];
+            most = std::min(most, a_little_less * share * std::pow(shortage.ratio(), -damping));
+        }
+        return solve(choice, solved.words);
+    }
+    [[nodiscard]] std::size_t type_of(Index node) const {
+        std::size_t type = 0;
+        while (node >= platform_.node_types[type].count) node -= platform_.node_types[type++].count;
+        return type;
+    }
+
+    /// With less and less room for tiles until they fit, and what the run keeps beside them.
+    template <class Make>
+    const Strategy& judge_within_memory(SolvedChoice choice, const Make& candidate) {
+        for (int corrections = 0;; ++corrections) try {
+                return judge(candidate(choice));
+            } catch (const OverMemory& lack) {
+                note_lack(lack);
+                if (corrections == most_corrections) throw;
+                choice = with_less_room(choice, lack.memory());
+            }
+    }
+    /// Of all that do not fit what is nearest to it; of those that were not simulated it is not known what they need.
+    void note_lack(const OverMemory& lack) {
+        const auto rank = [](const OverMemory& of) { return std::pair(of.memory().peak.empty(), of.worst().ratio()); };
+        if (!least_lack_ || rank(lack) < rank(*least_lack_)) least_lack_ = lack;
     }
 
     /// Section 4.4: a row is there when its last tile has been made; on it wait as many dgemm as it has tiles, one
@@ -218,11 +312,14 @@ private:
     }
 
     /// By the linear program for all nodes.
-    [[nodiscard]] Candidate by_program(const char* name, const std::string& family) const {
-        Candidate candidate = with_family(*everyone_, family);
-        candidate.name = name;
-        candidate.recipe.owners = families_.first_of_lp;
-        return candidate;
+    const Strategy& judge_by_program(const char* name, const std::string& family, HandOver hand_over) {
+        return judge_within_memory(*everyone_, [&](const SolvedChoice& choice) {
+            Candidate candidate = with_family(choice, family);
+            candidate.name = name;
+            candidate.recipe.owners = families_.first_of_lp;
+            candidate.recipe.hand_over = hand_over;
+            return candidate;
+        });
     }
 
     Strategy by_updates(const std::string& family) {
@@ -232,60 +329,89 @@ private:
                                           .owners = families_.first_of_plain}});
     }
 
-    /// As in the paper: where we have another for triangles, tiles change hands as its algorithm 2 prints it.
-    Strategy plain_by_program() {
-        Candidate candidate = by_program("lp", families_.plain);
-        if (!families_.triangle.empty()) candidate.recipe.hand_over = HandOver::paper;
-        return judge(candidate);
-    }
-
     void add_named() {
         named(families_.plain.c_str(), [&] { return by_updates(families_.plain); });
         if (!families_.triangle.empty())
             named(families_.triangle.c_str(), [&] { return by_updates(families_.triangle); });
         named("lp", [&] {
             everyone_ = solve({}, "");
-            return plain_by_program();
+            // As in the paper: where we have another for triangles, tiles change hands as its algorithm 2 prints it.
+            return judge_by_program("lp", families_.plain,
+                                    families_.triangle.empty() ? HandOver::steadiest : HandOver::paper);
         });
         if (!everyone_) return;
         if (!families_.triangle.empty())
-            named("lp_triangle", [&] { return judge(by_program("lp_triangle", families_.triangle)); });
+            named("lp_triangle",
+                  [&] { return judge_by_program("lp_triangle", families_.triangle, HandOver::steadiest); });
         if (!families_.constrained.empty())
-            named("lp_constrained", [&] { return judge(by_program("lp_constrained", families_.constrained)); });
+            named("lp_constrained",
+                  [&] { return judge_by_program("lp_constrained", families_.constrained, HandOver::steadiest); });
     }
 
-    /// "second phase on chifflet and chifflot"
-    [[nodiscard]] std::string words_of(const std::vector<bool>& chosen, const char* what) const {
+    /// "second phase on chifflet and 2 chifflot", of which there are more
+    [[nodiscard]] std::string words_of(const std::vector<Index>& counts, const char* what) const {
         std::vector<std::string> names;
-        for (std::size_t t = 0; t < type_count(); ++t)
-            if (chosen[t]) names.push_back(platform_.node_types[t].name);
+        for (std::size_t t = 0; t < type_count(); ++t) {
+            const NodeType& type = platform_.node_types[t];
+            if (counts[t] > 0)
+                names.push_back(counts[t] == type.count ? type.name : fmt::format("{} {}", counts[t], type.name));
+        }
         return fmt::format("{} on {}", what, fmt::join(names, " and "));
     }
 
-    /// Every choice of node types that leaves some out, of the second phase or altogether.
+    /// Every choice that leaves out some node types, or some nodes of one type, of the second phase or altogether.
     std::vector<SolvedChoice> choices() {
         std::vector<SolvedChoice> result;
         if (everyone_) result.push_back(*everyone_);
-        constexpr std::size_t most_types = 6;
-        if (type_count() > most_types) {
-            result_.notes.push_back(fmt::format("there are {} node types: which to leave out is tried for up to {}",
-                                                type_count(), most_types));
-            return result;
-        }
-        const std::size_t all = (std::size_t{1} << type_count()) - 1;
-        for (std::size_t bits = 1; bits < all; ++bits) {
-            std::vector<bool> chosen;
-            for (std::size_t t = 0; t < type_count(); ++t) chosen.push_back((bits >> t & 1U) != 0);
-            add_choice({.first = {}, .second = chosen}, words_of(chosen, "second phase"), result);
-            if (has_first_phase()) add_choice({.first = chosen, .second = chosen}, words_of(chosen, "all"), result);
-        }
+        add_fewer_types(result);
+        add_fewer_nodes(result);
         std::ranges::stable_sort(result, {}, &SolvedChoice::ideal);
         return result;
     }
 
+    [[nodiscard]] std::vector<Index> all_nodes() const {
+        std::vector<Index> counts;
+        for (const NodeType& type : platform_.node_types) counts.push_back(type.count);
+        return counts;
+    }
+
+    void add_fewer_types(std::vector<SolvedChoice>& to) {
+        constexpr std::size_t most_types = 6;
+        if (type_count() > most_types) {
+            result_.notes.push_back(fmt::format("there are {} node types: which to leave out is tried for up to {}",
+                                                type_count(), most_types));
+            return;
+        }
+        const std::size_t all = (std::size_t{1} << type_count()) - 1;
+        for (std::size_t bits = 1; bits < all; ++bits) {
+            std::vector<Index> counts = all_nodes();
+            for (std::size_t t = 0; t < type_count(); ++t)
+                if ((bits >> t & 1U) == 0) counts[t] = 0;
+            add_choices(counts, to);
+        }
+    }
+
+    /// Half of the nodes of a type, a quarter, and so on down to one, beside all others and alone.
+    void add_fewer_nodes(std::vector<SolvedChoice>& to) {
+        for (std::size_t t = 0; t < type_count(); ++t)
+            for (Index count = platform_.node_types[t].count / 2; count > 0; count /= 2) {
+                std::vector<Index> alone(type_count(), 0);
+                alone[t] = count;
+                add_choices(alone, to);
+                std::vector<Index> beside = all_nodes();
+                beside[t] = count;
+                if (beside != alone) add_choices(beside, to);
+            }
+    }
+
+    void add_choices(const std::vector<Index>& counts, std::vector<SolvedChoice>& to) {
+        add_choice({.first = {}, .second = counts}, words_of(counts, has_first_phase() ? "second phase" : "all"), to);
+        if (has_first_phase()) add_choice({.first = counts, .second = counts}, words_of(counts, "all"), to);
+    }
+
     /// Unless the nodes that are left cannot do it.
     void add_choice(const NodeChoice& choice, std::string words, std::vector<SolvedChoice>& to) {
-        if (!has_time()) return;
+        if (!may_go_on(1)) return;
         try {
             to.push_back(solve(choice, std::move(words)));
         } catch (const Error&) {
@@ -306,27 +432,23 @@ private:
     /// Of each choice the families, by the shares of both phases and of one, without moving a tile. The better the
     /// ideal of a choice and the more usual a family, the earlier: every family has its turn with the best choices
     /// before the worst choices have theirs.
-    [[nodiscard]] std::vector<Candidate> candidates() {
-        struct Ranked {
-            std::size_t rank = 0;
-            Candidate candidate;
-        };
-        std::vector<Ranked> ranked;
-        const std::vector<SolvedChoice> solved = choices();
-        const std::vector<std::string> known = families();
+    [[nodiscard]] std::vector<Trial> trials(const std::vector<SolvedChoice>& solved) const {
+        std::vector<Trial> result;
         const std::vector<SharesOf>& shares = families_.shares;
-        for (std::size_t c = 0; c < solved.size(); ++c)
+        for (std::size_t c = 0; c < solved.size(); ++c) {
+            const std::vector<std::string> known = families_for(solved[c]);
             for (std::size_t f = 0; f < known.size(); ++f)
                 for (std::size_t k = 0; k < shares.size(); ++k)
                     if (is_worth_trying(solved[c], shares[k]))
-                        ranked.push_back({shares.size() * (c + f) + k, by_shares(solved[c], known[f], shares[k])});
-        std::ranges::stable_sort(ranked, {}, &Ranked::rank);
-        std::vector<Candidate> result;
-        for (Ranked& one : ranked) result.push_back(std::move(one.candidate));
+                        result.push_back({shares.size() * (c + f) + k, &solved[c], known[f], shares[k]});
+        }
+        std::ranges::stable_sort(result, {}, &Trial::rank);
         return result;
     }
 
-    [[nodiscard]] std::vector<std::string> families() const {
+    /// On a single node all are the same.
+    [[nodiscard]] std::vector<std::string> families_for(const SolvedChoice& choice) const {
+        if (std::ranges::count_if(choice.second, [](double share) { return share > 0; }) == 1) return {families_.plain};
         std::vector<std::string> result{families_.constrained, families_.triangle, families_.plain};
         std::erase(result, "");
         result.insert(result.end(), families_.others.begin(), families_.others.end());
@@ -347,23 +469,34 @@ private:
     }
 
     /// Unless it was tried, or cannot be made, as a family for so few nodes or tiles.
-    void try_out(const Candidate& candidate) {
+    template <class Judge>
+    void try_out(const Candidate& candidate, const Judge& judged) {
         if (is_tried(candidate)) return;
         try {
-            (void)judge(candidate);
+            (void)judged();
         } catch (const Error&) {
             return;
         }
+    }
+
+    /// Until something fits, however short the budget is, but not for ever.
+    [[nodiscard]] bool may_go_on(double share) const {
+        constexpr Index most_without_a_plan = 40;
+        return best_ ? has_time(share) : result_.simulated < most_without_a_plan;
     }
 
     /// Leaves a part of the budget for variations of what it finds.
     void search() {
         constexpr double share = 0.6;
         constexpr double hopeless = 1.2;  // ideals are no bounds: where few workers read, runs came out 9 % shorter
-        for (const Candidate& candidate : candidates()) {
-            if (!has_time(share)) return;
-            if (best_ && candidate.lp_ideal > hopeless * best_->simulated.makespan) continue;
-            try_out(candidate);
+        const std::vector<SolvedChoice> solved = choices();
+        for (const Trial& trial : trials(solved)) {
+            if (!may_go_on(share)) return;
+            if (best_ && trial.choice->ideal > hopeless * best_->simulated.makespan) continue;
+            const auto candidate = [&](const SolvedChoice& choice) {
+                return by_shares(choice, trial.family, trial.shares);
+            };
+            try_out(candidate(*trial.choice), [&] { return judge_within_memory(*trial.choice, candidate); });
         }
     }
 
@@ -392,12 +525,15 @@ private:
                 for (const Part part : {Part::first, Part::second})
                     for (const double factor : {1 + step, 1 / (1 + step)})
                         if (const auto next = varied(*best_recipe_, type, part, factor); next && has_time())
-                            try_out(*next);
+                            try_out(*next, [&] { return judge(*next); });
             if (best_->simulated.makespan >= before) step /= 2;
         }
     }
 
     Planned finish() {
+        if (!best_ && least_lack_)
+            throw Error("no plan fits into memory; in the one that comes nearest {}: take more nodes, or larger ones",
+                        least_lack_->what());
         if (!best_) throw Error("no strategy could be made: {}", fmt::join(result_.notes, "; "));
         const std::string name = best_->name;
         result_.why = fmt::format("{}: the shortest of {} simulated", name, result_.simulated);
@@ -418,7 +554,9 @@ private:
     StepCounts counts_;
     std::vector<Index> row_steps_;  ///< when each row of tiles has been made
     Planned result_;
+    TileMap tile_bytes_;  ///< of the matrix
     std::optional<SolvedChoice> everyone_;
+    std::optional<OverMemory> least_lack_;  ///< of what was too large
     std::optional<Strategy> best_;
     std::optional<Candidate> best_recipe_;
     std::vector<Recipe> tried_;

@@ -2,6 +2,7 @@
 
 #include "tesela/flow/recording.hpp"
 #include "tesela/plan/phase_program.hpp"
+#include "tesela/plan/planned_memory.hpp"
 #include "tesela/plan/recipe.hpp"
 #include "tesela/sim/simulated_engine.hpp"
 
@@ -56,6 +57,7 @@ struct Strategy {
     Index moved = 0;  ///< tiles, between the phases
     /// How many would move if the first phase had a distribution made for its shares alone (paper 000, section 4.4).
     std::optional<Index> moved_if_independent{};
+    PlannedMemory memory{};
 };
 
 /// How strategies are simulated, and how long the planner may look for better ones than the paper's.
@@ -84,9 +86,11 @@ struct Planned {
 };
 
 /// Plans: counts the application's stream, solves the linear program of its phases for all nodes and for choices among
-/// node types (a type left out of the second phase, or altogether), makes distributions by the paper's families and
-/// ours, simulates them, best ideals first, within the budget, and varies the shares of the best while time is left.
-/// Strategies with names are simulated whatever the budget. Throws Error where none can be made.
+/// node types (a type left out of the second phase, or altogether) and fewer nodes of them, makes distributions by the
+/// paper's families and ours, simulates them, best ideals first, within the budget, and varies the shares of the best
+/// while time is left. Strategies with names are simulated whatever the budget. Owners whose tiles, with what the run
+/// keeps beside them, do not fit into the memory of a node are none of the strategies. Throws Error where none can be
+/// made, naming a node and bytes where that is for want of memory.
 [[nodiscard]] Planned make_plan(const Application& application, const Platform& platform, const PlanOptions& options);
 
 }  // namespace tesela::plan

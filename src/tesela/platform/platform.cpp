@@ -186,7 +186,7 @@ const Subnet* find_subnet(const Platform& platform, std::string_view name) {
 void check_node_type(const Platform& platform, const NodeType& type, const std::string& path) {
     if (type.name.empty()) throw Error("{}.name must not be empty", path);
     require_at_least_one(type.count, path + ".count");
-    require_positive(type.memory, path + ".memory");
+    require_not_negative(type.memory, path + ".memory");
     require_positive(type.memory_bandwidth, path + ".memory_bandwidth");
     check_link(type.nic, path + ".nic");
     if (platform.subnets.empty() != type.subnet.empty() ||

@@ -113,7 +113,7 @@ struct RuntimeCosts {
 struct NodeType {
     std::string name;
     Index count = 0;
-    double memory = 0;            ///< bytes
+    double memory = 0;            ///< bytes; 0 where it is not known (main_memory.hpp)
     double memory_bandwidth = 0;  ///< bytes/s, all cores together
     Link nic;
     std::string subnet;  ///< empty on a flat network

@@ -219,7 +219,7 @@ NodeType read_node_type(const Field& field) {
     field.allow_only({"name", "count", "memory", "memory_bandwidth", "nic", "subnet", "workers", "limits", "runtime"});
     NodeType type{.name = field.at("name").text(),
                   .count = field.at("count").integer(),
-                  .memory = field.at("memory").quantity(Dimension::bytes),
+                  .memory = field.quantity_or_zero("memory", Dimension::bytes),
                   .memory_bandwidth = field.at("memory_bandwidth").quantity(Dimension::bytes_per_second),
                   .nic = read_link(field.at("nic")),
                   .subnet = field.has("subnet") ? field.at("subnet").text() : ""};
@@ -315,10 +315,10 @@ json write_runtime(const RuntimeCosts& costs) {
 json write_node_type(const NodeType& type) {
     json result{{"name", type.name},
                 {"count", type.count},
-                {"memory", format_quantity(type.memory, Dimension::bytes)},
                 {"memory_bandwidth", format_quantity(type.memory_bandwidth, Dimension::bytes_per_second)},
                 {"nic", write_link(type.nic)},
                 {"workers", json::array()}};
+    if (type.memory > 0) result["memory"] = format_quantity(type.memory, Dimension::bytes);
     if (!type.subnet.empty()) result["subnet"] = type.subnet;
     for (const auto& group : type.workers) result["workers"].push_back(write_group(group));
     if (!type.limits.empty()) result["limits"] = type.limits;

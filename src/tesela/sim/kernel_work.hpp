@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tesela {
@@ -20,16 +21,26 @@ namespace tesela {
     return work;
 }
 
-/// A recorded tile with the rank that the model gives it; stored whole where that would take less room.
+/// A tile by the name of its matrix.
+struct TileOfMatrix {
+    std::string_view matrix;
+    TileIndex index{};
+};
+
+/// A tile with the rank that the model gives it; stored whole where that would take less room.
+[[nodiscard]] inline TileShape ranked_shape(TileShape shape, const TileOfMatrix& tile, const RankModel& ranks) {
+    if (!ranks.rank) return shape;
+    const Index rank = ranks.rank(tile.matrix, tile.index);
+    shape.rank = rank < useless_rank(shape) ? rank : dense_rank;
+    if (ranks.singles && shape.rank > 0) shape.singles = std::min(ranks.singles(tile.matrix, tile.index), shape.rank);
+    return shape;
+}
+
+/// The same of a recorded tile.
 [[nodiscard]] inline TileShape ranked_shape(const Recording& recording, const RecordedDatum& datum,
                                             const RankModel& ranks) {
-    TileShape shape = datum.shape;
-    if (!ranks.rank || is_token(datum)) return shape;
-    const std::string& matrix = recording.matrices[static_cast<std::size_t>(datum.matrix)];
-    const Index rank = ranks.rank(matrix, datum.index);
-    shape.rank = rank < useless_rank(shape) ? rank : dense_rank;
-    if (ranks.singles && shape.rank > 0) shape.singles = std::min(ranks.singles(matrix, datum.index), shape.rank);
-    return shape;
+    if (is_token(datum)) return datum.shape;
+    return ranked_shape(datum.shape, {recording.matrices[static_cast<std::size_t>(datum.matrix)], datum.index}, ranks);
 }
 
 /// The tiles of a recorded task, likewise.

@@ -204,12 +204,14 @@ void Memories::transfer_ended(std::int32_t node, std::int32_t memory, Direction 
     link.busy = false;
     if (!link.transfers.empty()) start_transfer(node, memory, direction);
     Copy& copy = copies_[transfer.copy];
+    GpuTraffic& traffic = nodes_[static_cast<std::size_t>(node)].traffic;
+    (direction == Direction::to_host ? traffic.to_host : traffic.to_gpus) += copy.bytes;
     if (transfer.writes != copy.writes) return;
     const std::int32_t target = direction == Direction::to_host ? main_memory : memory;
     copy.valid |= bit(target);
     copy.fetching &= ~bit(target);
     if (target == main_memory && device.memory.leaves(copy.on_node)) {
-        drop(transfer.copy, memory);
+        evict(transfer.copy, memory);
         retry(node, memory);
     }
     wake(transfer.copy, target);
@@ -287,7 +289,7 @@ bool Memories::make_room(std::int32_t node, std::int32_t memory, double bytes) {
         if (!oldest) break;
         const std::uint32_t number = copies_.of_node(node, *oldest);
         if ((copies_[number].valid & ~bit(memory)) != 0) {
-            drop(number, memory);
+            evict(number, memory);
         } else {
             here.leave(*oldest);
             request(number, main_memory);
@@ -306,6 +308,12 @@ void Memories::drop(std::uint32_t number, std::int32_t memory) {
     copy.resident &= ~bit(memory);
     copy.valid &= ~bit(memory);
     tell_change(copy.node, memory, -bytes);
+}
+
+/// For room.
+void Memories::evict(std::uint32_t number, std::int32_t memory) {
+    node_of(copies_[number]).traffic.evicted += copies_[number].bytes;
+    drop(number, memory);
 }
 
 /// Tasks that found no room, in order.

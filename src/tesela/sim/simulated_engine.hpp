@@ -2,6 +2,7 @@
 
 #include "tesela/flow/engine.hpp"
 #include "tesela/sim/allocation_costs.hpp"
+#include "tesela/sim/gpu_traffic.hpp"
 #include "tesela/sim/rank_model.hpp"
 #include "tesela/sim/schedule.hpp"
 #include "tesela/sim/timeline.hpp"
@@ -56,6 +57,7 @@ struct SimulationResult {
     double utilisation = 0;
     std::vector<double> node_utilisation;
     std::vector<double> memory_peak;  ///< bytes of tiles in each node's main memory
+    std::vector<GpuTraffic> node_gpus;
     std::vector<std::string> warnings;
 };
 

@@ -2,7 +2,7 @@
 
 #include "tesela/base/error.hpp"
 #include "tesela/base/random.hpp"
-#include "tesela/base/units.hpp"
+#include "tesela/platform/main_memory.hpp"
 #include "tesela/sim/internal/bounds.hpp"
 #include "tesela/sim/kernel_work.hpp"
 
@@ -195,11 +195,10 @@ SimulationResult Simulation::result() const {
     for (std::size_t node = 0; node < cluster_.nodes(); ++node) {
         result.node_utilisation.push_back(executor_.use().utilisation(node));
         result.memory_peak.push_back(executor_.memory_peak(node));
-        const NodeType& type = cluster_.type(static_cast<std::int32_t>(node));
-        if (result.memory_peak.back() > type.memory)
-            result.warnings.push_back(fmt::format("node {} ({}) needs {} for its tiles and has {}", node, type.name,
-                                                  format_bytes(result.memory_peak.back()), format_bytes(type.memory)));
+        result.node_gpus.push_back(executor_.gpu_traffic(node));
     }
+    for (const MemoryShortage& shortage : memory_shortages(platform_, result.memory_peak))
+        result.warnings.push_back(describe(shortage));
     return result;
 }
 

@@ -203,18 +203,58 @@ TEST(PhaseProgram, EqualNodesGetEqualPowersHoweverTheyAreNumberedAndCalled) {
 
 TEST(PhaseProgram, NodeTypesThatAreLeftOutOfAPhaseHaveNoPowerInIt) {
     const Platform platform = mixed({"a", "b", "c"});
-    const PhaseModel model{
-        .counts = some_counts(),
-        .groups = resource_groups(platform, some_counts(), {.first = {}, .second = {false, false, true}})};
+    const PhaseModel model{.counts = some_counts(),
+                           .groups = resource_groups(platform, some_counts(), {.first = {}, .second = {0, 0, 1}})};
     const PhaseSolution solution = solve_phases(model);
     ASSERT_EQ(solution.outcome, lp::Outcome::optimal);
     EXPECT_THAT(phase_powers(model, solution, Part::second, 4),
                 ::testing::Pointwise(::testing::DoubleNear(1e-9), {0.0, 0.0, 0.0, 1.0}));
     EXPECT_GT(phase_powers(model, solution, Part::first, 4)[0], 0);
-    const PhaseModel nobody{
-        .counts = some_counts(),
-        .groups = resource_groups(platform, some_counts(), {.first = {}, .second = {false, false, false}})};
+    const PhaseModel nobody{.counts = some_counts(),
+                            .groups = resource_groups(platform, some_counts(), {.first = {}, .second = {0, 0, 0}})};
     EXPECT_EQ(solve_phases(nobody).reason, "no node that takes part can run use");
+}
+
+TEST(PhaseProgram, AFewNodesOfATypeMayTakePartAloneInAPhase) {
+    const Platform platform = mixed({"a", "b", "c"});
+    const PhaseModel model{
+        .counts = some_counts(),
+        .groups = resource_groups(platform, some_counts(), {.first = {0, 2, 1}, .second = {0, 1, 0}})};
+    const PhaseSolution solution = solve_phases(model);
+    ASSERT_EQ(solution.outcome, lp::Outcome::optimal);
+    EXPECT_THAT(phase_powers(model, solution, Part::second, 4),
+                ::testing::Pointwise(::testing::DoubleNear(1e-9), {0.0, 1.0, 0.0, 0.0}));
+    const std::vector<double> first = phase_powers(model, solution, Part::first, 4);
+    EXPECT_EQ(first[0], 0);
+    EXPECT_GT(first[2], first[1]);
+    EXPECT_GT(first[3], 0);
+}
+
+TEST(PhaseProgram, SharesKeepToTheMemoryOfNodes) {
+    const Platform platform = mixed({"a", "b", "c"});
+    const auto powers = [&](const std::vector<double>& most_shares) {
+        const PhaseModel model{.counts = some_counts(),
+                               .groups = resource_groups(platform, some_counts(), {.most_shares = most_shares})};
+        const PhaseSolution solution = solve_phases(model);
+        EXPECT_EQ(solution.outcome, lp::Outcome::optimal) << solution.reason;
+        std::vector<std::vector<double>> phases;
+        for (const Part part : {Part::first, Part::second}) phases.push_back(phase_powers(model, solution, part, 4));
+        return phases;
+    };
+    const auto free = powers({});
+    EXPECT_EQ(powers({1, 1, 1}), free);
+    EXPECT_GT(free[1][3], 0.5);  // c is the fastest in the second phase
+    const auto bounded = powers({1, 0.2, 0.3});
+    for (const std::vector<double>& phase : bounded) {
+        EXPECT_NEAR(sum(phase), 1, 1e-9);
+        EXPECT_LE(phase[1], 0.2 + 1e-9);
+        EXPECT_LE(phase[2], 0.2 + 1e-9);
+        EXPECT_LE(phase[3], 0.3 + 1e-9);
+    }
+    EXPECT_NEAR(bounded[1][3], 0.3, 1e-9);
+    const PhaseModel full{.counts = some_counts(),
+                          .groups = resource_groups(platform, some_counts(), {.most_shares = {0.2, 0.2, 0.3}})};
+    EXPECT_EQ(solve_phases(full).reason, "the nodes that take part have no room for the tiles");
 }
 
 }  // namespace

@@ -240,6 +240,86 @@ TEST(Planner, EqualNodesArePlannedForToo) {
     EXPECT_LE(planned.chosen().simulated.makespan, planned.strategies.front().simulated.makespan);
 }
 
+/// Nodes without and with GPUs in turns, each of a type of its own, with memory for so many times the tiles of geo(12);
+/// 0: it is not known.
+Platform with_memory(const std::vector<double>& parts) {
+    const Platform kinds = platform("sdumont-gsl", "1sdc+1sdg");
+    const double matrix = 12 * 13 / 2 * 960.0 * 960 * sizeof(double);
+    Platform result{.name = "unequal", .node_types = {}, .subnets = {}};
+    for (std::size_t n = 0; n < parts.size(); ++n) {
+        NodeType& type = result.node_types.emplace_back(kinds.node_types[n % 2]);
+        type.name = "type" + std::to_string(n);
+        type.subnet.clear();
+        type.memory = parts[n] * matrix;
+    }
+    return result;
+}
+
+struct UnequalMemory {
+    std::vector<double> parts;
+    bool fits;
+};
+
+TEST(Planner, NoPlanIsOverTheMemoryOfANodeAndWhereNoneFitsOneLineSaysWhoNeedsWhat) {
+    const std::vector<UnequalMemory> cases{
+        {{2, 2, 2, 2}, true},         {{0.5, 0.5, 0.5, 0.5}, true}, {{0.1, 0.1, 0.1, 0.1}, false},
+        {{0.25, 0.25, 0.25}, false},  {{1.5, 0.1, 0.1}, true},      {{0.1, 1.5, 0.1, 1.5}, true},
+        {{0.3, 0.9, 0.6, 0.3}, true}, {{0.05, 0.05, 0.8, 1}, true}, {{0, 0.2, 0.2}, true},
+        {{0.4, 0.15, 0.3}, false},
+    };
+    const Application application = geo(12);
+    for (const auto& [parts, fits] : cases) {
+        const Platform nodes = with_memory(parts);
+        SCOPED_TRACE(::testing::PrintToString(parts));
+        if (!fits) {
+            const std::string said =
+                message_of<Error>([&] { (void)make_plan(application, nodes, {.budget_seconds = 0}); });
+            EXPECT_THAT(said,
+                        ::testing::ContainsRegex("node [0-9] .type[0-9]. needs [0-9.]+ .iB for its tiles and has"));
+            EXPECT_THAT(said, ::testing::Not(HasSubstr("\n")));
+            continue;
+        }
+        const Planned planned = make_plan(application, nodes, {.budget_seconds = 1000, .most_simulations = 12});
+        TileMap bytes(application.matrix.tiles);
+        for (Index i = 0; i < 12; ++i)
+            for (Index j = 0; j <= i; ++j) bytes[{i, j}] = 960.0 * 960 * sizeof(double);
+        for (const Strategy& strategy : planned.strategies) {
+            EXPECT_EQ(strategy.memory.first, node_loads(strategy.distributions.first, bytes));
+            EXPECT_EQ(strategy.memory.second, node_loads(strategy.distributions.second, bytes));
+            EXPECT_EQ(strategy.memory.peak, strategy.simulated.memory_peak);
+            for (std::size_t n = 0; n < parts.size(); ++n) {
+                if (parts[n] == 0) continue;
+                for (const auto& needed : {strategy.memory.first, strategy.memory.second, strategy.memory.peak})
+                    EXPECT_LE(needed[n], nodes.node_types[n].memory) << strategy.name << ", node " << n;
+            }
+        }
+        const bool known = std::ranges::find(parts, 0.0) == parts.end();
+        EXPECT_EQ(
+            std::ranges::count_if(
+                planned.notes, [](const std::string& note) { return note.find("no memory of") != std::string::npos; }),
+            known ? 0 : 1);
+    }
+}
+
+TEST(Planner, OneOfManyNodesIsAChoice) {
+    const Tiling tiling = Tiling::square(4 * 960, 960);
+    const Application application{
+        .name = "cholesky",
+        .matrix = {.tiles = tiling.grid(), .tile = 960, .operation = Operation::cholesky, .name = operation_matrix},
+        .submit =
+            [=](Engine& engine, const PhaseDistributions& owners) {
+                Stream stream(engine);
+                run_operation(stream, Operation::cholesky, tiling, owners.second);
+            },
+        .steps = by_antidiagonals({.first = {}, .second = {"cholesky"}}, operation_matrix)};
+    const Planned planned =
+        make_plan(application, platform("sdumont-gsl", "8sdc"), {.budget_seconds = 1000, .most_simulations = 40});
+    EXPECT_THAT(planned.why, HasSubstr("all on 1 sdc"));
+    const double alone =
+        make_plan(application, platform("sdumont-gsl", "1sdc"), {.budget_seconds = 0}).chosen().simulated.makespan;
+    EXPECT_LE(planned.chosen().simulated.makespan, 1.01 * alone);
+}
+
 TEST(Planner, FastNodesAreThoseOfTheMostPowerfulPartitionUnlessItIsASingleNode) {
     EXPECT_THAT(fast_nodes(platform("grid5000-lille-gsl", "2che+2chi+2cho"), 960), ElementsAre(4, 5));
     EXPECT_THAT(fast_nodes(platform("grid5000-lille-gsl", "2che+2chi+1cho"), 960), ElementsAre(2, 3));

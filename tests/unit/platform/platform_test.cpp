@@ -1,11 +1,13 @@
 #include "tesela/platform/platform.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/platform/main_memory.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -279,13 +281,26 @@ TEST(Platform, RefusesAKernelThatNoWorkerCanRun) {
 }
 
 TEST(Platform, NeedsEveryRequiredField) {
-    for (const char* pointer : {"/name", "/topology", "/node_types/0/nic", "/node_types/0/memory",
+    for (const char* pointer : {"/name", "/topology", "/node_types/0/nic", "/node_types/0/memory_bandwidth",
                                 "/node_types/0/workers/0/kernels/0/source"}) {
         json file = example();
         const json::json_pointer at(pointer);
         file[at.parent_pointer()].erase(at.back());
         EXPECT_THROW((void)file.get<Platform>(), Error) << pointer;
     }
+}
+
+TEST(Platform, MayGiveNoMemoryOfItsNodes) {
+    json file = example();
+    file["node_types"][0].erase("memory");
+    const auto platform = file.get<Platform>();
+    EXPECT_NO_THROW(check_platform(platform));
+    EXPECT_FALSE(json(platform)["node_types"][0].contains("memory"));
+    const std::vector<double> needed{1e15, 1e15, 1e15, 2e9, 1.5e11};  // three slow nodes, two fast ones of 128 GB
+    const std::vector<MemoryShortage> shortages = memory_shortages(platform, needed);
+    ASSERT_EQ(shortages.size(), 1U);
+    EXPECT_EQ(describe(shortages[0]), "node 4 (fast) needs 140 GiB for its tiles and has 119 GiB");
+    EXPECT_EQ(total_memory(platform), std::numeric_limits<double>::infinity());
 }
 
 }  // namespace

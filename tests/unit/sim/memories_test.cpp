@@ -253,6 +253,8 @@ TEST_F(MemoriesOfNodes, EvictWhatNoTaskUsesTheOldestFirst) {
     EXPECT_TRUE(has_room(copies[2], gpu));
     EXPECT_THAT(complete, ElementsAre(readers[0], readers[1], readers[2], readers[3]));
     EXPECT_THAT(with_room, IsEmpty());
+    EXPECT_EQ(memories->traffic(0), (GpuTraffic{.to_gpus = 4 * tile_of_doubles, .evicted = tile_of_doubles}));
+    EXPECT_EQ(memories->traffic(1), GpuTraffic{});
 }
 
 TEST_F(MemoriesOfNodes, TryAgainForThoseWithoutRoomInTheirOrder) {
@@ -298,6 +300,8 @@ TEST_F(MemoriesOfNodes, WriteBackTheOnlyValueBeforeItsRoomIsFree) {
     EXPECT_THAT(with_room, ElementsAre(next));
     transfer();
     EXPECT_THAT(complete, ElementsAre(next));
+    EXPECT_EQ(memories->traffic(0),
+              (GpuTraffic{.to_gpus = tile_of_doubles, .to_host = tile_of_doubles, .evicted = tile_of_doubles}));
 }
 
 /// Tasks that read or write some of a few tiles, staged and ended at random on GPUs with little memory.

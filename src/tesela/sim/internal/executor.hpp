@@ -43,6 +43,7 @@ public:
     [[nodiscard]] double bytes() const { return bytes_; }
     [[nodiscard]] const ProcessorUse& use() const { return use_; }
     [[nodiscard]] double memory_peak(std::size_t node) const { return memories_.peak(node); }
+    [[nodiscard]] const GpuTraffic& gpu_traffic(std::size_t node) const { return memories_.traffic(node); }
 
     void timer(std::uint64_t what) override;
     void message_started(std::uint32_t id) override;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tesela/sim/allocation_costs.hpp"
+#include "tesela/sim/gpu_traffic.hpp"
 #include "tesela/sim/internal/cluster.hpp"
 #include "tesela/sim/internal/gpu_memory.hpp"
 #include "tesela/sim/internal/section.hpp"
@@ -64,6 +65,8 @@ public:
 
     /// The most bytes that were in use in a node's main memory at a time.
     [[nodiscard]] double peak(std::size_t node) const { return nodes_[node].peak; }
+    /// What went to the GPUs of a node and back.
+    [[nodiscard]] const GpuTraffic& traffic(std::size_t node) const { return nodes_[node].traffic; }
 
 private:
     /// One direction between main memory and a GPU: one tile at a time, in order.
@@ -95,6 +98,7 @@ private:
         std::vector<Gpu> gpus{};
         double used = 0;  ///< of main memory
         double peak = 0;
+        GpuTraffic traffic{};
     };
 
     [[nodiscard]] std::span<const Use> uses_of(std::uint32_t v) const {
@@ -132,6 +136,7 @@ private:
     void charge(Gpu& device, double bytes);
     void unpin(std::uint32_t task, GpuMemory& memory);
     void drop(std::uint32_t copy, std::int32_t memory);
+    void evict(std::uint32_t copy, std::int32_t memory);
     void retry(std::int32_t node, std::int32_t memory);
 
     Copies& copies_;
