@@ -57,6 +57,9 @@ assert run['bytes'] == ranks['bytes'] < 0.95 * json.load(open('out'))['final']['
 for text in "as generated" "as factored" "difference" "tile row" "stored whole" "</svg>"; do
     check "picture of ranks: $text" grep -q "$text" ranks.svg
 done
+expect 0 "a picture of a run" "$tesela" trace picture ranks.trace -o run.svg
+check "tasks without a phase have a name in the legend" grep -q ">no phase<" run.svg
+check "nothing in the legend is without a name" [ "$(grep -c 'font-size="11"[^>]*></text>' run.svg)" = 0 ]
 expect 0 "ranks for people" "$tesela" trace ranks ranks.trace --matrix Sigma
 holds "ranks for people" out "8 x 8 tiles of 200, on and below the diagonal"
 refused "ranks of another matrix" 'no ranks of a matrix "B"; it has those of Sigma' "$tesela" trace ranks ranks.trace --matrix B

@@ -42,7 +42,7 @@ std::vector<PicturePart> longest_parts(const std::vector<TitledTrace>& runs, Pic
     if (sorted.size() > most_parts) sorted.resize(most_parts);
     std::ranges::stable_sort(sorted, std::less{}, [](const auto& entry) { return entry.second.first; });
     std::vector<PicturePart> parts;
-    for (const auto& entry : sorted) parts.push_back({entry.first, {entry.first}});
+    for (const auto& [member, use] : sorted) parts.push_back({member.empty() ? "no phase" : member, {member}});
     return parts;
 }
 
