@@ -1,9 +1,11 @@
 #include "tesela/cli/geo_commands.hpp"
 
+#include "tesela/algs/compressed_cut.hpp"
 #include "tesela/apps/geo/model_field.hpp"
 #include "tesela/apps/geo/model_file.hpp"
 #include "tesela/apps/geo/predict.hpp"
 #include "tesela/apps/geo/prediction_table.hpp"
+#include "tesela/apps/geo/rank_sample.hpp"
 #include "tesela/apps/geo/sample.hpp"
 #include "tesela/base/clock.hpp"
 #include "tesela/base/error.hpp"
@@ -662,6 +664,61 @@ void take_method_of_model(PredictCommand& options, const geo::FittedModel& fitte
                         *options.geo.accuracy, options.model));
 }
 
+/// A prediction to come.
+struct ComingPrediction {
+    const GeoOptions& options;
+    const geo::FittedModel& fitted;
+    const geo::Likelihood& likelihood;
+    double points = 0;
+};
+
+/// Of the matrix with all its elements the part that a compressed one stores, as tiles were sampled or the fit found
+/// it; 1 where neither is known.
+double stored_part(const ComingPrediction& coming) {
+    const auto& compression = coming.likelihood.options().compression;
+    if (!compression) return 1;
+    if (coming.options.ranks)
+        return coming.options.ranks->bytes_over_dense({coming.likelihood.options().tile, compression->band});
+    const Json found = coming.fitted.configuration.value("compression", Json());
+    if (!found.is_object() || !found.contains("bytes") || !found.contains("dense_bytes")) return 1;
+    return found.at("bytes").get<double>() / found.at("dense_bytes").get<double>();
+}
+
+/// Seconds of one core, about.
+struct ExpectedTime {
+    double factor = 0;
+    double points = 0;
+};
+
+/// By how fast this core is at covariances and products: generation and Cholesky before, and for each point n
+/// covariances and a triangular solve of n² operations, of those elements that are stored.
+ExpectedTime expected_time(const ComingPrediction& coming) {
+    const PointSet& observed = coming.likelihood.points();
+    const Covariance covariance(coming.fitted.model.family, coming.fitted.result.theta, coming.fitted.model.metric,
+                                observed.distance_bound(observed));
+    const CompressedRates rates = geo::measure_rates(covariance, observed);
+    const double rate = rates.low_rank.product_flops;
+    const auto n = static_cast<double>(observed.size());
+    const double stored = stored_part(coming);
+    return {.factor = stored * dense_cholesky_cost(observed.size(), rates) / rate,
+            .points = coming.points * (n * rates.covariance_seconds + stored * n * n / rate)};
+}
+
+/// Said before the work where that takes more than a moment; every node calls it.
+void tell_expected_time(const ComingPrediction& coming, StarpuEngine& engine) {
+    constexpr double noticeable = 2;   // seconds
+    constexpr double slow_core = 1e9;  // operations per second: what is done so fast is not worth a measurement
+    const auto n = static_cast<double>(coming.likelihood.points().size());
+    const auto workers = static_cast<double>(engine.total_workers());
+    if (coming.options.run.quiet || n * n * (n / 3 + coming.points) < noticeable * slow_core * workers) return;
+    ExpectedTime expected = expected_time(coming);
+    expected.factor = engine.max(expected.factor) / workers;
+    expected.points = engine.max(expected.points) / workers;
+    if (expected.factor + expected.points < noticeable || !is_first(engine)) return;
+    fmt::print(stderr, "expected: about {} for the factor, then {} for {:.0f} points\n",
+               format_seconds(expected.factor), format_seconds(expected.points), coming.points);
+}
+
 int run_predict(PredictCommand options) {
     if (options.geo.data.file.empty() == options.grid.cells.empty())
         throw Error("say where to predict: a CSV file of points or --grid, one of them");
@@ -682,12 +739,22 @@ int run_predict(PredictCommand options) {
     Stream stream(*engine, {.sums = Sums::in_order});
     geo::Likelihood likelihood(stream, fitted.observations, fitted.model,
                                likelihood_options(options.geo, fitted.observations.size(), *engine));
-    ProgressLine line(wants_progress(options.geo.run));
+    tell_expected_time({options.geo, fitted, likelihood, static_cast<double>(points.front().size())}, *engine);
+    ProgressLine line(options.geo.run.quiet ? ProgressLine::Wanted::no : ProgressLine::Wanted::in_files_too);
+    std::optional<double> factored;  // when the first points were done, since the factor takes time of its own
+    Index before = 0;
     const auto progress = [&](Index done) {
+        const auto all = static_cast<Index>(points.front().size());
+        const double now = seconds_since(start);
         line.show([&] {
-            return fmt::format("{} of {} points, {}", done, points.front().size(),
-                               format_seconds(seconds_since(start)));
+            const double left =
+                factored ? (now - *factored) * static_cast<double>(all - done) / static_cast<double>(done - before) : 0;
+            return fmt::format("{} of {} points, {}{}", done, all, format_seconds(now),
+                               factored ? fmt::format(", about {} left", format_seconds(left)) : "");
         });
+        if (factored) return;
+        factored = now;
+        before = done;
     };
     const geo::Predictions predictions =
         predict_or_advise(likelihood, fitted.result.theta, places.sites(),

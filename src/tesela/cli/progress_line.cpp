@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
@@ -14,6 +15,9 @@ namespace tesela::cli {
 namespace {
 
 constexpr auto pause = std::chrono::milliseconds(200);
+/// Between lines in a file: so that a run of hours has hundreds, and one of seconds a few.
+constexpr double least_pause_of_lines = 2;
+constexpr double share_of_pause = 0.1;
 
 /// mpirun reads the stderr of its processes through a pipe; what counts is whether its own is a terminal.
 bool stderr_of_parent_is_terminal() {
@@ -22,21 +26,32 @@ bool stderr_of_parent_is_terminal() {
     return target.starts_with("/dev/pts/") || target.starts_with("/dev/tty");
 }
 
-bool terminal_of_the_first_node() {
+bool is_first_node() { return rank_by_launcher().value_or("0") == "0"; }
+
+bool has_terminal() {
     const auto rank = rank_by_launcher();
-    if (rank.value_or("0") != "0") return false;
     return isatty(STDERR_FILENO) != 0 || (rank && stderr_of_parent_is_terminal());
 }
 
 }  // namespace
 
-ProgressLine::ProgressLine(Wanted wanted) : shown_(wanted == Wanted::yes && terminal_of_the_first_node()) {}
+ProgressLine::ProgressLine(Wanted wanted)
+    : shown_(wanted != Wanted::no && is_first_node() && has_terminal()),
+      logged_(wanted == Wanted::in_files_too && is_first_node() && !shown_) {
+    if (logged_) next_ += std::chrono::milliseconds(static_cast<int>(1000 * least_pause_of_lines));
+}
 ProgressLine::~ProgressLine() { clear(); }
 
 double ProgressLine::seconds() const { return seconds_since(start_); }
 
 void ProgressLine::show(const std::function<std::string()>& text) {
-    if (!shown_ || Clock::now() < next_) return;
+    if ((!shown_ && !logged_) || Clock::now() < next_) return;
+    if (logged_) {
+        fmt::print(stderr, "{}\n", text());
+        const double wait = std::max(least_pause_of_lines, share_of_pause * seconds());
+        next_ = Clock::now() + std::chrono::milliseconds(static_cast<int>(1000 * wait));
+        return;
+    }
     fmt::print(stderr, "\r\033[K{}", text());
     std::fflush(stderr);
     next_ = Clock::now() + pause;

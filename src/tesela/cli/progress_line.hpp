@@ -4,16 +4,18 @@
 #include "tesela/base/index.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <string>
 
 namespace tesela::cli {
 
 /// One line on stderr that says how far long work has come, written anew a few times a second and wiped at the end. On
-/// the first node only, on a terminal only (under mpirun: on mpirun's), and unless --quiet.
+/// the first node only, on a terminal only (under mpirun: on mpirun's), and unless --quiet. Where it is wanted in files
+/// too, a line now and then stands for it there.
 class ProgressLine {
 public:
-    enum class Wanted : bool { no, yes };
+    enum class Wanted : std::uint8_t { no, yes, in_files_too };
     explicit ProgressLine(Wanted wanted = Wanted::yes);
     ~ProgressLine();
     ProgressLine(const ProgressLine&) = delete;
@@ -34,6 +36,7 @@ private:
     Clock::time_point start_ = Clock::now();
     Clock::time_point next_ = start_;
     bool shown_;
+    bool logged_;  ///< in lines of their own
     bool written_ = false;
 };
 

@@ -1,6 +1,7 @@
 #include "tesela/plan/plan_file.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/base/units.hpp"
 #include "tesela/base/whole_number.hpp"
 #include "tesela/distribution/metrics.hpp"
 #include "tesela/plan/decide_together.hpp"
@@ -152,8 +153,8 @@ void require_fits(const Plan& plan, const PlanUse& use, const std::string& file)
     if (plan.application != use.application)
         throw Error("{} is a plan for {}, and this is {}: plan for that", file, plan.application, use.application);
     if (plan.nodes.size() != use.workers.size())
-        throw Error("{} is a plan for {} nodes of {}, and this run has {}: plan for these", file, plan.nodes.size(),
-                    plan.platform, use.workers.size());
+        throw Error("{} is a plan for {} node{} of {}, and this run has {}: plan for these", file, plan.nodes.size(),
+                    plural(plan.nodes.size()), plan.platform, use.workers.size());
     const GridSize tiles = plan.distributions.second.grid();
     if (tiles != use.tiles)
         throw Error("{} is a plan for {} x {} tiles of {}, and this matrix has {} x {}: plan for it", file, tiles.rows,
