@@ -65,7 +65,7 @@ expect 0 "user's choice of another" "${unrecognised[@]}" env OPENBLAS_CORETYPE="
 json "user's choice of another" "d['blas_core'].lower() == '${fits,,}' and d['blas_core_replaced'] == '' and not any('BLAS' in w for w in d['warnings'])"
 rm -f starts
 
-# Loops of Tesela's own: every level of vector instructions gives the same digits, but BLAS's kernels are the same then.
+# Loops of Tesela's own: every level of vector instructions gives the same digits where BLAS's kernels are the same.
 if [ "$(uname -m)" = x86_64 ]; then
     echo "x,y,z" >field.csv
     for i in $(seq 1 120); do echo "$((i * 37 % 101)).$i,$((i * 53 % 89)).$i,$((i * 29 % 17))" >>field.csv; done

@@ -79,11 +79,7 @@ void CovarianceDerivatives::correlate(std::span<const double> x,
         powers_->evaluate(x, u, out.smoothness);
     }
     loops::functions().exponentials(u, x.size(), 1, out.rho);
-    for (std::size_t i = 0; i < x.size(); ++i) {
-        const double falling = std::min(u[i], 1e300) * out.rho[i];  // u may be infinite
-        out.smoothness[i] *= -falling;
-        out.decline[i] = power * falling;
-    }
+    loops::functions().decline(power, out.rho, x.size(), u, out.smoothness);
 }
 
 // C = sigma2·rho(x), x = r/range: ∂C/∂range = sigma2/range·(-x rho'(x)).
@@ -129,9 +125,8 @@ void CovarianceDerivatives::fill_tile(const CovarianceTileRequest& request,
                       .size = {request.row_count, request.col_count}};
     for_each_batch(block, [&](Index i, Index j, std::size_t count, const Batch& batch) {
         double* const out = request.out + i + j * request.ld;
-        for (std::size_t k = 0; k < count; ++k)
-            out[k] = direction.sigma2 * batch.sigma2[k] + direction.range * batch.range[k] +
-                     direction.smoothness * batch.smoothness[k];
+        loops::functions().combine({direction.sigma2, direction.range, direction.smoothness},
+                                   {batch.sigma2.data(), batch.range.data(), batch.smoothness.data()}, count, out);
     });
     if (request.sets == ObservationSets::different) return;
     for (Index j = 0; j < request.col_count; ++j) {

@@ -17,8 +17,6 @@ double touched(Shapes shapes) {
     return sizeof(double) * count;
 }
 
-double half_square(double distance) { return -0.5 * distance * distance; }
-
 struct MatrixRange {
     Index i, j, rows, cols;
 };
@@ -41,7 +39,7 @@ void take_block(const StoredTile<const T>& panel, const TakeArguments& args, con
         double* to = &tile(range.i, range.j + j);
         const double shift = args.shift ? args.shift[range.j + j] : 0;
         if (args.rule == ElementRule::half_squares)
-            for (Index i = 0; i < range.rows; ++i) to[i] = half_square(columns[j][i]);
+            loops::functions().half_squares(columns[j], static_cast<std::size_t>(range.rows), to);
         else
             for (Index i = 0; i < range.rows; ++i) to[i] = columns[j][i] - shift;
     }
@@ -60,7 +58,7 @@ KernelResult run_take(const KernelCall& call) noexcept {
 
 void square(const StoredTile<double>& h) {
     for (Index j = 0; j < h.cols(); ++j)
-        for (Index i = 0; i < h.rows(); ++i) h(i, j) = half_square(h(i, j));
+        loops::functions().half_squares(&h(0, j), static_cast<std::size_t>(h.rows()), &h(0, j));
 }
 
 void add_column_sums(const StoredTile<double>& h, const StoredTile<const double>& weights,
@@ -200,14 +198,13 @@ KernelResult run_squares(const KernelCall& call) noexcept {
     const auto& args = call.args<SquaresArguments>();
     double all = 0;
     for (Index j = 0; j < h.cols(); ++j) {
-        const double first = args.border * v(j, 0);
-        const double second = args.border * v(j, 1);
-        double sum = 0;
-        for (Index i = 0; i < h.rows(); ++i) {
-            const double a = l(i, 0) * (h(i, j) + u(i, 0) * first + u(i, 1) * second);
-            sum += a * a;
-        }
-        all += sum * r(j, 0) * r(j, 0);
+        const loops::Bordered column{.h = &h(0, j),
+                                     .factors = &l(0, 0),
+                                     .u = &u(0, 0),
+                                     .v = &u(0, 1),
+                                     .first = args.border * v(j, 0),
+                                     .second = args.border * v(j, 1)};
+        all += loops::functions().bordered_squares(column, static_cast<std::size_t>(h.rows())) * r(j, 0) * r(j, 0);
     }
     StoredTile<double>(call.tiles[5])(0, 0) += args.times * all;
     return {};

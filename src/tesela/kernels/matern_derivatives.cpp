@@ -41,7 +41,7 @@ double log_bessel_slope(double mu, double x) noexcept {
         const double falling = std::exp(-order * t + fall);
         value += rising + falling;
         slope += t * (rising - falling);
-        if (t > peak && order * t + fall < negligible) break;
+        if (!(t <= peak || order * t + fall >= negligible)) break;  // also where x is not a number
     }
     return std::copysign(slope / value, mu);
 }

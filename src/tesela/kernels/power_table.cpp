@@ -37,11 +37,12 @@ PowerTable::PowerTable(double power, double x_max, Columns columns)
     : power_(power),
       columns_(columns),
       table_(columns == Columns::powers ? 1 : 2, std::numeric_limits<double>::infinity()) {
-    constexpr double largest = 750;  // e^-750 is below the smallest number
+    constexpr double largest = 750;         // e^-750 is below the smallest number
+    constexpr double last_centre = 0x1p64;  // powers of pieces' widths that are much larger overflow
     polynomials::add_pieces(table_, x_max,
                             [&](double centre, double half_width) -> std::vector<PolynomialTable::Polynomial> {
                                 const Taylor powers = power_series(power, centre);
-                                if (powers[0] > largest) return {};
+                                if (powers[0] > largest || centre > last_centre) return {};
                                 std::vector piece{polynomials::economised(powers, half_width)};
                                 if (columns == Columns::powers_and_logarithms)
                                     piece.push_back(polynomials::economised(logarithm_series(centre), half_width));

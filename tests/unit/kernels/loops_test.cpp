@@ -1,5 +1,6 @@
 #include "tesela/kernels/internal/loops.hpp"
 
+#include "tesela/base/environment.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/random.hpp"
 #include "tesela/kernels/covariance_derivatives.hpp"
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <string>
 #include <vector>
 
 namespace tesela {
@@ -33,6 +35,14 @@ std::vector<double> random_numbers(std::size_t n, double scale, std::uint64_t se
 std::vector<std::uint64_t> bits(const std::vector<double>& numbers) {
     std::vector<std::uint64_t> out;
     for (const double x : numbers) out.push_back(std::bit_cast<std::uint64_t>(x));
+    return out;
+}
+
+/// What is no ordinary argument, again and again.
+std::vector<double> not_ordinary(std::size_t n) {
+    constexpr std::array some{0.0, -0.0, 5e-324, 1e-310, 708.3, 708.4, 750.0, 1e300, infinity, not_a_number};
+    std::vector<double> out;
+    for (std::size_t i = 0; i < n; ++i) out.push_back(some[i % some.size()]);
     return out;
 }
 
@@ -58,6 +68,19 @@ std::vector<double> all_results(std::size_t n) {
     all.push_back(second);
     const std::vector<float> singles(x.begin(), x.end());
     all.push_back(loop.squares_of_singles(singles.data(), n));
+    loop.half_squares(x.data(), n, out.data());
+    keep();
+    all.push_back(loop.bordered_squares({x.data(), y.data(), z.data(), arguments.data(), 0.3, 0.7}, n));
+    loop.combine({0.3, 0.5, 0.7}, {x.data(), y.data(), z.data()}, n, out.data());
+    keep();
+    std::vector<double> logarithms = z;
+    out = arguments;
+    loop.decline(1.7, x.data(), n, out.data(), logarithms.data());
+    keep();
+    all.insert(all.end(), logarithms.begin(), logarithms.end());
+    out = not_ordinary(n);
+    loop.exponentials(out.data(), n, 1.5, out.data());
+    keep();
     return all;
 }
 
@@ -82,7 +105,10 @@ std::vector<double> tiles_of(CovarianceFamily family) {
 
 class VectorLevels : public ::testing::Test {
 protected:
-    void TearDown() override { use_vector_level(vector_levels().back()); }
+    void TearDown() override { use_vector_level(before_); }
+
+private:
+    VectorLevel before_ = vector_level();
 };
 
 TEST_F(VectorLevels, GiveTheSameDigits) {
@@ -106,6 +132,7 @@ TEST_F(VectorLevels, GiveTheSameDigits) {
 
 TEST_F(VectorLevels, AreNamedByAVariable) {
     EXPECT_EQ(vector_levels().front(), VectorLevel::baseline);
+    const std::string before = environment(vector_level_variable).value_or("");
     setenv(vector_level_variable, "pentium", 1);
     EXPECT_THAT(validate_vector_level_variable,
                 ::testing::ThrowsMessage<Error>(::testing::HasSubstr(
@@ -114,12 +141,14 @@ TEST_F(VectorLevels, AreNamedByAVariable) {
     EXPECT_NO_THROW(validate_vector_level_variable());
     unsetenv(vector_level_variable);
     EXPECT_NO_THROW(validate_vector_level_variable());
+    if (!before.empty()) setenv(vector_level_variable, before.c_str(), 1);
 }
 
 TEST(Loops, TakeExponentialsAsLibmDoes) {
     std::vector<double> x = random_numbers(5000, 708, 5);
     for (const double small : random_numbers(5000, 2, 6)) x.push_back(small);
-    for (const double tiny : {0.0, 1e-300, 1e-17, 0.34657359027997264, 0.34657359027997265, 708.0}) x.push_back(tiny);
+    for (const double tiny : {0.0, 1e-300, 1e-17, 0.34657359027997264, 0.34657359027997265, 708.0, 708.396})
+        x.push_back(tiny);
     std::vector<double> out(x.size());
     loops::functions().exponentials(x.data(), x.size(), 1, out.data());
     for (std::size_t i = 0; i < x.size(); ++i)
@@ -128,7 +157,7 @@ TEST(Loops, TakeExponentialsAsLibmDoes) {
 }
 
 TEST(Loops, TakeExponentialsOfWhatIsNoArgument) {
-    const std::array<double, 4> x{708.5, 1e300, infinity, not_a_number};
+    const std::array<double, 4> x{708.4, 1e300, infinity, not_a_number};
     std::array<double, 4> out{};
     loops::functions().exponentials(x.data(), x.size(), 3, out.data());
     EXPECT_EQ((std::array{out[0], out[1], out[2]}), (std::array{0.0, 0.0, 0.0}));
@@ -156,6 +185,17 @@ TEST(PowerTable, IsFiniteWhereArgumentsAreNot) {
     table.evaluate(x, powers.data(), logarithms.data());
     EXPECT_EQ(powers[0], 1e300);
     EXPECT_TRUE(std::isfinite(logarithms[0]));
+}
+
+TEST(PowerTable, HasPowersOfHugeArgumentsThatAreStillSmall) {
+    const PowerTable table(0.05, infinity, PowerTable::Columns::powers_and_logarithms);
+    const std::array<double, 4> x{1e18, 1e20, 1e34, 1e50};
+    std::array<double, 4> powers{}, logarithms{};
+    table.evaluate(x, powers.data(), logarithms.data());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        EXPECT_DOUBLE_EQ(powers[i], std::pow(x[i], 0.05)) << x[i];
+        EXPECT_DOUBLE_EQ(logarithms[i], std::log(x[i])) << x[i];
+    }
 }
 
 }  // namespace

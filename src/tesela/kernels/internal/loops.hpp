@@ -19,7 +19,7 @@ struct View {
 };
 
 /// A table of polynomials of degree 7 about centres, several to a piece, each in a line of the cache;
-/// internal/pieces.hpp says where the pieces are.
+/// internal/polynomials.hpp says where the pieces are.
 struct Pieces {
     const double* coefficients;
     std::size_t polynomials;  ///< to a piece
@@ -31,14 +31,20 @@ struct Moments {
     double first, second;
 };
 
+/// A column h of a matrix, factors of its rows, and what is added to it: u·first + v·second.
+struct Bordered {
+    const double *h, *factors, *u, *v;
+    double first, second;
+};
+
 struct Functions {
     /// out[i] = factor times the distance of point i from the origin.
     void (*distances)(const View& view, double factor, std::size_t n, double* out);
     /// out[p][i] = factor·polynomial p at x[i], of at most `batch` arguments. Whether the table has them all; those
     /// that it has not are taken for its nearest.
     bool (*evaluate)(const Pieces& table, const double* x, std::size_t n, double factor, double* const* out);
-    /// out[i] = factor·e^(-x[i]), to less than a unit in the last place; 0 where it is below the smallest normal
-    /// number. `out` may be x.
+    /// out[i] = factor·e^(-x[i]) for x >= 0, as exact as libm's; 0 where e^-x is below the smallest normal number. `out`
+    /// may be x.
     void (*exponentials)(const double* x, std::size_t n, double factor, double* out);
     /// y[i] += factor·x[i]
     void (*add)(double factor, const double* x, std::size_t n, double* y);
@@ -49,6 +55,14 @@ struct Functions {
     /// Σ x[i]², likewise, in double.
     double (*squares)(const double* x, std::size_t n);
     double (*squares_of_singles)(const float* x, std::size_t n);
+    /// out[i] = -½·x[i]². `out` may be x.
+    void (*half_squares)(const double* x, std::size_t n, double* out);
+    /// Σ (factors[i]·(h[i] + u[i]·first + v[i]·second))², in an order that follows from n alone.
+    double (*bordered_squares)(const Bordered& column, std::size_t n);
+    /// Of rho = e^-u: u[i] becomes factor·u·rho, logarithms[i] becomes -u·logarithms·rho. u may be infinite.
+    void (*decline)(double factor, const double* rho, std::size_t n, double* u, double* logarithms);
+    /// out[i] = Σ factors[k]·x[k][i]
+    void (*combine)(const double (&factors)[3], const double* const (&x)[3], std::size_t n, double* out);
 };
 
 /// Of the level in use.

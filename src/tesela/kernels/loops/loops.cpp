@@ -141,7 +141,7 @@ TESELA_INLINE double exponential(double x) {
     constexpr double per_octave = 0x1.71547652b82fep0;  // 1/log(2)
     constexpr double rounder = 0x1.8p52;                // leaves whole numbers in the last bits of a sum
     constexpr double log2_first = 0x1.62e42feep-1, log2_rest = 0x1.a39ef35793c76p-33;
-    constexpr double zero_from = 708;
+    constexpr double zero_from = 0x1.6232bdd7abcd2p9;  // e^-x is the smallest normal number
     const double rounded = rounder - x * per_octave;
     const double k = rounded - rounder;
     const double near = -x - k * log2_first, beyond = k * log2_rest;
@@ -208,8 +208,40 @@ Moments moments(const double* w, const double* x, std::size_t n) {
     return {first.total(), second.total()};
 }
 
+void half_squares(const double* x, std::size_t n, double* out) {
+    for (std::size_t i = 0; i < n; ++i) out[i] = -0.5 * x[i] * x[i];
+}
+
+double bordered_squares(const Bordered& column, std::size_t n) {
+    const double *const h = column.h, *const factors = column.factors, *const u = column.u, *const v = column.v;
+    const double first = column.first, second = column.second;
+    Lanes at;
+    by_lanes(n, [&](std::size_t k, std::size_t i) {
+        const double a = factors[i] * (h[i] + u[i] * first + v[i] * second);
+        at.sums[k] += a * a;
+    });
+    return at.total();
+}
+
+void decline(double factor, const double* __restrict rho, std::size_t n, double* __restrict u,
+             double* __restrict logarithms) {
+    for (std::size_t i = 0; i < n; ++i) {
+        const double falling = (u[i] < 1e300 ? u[i] : 1e300) * rho[i];
+        logarithms[i] *= -falling;
+        u[i] = factor * falling;
+    }
+}
+
+void combine(const double (&factors)[3], const double* const (&x)[3], std::size_t n, double* __restrict out) {
+    const double a = factors[0], b = factors[1], c = factors[2];
+    const double *const first = x[0], *const second = x[1], *const third = x[2];
+    for (std::size_t i = 0; i < n; ++i) out[i] = a * first[i] + b * second[i] + c * third[i];
+}
+
 }  // namespace
 
-const Functions functions{distances, evaluate, exponentials, add, dot, moments, squares, squares_of_singles};
+constinit const Functions functions{distances,    evaluate,         exponentials, add,
+                                    dot,          moments,          squares,      squares_of_singles,
+                                    half_squares, bordered_squares, decline,      combine};
 
 }  // namespace tesela::loops::TESELA_VECTOR_LEVEL
