@@ -54,27 +54,10 @@ void validate_vector_level_variable() {
 }
 
 namespace loops {
-namespace {
-
-#if defined(__x86_64__)
-/// Polynomials two at a time fill 32 bytes: in registers of 64 they are put together more slowly (3 % of a tile, 11 %
-/// of its slopes on a Cascade Lake).
-Functions for_v4() noexcept {
-    Functions widest = v4::functions;
-    widest.evaluate = v3::functions.evaluate;
-    return widest;
-}
-#endif
-
-}  // namespace
-
 const Functions& functions() noexcept {
 #if defined(__x86_64__)
     switch (vector_level()) {
-        case VectorLevel::v4: {
-            static const Functions widest = for_v4();
-            return widest;
-        }
+        case VectorLevel::v4: return v4::functions;
         case VectorLevel::v3: return v3::functions;
         case VectorLevel::baseline: break;
     }
