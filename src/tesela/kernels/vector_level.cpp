@@ -54,6 +54,7 @@ void validate_vector_level_variable() {
 }
 
 namespace loops {
+
 const Functions& functions() noexcept {
 #if defined(__x86_64__)
     switch (vector_level()) {

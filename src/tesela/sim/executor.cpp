@@ -199,8 +199,7 @@ void Executor::task_starts(const AssignedTask& task, double before_kernel) {
     progress.start = now() + before_kernel;
     progress.place = static_cast<std::uint8_t>(task.place);
     progress.worker = task.worker;
-    use_.starts(static_cast<std::size_t>(vertex(task.vertex).node), place_of(task), task.worker, progress.submitted,
-                progress.start);
+    use_.starts(worker_of(task), progress.submitted, progress.start);
 }
 
 // --- the end
@@ -212,7 +211,7 @@ void Executor::task_ended(std::uint32_t v) {
     NodeScheduler& scheduler = scheduler_of(v);
     const AssignedTask task{v, progress.place, progress.worker};
     const std::int32_t memory = place_of(task).memory;
-    use_.ends(static_cast<std::size_t>(node), place_of(task), progress.worker, now());
+    use_.ends(worker_of(task), now());
     if (on_submission_core(task)) submission_core_.critical_ends(node);
     scheduler.give_back_worker(task);
     for (const Use& use : section_->uses_of(vertex(v)))

@@ -75,6 +75,9 @@ private:
     [[nodiscard]] const Place& place_of(const AssignedTask& task) const {
         return cluster_.places_of(vertex(task.vertex).node)[task.place];
     }
+    [[nodiscard]] ProcessorUse::WorkerOf worker_of(const AssignedTask& task) const {
+        return {static_cast<std::size_t>(vertex(task.vertex).node), place_of(task), task.worker};
+    }
     [[nodiscard]] bool on_submission_core(const AssignedTask& task) const;
     void task_ended(std::uint32_t v);
     void finish(std::uint32_t v);

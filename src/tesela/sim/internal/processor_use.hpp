@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -19,15 +20,20 @@ public:
                 nodes_[n].count += place.is_gpu() ? 1 : place.slots + place.critical_slots;
     }
 
-    /// A task that was submitted then starts on a worker in this place, or ends.
-    void starts(std::size_t node, const Place& place, std::int32_t worker, double submitted, double now) {
+    struct WorkerOf {
+        std::size_t node = 0;
+        const Place& place;
+        std::int32_t number = 0;
+    };
+    /// A task that was submitted then starts on a worker, or ends.
+    void starts(const WorkerOf& worker, double submitted, double now) {
         begin_ = std::min({begin_, trace::nanoseconds(submitted), trace::nanoseconds(now)});
-        processor(node, place, worker).start(trace::nanoseconds(now));
+        processor(worker).start(trace::nanoseconds(now));
     }
-    void ends(std::size_t node, const Place& place, std::int32_t worker, double now) {
+    void ends(const WorkerOf& worker, double now) {
         end_ = std::max(end_, trace::nanoseconds(now));
-        if (const auto busy = processor(node, place, worker).end(trace::nanoseconds(now)))
-            nodes_[node].busy += busy->length();
+        if (const auto busy = processor(worker).end(trace::nanoseconds(now)))
+            nodes_[worker.node].busy += busy->length();
     }
 
     /// Of a node, or of all.
@@ -51,9 +57,9 @@ private:
         std::vector<trace::BusyProcessor> by_worker{};  // a card at its first worker
     };
 
-    [[nodiscard]] trace::BusyProcessor& processor(std::size_t node, const Place& place, std::int32_t worker) {
-        auto& processors = nodes_[node].by_worker;
-        const auto number = static_cast<std::size_t>(place.is_gpu() ? place.first_worker : worker);
+    [[nodiscard]] trace::BusyProcessor& processor(const WorkerOf& worker) {
+        auto& processors = nodes_[worker.node].by_worker;
+        const auto number = static_cast<std::size_t>(worker.place.is_gpu() ? worker.place.first_worker : worker.number);
         if (processors.size() <= number) processors.resize(number + 1);
         return processors[number];
     }
