@@ -16,6 +16,7 @@
 #include "tesela/distribution/catalogue.hpp"
 #include "tesela/distribution/platform_constraint.hpp"
 #include "tesela/platform/main_memory.hpp"
+#include "tesela/sim/gpu_traffic.hpp"
 #include "tesela/sim/schedule_trace.hpp"
 #include "tesela/sim/simgrid/simgrid_network.hpp"
 #include "tesela/sim/simulated_engine.hpp"

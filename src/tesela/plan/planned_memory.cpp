@@ -1,10 +1,10 @@
 #include "tesela/plan/planned_memory.hpp"
 
-#include "tesela/base/error.hpp"
 #include "tesela/sim/kernel_work.hpp"
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace tesela::plan {
 namespace {

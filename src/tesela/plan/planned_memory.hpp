@@ -1,12 +1,13 @@
 #pragma once
 
+#include "tesela/base/error.hpp"
 #include "tesela/distribution/weights.hpp"
 #include "tesela/flow/recording.hpp"
 #include "tesela/plan/recipe.hpp"
 #include "tesela/platform/main_memory.hpp"
 #include "tesela/sim/rank_model.hpp"
 
-#include <string>
+#include <memory>
 #include <vector>
 
 namespace tesela::plan {

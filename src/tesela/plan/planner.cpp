@@ -8,6 +8,7 @@
 #include "tesela/distribution/platform_constraint.hpp"
 #include "tesela/kernels/tile.hpp"
 #include "tesela/plan/bounds.hpp"
+#include "tesela/platform/main_memory.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
