@@ -40,6 +40,7 @@ struct SolvedChoice {
     std::vector<double> second;
     double ideal = 0;
     RowConstraint rows{};  ///< for 1d_constrained
+    std::size_t turn = 0;  ///< among all choices, by which its families are tried
 };
 
 /// A family with the shares of a choice.
@@ -361,13 +362,19 @@ private:
     }
 
     /// Every choice that leaves out some node types, or some nodes of one type, of the second phase or altogether.
+    /// Those of types have two turns while those of nodes, whose ideals are all but the same, have one.
     std::vector<SolvedChoice> choices() {
-        std::vector<SolvedChoice> result;
-        if (everyone_) result.push_back(*everyone_);
-        add_fewer_types(result);
-        add_fewer_nodes(result);
-        std::ranges::stable_sort(result, {}, &SolvedChoice::ideal);
-        return result;
+        std::vector<SolvedChoice> types;
+        if (everyone_) types.push_back(*everyone_);
+        add_fewer_types(types);
+        std::vector<SolvedChoice> nodes;
+        add_fewer_nodes(nodes);
+        for (std::vector<SolvedChoice>* kind : {&types, &nodes}) {
+            std::ranges::stable_sort(*kind, {}, &SolvedChoice::ideal);
+            for (std::size_t c = 0; c < kind->size(); ++c) (*kind)[c].turn = kind == &types ? c : 2 * c + 2;
+        }
+        types.insert(types.end(), nodes.begin(), nodes.end());
+        return types;
     }
 
     [[nodiscard]] std::vector<Index> all_nodes() const {
@@ -436,12 +443,12 @@ private:
     [[nodiscard]] std::vector<Trial> trials(const std::vector<SolvedChoice>& solved) const {
         std::vector<Trial> result;
         const std::vector<SharesOf>& shares = families_.shares;
-        for (std::size_t c = 0; c < solved.size(); ++c) {
-            const std::vector<std::string> known = families_for(solved[c]);
+        for (const SolvedChoice& choice : solved) {
+            const std::vector<std::string> known = families_for(choice);
             for (std::size_t f = 0; f < known.size(); ++f)
                 for (std::size_t k = 0; k < shares.size(); ++k)
-                    if (is_worth_trying(solved[c], shares[k]))
-                        result.push_back({shares.size() * (c + f) + k, &solved[c], known[f], shares[k]});
+                    if (is_worth_trying(choice, shares[k]))
+                        result.push_back({shares.size() * (choice.turn + f) + k, &choice, known[f], shares[k]});
         }
         std::ranges::stable_sort(result, {}, &Trial::rank);
         return result;
