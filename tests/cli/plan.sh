@@ -85,7 +85,7 @@ expect 0 "one node of four" "$tesela" plan cholesky --platform unknown.json --ti
 holds "one node of four" out "use             1 large, of 4 nodes"
 expect 0 "a single node" "$tesela" plan cholesky --platform four.json --nodes 1large --tiles 5 --budget 0 -o one.json
 holds "a single node" out "on 1 node of four"
-holds "a single node: one row" out "bc_all, bc_fast, 1d1d, lp, lp_constrained, chosen"
+holds "a single node: one row" out "bc_all, bc_fast, 1d1d, 1d1d_triangle, lp, lp_triangle, lp_constrained, chosen"
 
 # Two nodes of one worker each.
 python3 - "$(dirname "$data")/platforms" <<'EOF'

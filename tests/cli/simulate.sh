@@ -210,7 +210,7 @@ printed=$(grep '^utilisation' out)
 expect 0 "utilisation of the trace for people" "$tesela" trace summary t
 holds "utilisation of the trace for people" out "$printed, first 95 %"
 expect 0 "pictures of traces" "$tesela" trace picture mds.trace t --by kernel --steps dread,dgemm --titles first,second -o runs.svg
-for text in '>dread<' '>dtake<' '>dgemm<' '>other<' '>first: ' '>second: ' '>0 GPUs<' 'main memory in use'; do
+for text in '>dread<' '>dtake<' '>dgemm<' '>other<' '>first: ' '>second: ' '>node 0 GPUs<' 'main memory in use'; do
     check "pictures of traces: $text" grep -q "$text" runs.svg
 done
 expect 0 "pictures by phases" "$tesela" trace picture mds.trace -o -
