@@ -84,6 +84,14 @@ if [ "$(uname -m)" = x86_64 ]; then
             check "$family $method: no digits" grep -q "[0-9]" digits-x86-64
         done
     done
+    # Nodes of one run may have different processors.
+    of_nodes=(loglik field.csv --coords x,y --value z --family matern --theta sigma2=20,range=3,nugget=0.5,smoothness=0.8 --trend constant --json)
+    expect 0 "two nodes at the lowest level" "${mpirun[@]}" -n 2 env TESELA_VECTORS=x86-64 "$tesela" "${of_nodes[@]}"
+    python3 -c "import json; print(json.load(open('out'))['loglik'])" >digits-of-nodes
+    expect 0 "two nodes at two levels" "${mpirun[@]}" -n 1 env TESELA_VECTORS=x86-64 "$tesela" "${of_nodes[@]}" : -n 1 "$tesela" "${of_nodes[@]}"
+    json "two nodes at two levels" "str(d['loglik']) == open('digits-of-nodes').read().strip() and d['nodes'] == 2"
+    expect 2 "one node with no such level" timeout 60 "${mpirun[@]}" -n 1 env TESELA_VECTORS=avx "$tesela" "${of_nodes[@]}" : -n 1 "$tesela" "${of_nodes[@]}"
+    holds "one node with no such level" err '"avx" is not a level'
     expect 0 "a level in the line" env TESELA_VECTORS=x86-64 "$tesela" info
     holds "a level in the line" out ", loops for x86-64, "
     bad "no such level" '"avx" is not a level of vector instructions for TESELA_VECTORS; there are x86-64' env TESELA_VECTORS=avx "$tesela" info

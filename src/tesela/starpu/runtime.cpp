@@ -124,7 +124,6 @@ Runtime::Runtime(const StarpuOptions& options) {
 
 void Runtime::start(const StarpuOptions& options) {
     if (!(options.memory_bytes >= 0)) throw Error("memory_bytes must be 0 or more, not {}", options.memory_bytes);
-    validate_vector_level_variable();
     const Cores cores = find_cores();
     // What nodes ask each other comes first: from then on one may fail alone, and all must learn of it.
     const Surroundings machine = surroundings(options, cores, nodes);
@@ -139,6 +138,7 @@ void Runtime::start(const StarpuOptions& options) {
 }
 
 void Runtime::start_here(const StarpuOptions& options, const Cores& cores, const Surroundings& machine) {
+    validate_vector_level_variable();
     WorkerChoice choice = choose_workers(options, machine);
     core_sharers_ = machine.nodes_here;
     scheduler = std::make_unique<Scheduler>(choice.scheduler);
