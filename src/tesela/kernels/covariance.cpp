@@ -115,9 +115,11 @@ std::vector<std::vector<double>> on_sphere(const std::vector<std::vector<double>
     return xyz;
 }
 
+constexpr std::size_t max_dimensions = 3;
+
 void require_shape(Metric metric, const std::vector<std::vector<double>>& columns) {
-    if (metric == Metric::euclidean && (columns.empty() || columns.size() > 3))
-        throw Error("points have {} coordinates; euclidean distances take 1 to 3", columns.size());
+    if (metric == Metric::euclidean && (columns.empty() || columns.size() > max_dimensions))
+        throw Error("points have {} coordinates; euclidean distances take 1 to {}", columns.size(), max_dimensions);
     if (metric != Metric::euclidean && columns.size() != 2)
         throw Error("points have {} coordinates; {} distances take two, longitude and latitude in degrees",
                     columns.size(), name(metric));
@@ -137,9 +139,11 @@ void require_shape(Metric metric, const std::vector<std::vector<double>>& column
     }
 }
 
+constexpr double earth_diameter_km = 2 * earth_radius_km;
+
 double along_surface(double chord) {
-    constexpr double diameter = 2 * earth_radius_km;
-    return diameter * std::asin(std::min(1.0, chord / diameter));
+    loops::functions().arcs(earth_diameter_km, 1, 1, &chord);
+    return chord;
 }
 
 struct Extent {
@@ -176,18 +180,20 @@ double PointSet::distance_bound(const PointSet& other) const {
     // A little more than the diagonal: distances are rounded too.
     const double diagonal = std::sqrt(squared) * (1 + 8 * std::numeric_limits<double>::epsilon());
     if (metric_ == Metric::euclidean) return diagonal;
-    return metric_ == Metric::chordal ? std::min(diagonal, 2 * earth_radius_km) : along_surface(diagonal);
+    return metric_ == Metric::chordal ? std::min(diagonal, earth_diameter_km) : along_surface(diagonal);
 }
 
 void distances(const PointRange& rows, const PointSet& cols, Index col, double* out, double factor) noexcept {
-    loops::View view{.dimensions = static_cast<std::size_t>(rows.points.dimensions())};
-    for (Index d = 0; d < rows.points.dimensions(); ++d) {
-        view.points[d] = rows.points.coordinate(d).data() + rows.begin;
-        view.origin[d] = cols.coordinate(d)[static_cast<std::size_t>(col)];
+    const auto dimensions = static_cast<std::size_t>(rows.points.dimensions());
+    std::array<const double*, max_dimensions> coordinates{};
+    std::array<double, max_dimensions> origin{};
+    for (std::size_t d = 0; d < dimensions; ++d) {
+        coordinates[d] = rows.points.coordinate(static_cast<Index>(d)).data() + rows.begin;
+        origin[d] = cols.coordinate(static_cast<Index>(d))[static_cast<std::size_t>(col)];
     }
     const bool along = rows.points.metric() == Metric::great_circle;
-    loops::functions().distances(view, along ? 1 : factor, rows.count, out);
-    for (std::size_t i = 0; along && i < rows.count; ++i) out[i] = along_surface(out[i]) * factor;
+    loops::functions().distances({dimensions, coordinates.data(), origin.data()}, along ? 1 : factor, rows.count, out);
+    if (along) loops::functions().arcs(earth_diameter_km, factor, rows.count, out);
 }
 
 double distance(const PointSet& a, Index i, const PointSet& b, Index j) noexcept {
@@ -218,14 +224,8 @@ double Covariance::operator()(double distance) const noexcept {
 }
 
 void Covariance::evaluate(std::span<const double> x, double* out) const noexcept {
-    switch (family_) {
-        case CovarianceFamily::matern: return matern_->evaluate(x, parameters_.sigma2, out);
-        case CovarianceFamily::exponential: std::ranges::copy(x, out); break;
-        case CovarianceFamily::squared_exponential:
-            for (std::size_t i = 0; i < x.size(); ++i) out[i] = x[i] * x[i];
-            break;
-        case CovarianceFamily::powered_exponential: powers_->evaluate(x, out, nullptr); break;
-    }
+    if (family_ == CovarianceFamily::matern) return matern_->evaluate(x, parameters_.sigma2, out);
+    exponents(family_, powers_.get(), x, out, nullptr);
     loops::functions().exponentials(out, x.size(), parameters_.sigma2, out);
 }
 

@@ -66,20 +66,11 @@ CovarianceDerivatives::CovarianceDerivatives(const Covariance& covariance, doubl
 void CovarianceDerivatives::correlate(std::span<const double> x,
                                       const MaternDerivativeTable::Results& out) const noexcept {
     if (family_ == CovarianceFamily::matern) return matern_->evaluate(x, out);
-    double power = 1;
     double* const u = out.decline;
     std::fill_n(out.smoothness, x.size(), 0.0);
-    if (family_ == CovarianceFamily::exponential) {
-        std::ranges::copy(x, u);
-    } else if (family_ == CovarianceFamily::squared_exponential) {
-        power = 2;
-        for (std::size_t i = 0; i < x.size(); ++i) u[i] = x[i] * x[i];
-    } else {
-        power = parameters_.smoothness;
-        powers_->evaluate(x, u, out.smoothness);
-    }
+    exponents(family_, powers_.get(), x, u, out.smoothness);
     loops::functions().exponentials(u, x.size(), 1, out.rho);
-    loops::functions().decline(power, out.rho, x.size(), u, out.smoothness);
+    loops::functions().decline(exponent_power(family_, parameters_.smoothness), out.rho, x.size(), u, out.smoothness);
 }
 
 // C = sigma2·rho(x), x = r/range: ∂C/∂range = sigma2/range·(-x rho'(x)).

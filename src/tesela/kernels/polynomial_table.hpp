@@ -7,7 +7,7 @@
 namespace tesela {
 
 /// Some functions of x > 0 as polynomials of degree 7, piece by piece: immutable once it is made, so threads may share
-/// it. Pieces begin at table.begin(); where they are and how they are looked up, internal/polynomials.hpp says.
+/// it.
 class PolynomialTable {
 public:
     /// Coefficients of powers of x - centre: one cache line.

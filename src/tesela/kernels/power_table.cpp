@@ -61,4 +61,24 @@ void PowerTable::evaluate(std::span<const double> x, double* powers, double* log
     }
 }
 
+double exponent_power(CovarianceFamily family, double smoothness) noexcept {
+    switch (family) {
+        case CovarianceFamily::squared_exponential: return 2;
+        case CovarianceFamily::powered_exponential: return smoothness;
+        case CovarianceFamily::matern:
+        case CovarianceFamily::exponential: break;
+    }
+    return 1;
+}
+
+void exponents(CovarianceFamily family, const PowerTable* table, std::span<const double> x, double* u,
+               double* logarithms) noexcept {
+    if (table != nullptr)
+        table->evaluate(x, u, logarithms);
+    else if (exponent_power(family, 1) == 2)
+        std::ranges::transform(x, u, [](double one) { return one * one; });
+    else
+        std::ranges::copy(x, u);
+}
+
 }  // namespace tesela

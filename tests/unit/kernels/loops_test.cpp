@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -52,10 +53,14 @@ std::vector<double> all_results(std::size_t n) {
     const auto x = random_numbers(n, 1, 1), y = random_numbers(n, 1, 2), z = random_numbers(n, 1, 3);
     std::vector<double> all, out(n);
     const auto keep = [&] { all.insert(all.end(), out.begin(), out.end()); };
-    for (std::size_t dimensions = 1; dimensions <= 3; ++dimensions) {
-        loop.distances({dimensions, {x.data(), y.data(), z.data()}, {0.1, 0.2, 0.3}}, 1.7, n, out.data());
+    const std::array coordinates{x.data(), y.data(), z.data(), y.data(), x.data()};
+    constexpr std::array origin{0.1, 0.2, 0.3, 0.4, 0.5};
+    for (std::size_t dimensions = 1; dimensions <= coordinates.size(); ++dimensions) {
+        loop.distances({dimensions, coordinates.data(), origin.data()}, 1.7, n, out.data());
         keep();
     }
+    loop.arcs(1.5, 1.7, n, out.data());
+    keep();
     const auto arguments = random_numbers(n, 40, 4);
     loop.exponentials(arguments.data(), n, 1.5, out.data());
     keep();
@@ -162,6 +167,28 @@ TEST(Loops, TakeExponentialsOfWhatIsNoArgument) {
     loops::functions().exponentials(x.data(), x.size(), 3, out.data());
     EXPECT_EQ((std::array{out[0], out[1], out[2]}), (std::array{0.0, 0.0, 0.0}));
     EXPECT_TRUE(std::isnan(out[3]));
+}
+
+TEST(Loops, TakeArcsAsLibmDoes) {
+    constexpr double diameter = 12742.0176;
+    std::vector<double> chords = random_numbers(5000, diameter, 5);
+    for (const double near : random_numbers(5000, 1, 6)) chords.push_back(diameter * (1 - near * near * near * 1e-3));
+    for (const double small : {0.0, 1e-300, 1e-9, 0.5 * diameter, std::nextafter(0.5 * diameter, diameter), diameter})
+        chords.push_back(small);
+    std::vector<double> arcs = chords;
+    loops::functions().arcs(diameter, 1, arcs.size(), arcs.data());
+    for (std::size_t i = 0; i < arcs.size(); ++i) {
+        const double expected = diameter * std::asin(std::min(1.0, chords[i] / diameter));
+        EXPECT_NEAR(arcs[i], expected, 2 * std::numeric_limits<double>::epsilon() * expected) << chords[i];
+    }
+}
+
+TEST(Loops, TakeArcsOfWhatIsNoChord) {
+    std::array<double, 3> x{2.5, infinity, not_a_number};
+    loops::functions().arcs(2, 1, x.size(), x.data());
+    EXPECT_EQ(x[0], 2 * std::asin(1.0));
+    EXPECT_EQ(x[1], 2 * std::asin(1.0));
+    EXPECT_TRUE(std::isnan(x[2]));
 }
 
 TEST(PowerTable, HasPowersAndLogarithms) {

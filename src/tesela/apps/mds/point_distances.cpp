@@ -2,11 +2,12 @@
 
 #include "tesela/apps/mds/input_check.hpp"
 #include "tesela/io/memory_matrix.hpp"
+#include "tesela/kernels/distances.hpp"
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <utility>
+#include <vector>
 
 namespace tesela::mds {
 namespace {
@@ -37,19 +38,18 @@ private:
 
     template <class To>
     void compute(const MatrixBlock& block, const To& to) const {
-        std::vector<double> squares(static_cast<std::size_t>(block.rows));
+        const auto count = static_cast<std::size_t>(block.rows);
+        std::vector<double> column(count), origin(static_cast<std::size_t>(to_->cols));
+        std::vector<const double*> coordinates;
+        for (Index c = 0; c < from_->cols; ++c)
+            coordinates.push_back(from_->values.data() + c * from_->rows + block.row);
         for (Index j = 0; j < block.cols; ++j) {
-            squares.assign(squares.size(), 0.0);
-            for (Index c = 0; c < from_->cols; ++c) {
-                const double* from = from_->values.data() + c * from_->rows + block.row;
-                const double there = to_->values[static_cast<std::size_t>(c * to_->rows + block.col + j)];
-                for (std::size_t i = 0; i < squares.size(); ++i) {
-                    const double apart = from[i] - there;
-                    squares[i] += apart * apart;
-                }
-            }
-            for (std::size_t i = 0; i < squares.size(); ++i)
-                to(static_cast<Index>(i), j) = static_cast<typename To::Element>(std::sqrt(squares[i]));
+            for (Index c = 0; c < to_->cols; ++c)
+                origin[static_cast<std::size_t>(c)] =
+                    to_->values[static_cast<std::size_t>(c * to_->rows + block.col + j)];
+            euclidean_distances(coordinates, origin.data(), count, column.data());
+            for (std::size_t i = 0; i < count; ++i)
+                to(static_cast<Index>(i), j) = static_cast<typename To::Element>(column[i]);
         }
     }
 

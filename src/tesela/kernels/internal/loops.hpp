@@ -13,9 +13,9 @@ inline constexpr std::size_t batch = 256;
 
 /// Points by coordinate, and one that they are seen from.
 struct View {
-    std::size_t dimensions;  ///< 1 to 3
-    const double* points[3];
-    double origin[3];
+    std::size_t dimensions;
+    const double* const* points;
+    const double* origin;
 };
 
 /// A table of polynomials of degree 7 about centres, several to a piece, each in a line of the cache;
@@ -40,11 +40,14 @@ struct Bordered {
 struct Functions {
     /// out[i] = factor times the distance of point i from the origin.
     void (*distances)(const View& view, double factor, std::size_t n, double* out);
+    /// x[i] = factor times the arc over a chord x[i] >= 0 of a circle; over one longer than the diameter, half the
+    /// circle.
+    void (*arcs)(double diameter, double factor, std::size_t n, double* x);
     /// out[p][i] = factor·polynomial p at x[i], of at most `batch` arguments. Whether the table has them all; those
     /// that it has not are taken for its nearest.
     bool (*evaluate)(const Pieces& table, const double* x, std::size_t n, double factor, double* const* out);
-    /// out[i] = factor·e^(-x[i]) for x >= 0, as exact as libm's; 0 where e^-x is below the smallest normal number. `out`
-    /// may be x.
+    /// out[i] = factor·e^(-x[i]) for x >= 0, as exact as libm's; 0 where e^-x is below the smallest normal number.
+    /// `out` may be x.
     void (*exponentials)(const double* x, std::size_t n, double factor, double* out);
     /// y[i] += factor·x[i]
     void (*add)(double factor, const double* x, std::size_t n, double* y);

@@ -1,7 +1,9 @@
 #pragma once
 
-// x^p and log x by a table. Private to src/tesela/kernels.
+// The exponents of families e^-u: u = x^p, with x^p and log x by a table where p is not 1 or 2. Private to
+// src/tesela/kernels.
 
+#include "tesela/kernels/covariance.hpp"
 #include "tesela/kernels/polynomial_table.hpp"
 
 #include <cstdint>
@@ -26,5 +28,12 @@ private:
     Columns columns_;
     PolynomialTable table_;
 };
+
+/// p of a family e^-u.
+[[nodiscard]] double exponent_power(CovarianceFamily family, double smoothness) noexcept;
+
+/// u[i] = x[i]^p; the powered exponential family needs its table, which also gives the logarithms if it has them.
+void exponents(CovarianceFamily family, const PowerTable* table, std::span<const double> x, double* u,
+               double* logarithms) noexcept;
 
 }  // namespace tesela

@@ -40,11 +40,46 @@ TESELA_INLINE void distances_in(const View& view, double factor, std::size_t n, 
     }
 }
 
+TESELA_INLINE void distances_in_many(const View& view, double factor, std::size_t n, double* __restrict out) {
+    for (std::size_t i = 0; i < n; ++i) out[i] = 0;
+    for (std::size_t k = 0; k < view.dimensions; ++k) {
+        const double* const x = view.points[k];
+        const double from = view.origin[k];
+        for (std::size_t i = 0; i < n; ++i) out[i] += (x[i] - from) * (x[i] - from);
+    }
+    for (std::size_t i = 0; i < n; ++i) out[i] = __builtin_sqrt(out[i]) * factor;
+}
+
 void distances(const View& view, double factor, std::size_t n, double* out) {
     switch (view.dimensions) {
         case 1: return distances_in<1>(view, factor, n, out);
         case 2: return distances_in<2>(view, factor, n, out);
-        default: return distances_in<3>(view, factor, n, out);
+        case 3: return distances_in<3>(view, factor, n, out);
+        default: return distances_in_many(view, factor, n, out);
+    }
+}
+
+/// asin x for 0 <= x <= 1: asin s = s + s z P(z) with z = s^2 <= 1/4, where P is interpolated in Chebyshev's points
+/// with an error of 5e-18; beyond 1/2, asin x = pi/2 - 2 asin s with z = (1 - x)/2.
+TESELA_INLINE double arcsine(double x) {
+    constexpr double half_pi = 0x1.921fb54442d18p0, half_pi_rest = 0x1.1a62633145c07p-54;
+    const double z = x > 0.5 ? 0.5 - 0.5 * x : x * x;
+    const double s = x > 0.5 ? __builtin_sqrt(z) : x;
+    const double z2 = z * z, z4 = z2 * z2;
+    const double low =
+        (0x1.5555555555556p-3 + z * 0x1.3333333332ecap-4) + z2 * (0x1.6db6db6e31f13p-5 + z * 0x1.f1c71c1db0623p-6);
+    const double middle =
+        (0x1.6e8bb1c8209a2p-6 + z * 0x1.1c4d35cf95421p-6) + z2 * (0x1.c9cf07674736ap-7 + z * 0x1.782651caa6547p-7);
+    const double high = (0x1.52420b04b37bep-7 + z * 0x1.65a9c4dfcf8b2p-8) +
+                        z2 * (0x1.1d189408314eep-6 - z * 0x1.e6aaa8a0a04ccp-7) + z4 * 0x1.d72b2bc8155f8p-6;
+    const double past = s * z * (low + z4 * (middle + z4 * high));
+    return x > 0.5 ? half_pi - (2 * s + (2 * past - half_pi_rest)) : s + past;
+}
+
+void arcs(double diameter, double factor, std::size_t n, double* x) {
+    for (std::size_t i = 0; i < n; ++i) {
+        const double ratio = x[i] / diameter;
+        x[i] = diameter * arcsine(ratio > 1 ? 1 : ratio) * factor;
     }
 }
 
@@ -240,8 +275,8 @@ void combine(const double (&factors)[3], const double* const (&x)[3], std::size_
 
 }  // namespace
 
-constinit const Functions functions{distances,    evaluate,         exponentials, add,
-                                    dot,          moments,          squares,      squares_of_singles,
-                                    half_squares, bordered_squares, decline,      combine};
+constinit const Functions functions{
+    distances,          arcs,         evaluate,         exponentials, add,    dot, moments, squares,
+    squares_of_singles, half_squares, bordered_squares, decline,      combine};
 
 }  // namespace tesela::loops::TESELA_VECTOR_LEVEL
