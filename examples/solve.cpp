@@ -22,10 +22,14 @@ int main() {
     log_determinant(s, A, log_det);
     solve_cholesky(s, A, x);
     const Future<double> determinant = log_det.value(s);  // all nodes do the same: only printing is for one
-    const std::vector<double> solution = gather(s, x);
     const Status status = s.wait();
-    if (engine.this_node() == NodeId{0})
+    const bool prints = engine.this_node() == NodeId{0};
+    if (!status.ok()) {  // there is no solution to gather
+        if (prints) std::printf("%s\n", status.describe().c_str());
+        return 1;
+    }
+    const std::vector<double> solution = gather(s, x);
+    if (prints)
         std::printf("%s: log det A = %.4f, (A^-1 1)(0) = %.6f, in the middle %.6f\n", status.describe().c_str(),
                     determinant.get(), solution.front(), solution[1000]);
-    return status.ok() ? 0 : 1;
 }

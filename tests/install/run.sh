@@ -65,4 +65,15 @@ export PKG_CONFIG_PATH
 g++ -O1 "$example" $(pkg-config --cflags --libs tesela) -o "$work/by_pkgconfig"
 "$work/by_pkgconfig"
 loads_one_starpu "$work/by_pkgconfig"
+
+# What the README says of a matrix that is not positive definite.
+sed 's/? 0.1 :/? -1.5 :/' "$example" >"$work/indefinite.cpp"
+# shellcheck disable=SC2046
+g++ -O1 "$work/indefinite.cpp" $(pkg-config --cflags --libs tesela) -o "$work/indefinite"
+status=0
+"$work/indefinite" >"$work/said" || status=$?
+if [ $status != 1 ] || ! grep -q "not positive definite: pivot 0" "$work/said"; then
+    echo "an indefinite matrix: exit $status, $(cat "$work/said")" >&2
+    exit 1
+fi
 echo "1 passed, 0 failed"
