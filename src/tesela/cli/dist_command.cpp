@@ -11,6 +11,7 @@
 #include "tesela/distribution/catalogue.hpp"
 #include "tesela/distribution/metrics.hpp"
 #include "tesela/distribution/platform_constraint.hpp"
+#include "tesela/distribution/powers.hpp"
 #include "tesela/distribution/step_schedule.hpp"
 #include "tesela/io/json_file.hpp"
 #include "tesela/io/output_file.hpp"
@@ -405,9 +406,11 @@ OwnerMap map_of(const ShowOptions& options) {
         throw Error("--powers has {} numbers; {} has {} nodes", options.powers.size(), options.file, nodes);
     double load = 0, power = 0;
     for (std::size_t p = 0; p < nodes; ++p) {
+        if (!options.powers.empty()) require_usable_power(p, options.powers[p]);
         load += map.loads[p];
         power += options.powers.empty() ? 1 : options.powers[p];
     }
+    if (power == 0) throw Error("at least one node must have a power greater than 0");
     for (std::size_t p = 0; p < nodes; ++p)
         map.ideal.push_back(load * (options.powers.empty() ? 1 : options.powers[p]) / power);
     return map;

@@ -3,6 +3,7 @@
 #include "tesela/base/environment.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/io/output_file.hpp"
+#include "tesela/kernels/vector_level.hpp"
 
 #include <fmt/format.h>
 
@@ -67,6 +68,7 @@ trace::Trace read_trace_with_warnings(const char* program, const std::string& pa
 
 int run_guarded(const char* program, const std::function<int()>& command) {
     try {
+        validate_vector_level_variable();
         const int exit_code = command();
         flush_results();
         return exit_code;

@@ -1,6 +1,7 @@
 #include "tesela/distribution/heterogeneous.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/distribution/powers.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,9 +14,7 @@ namespace tesela {
 namespace {
 
 double check_powers(const std::vector<double>& powers) {
-    for (std::size_t p = 0; p < powers.size(); ++p)
-        if (!(powers[p] >= 0) || !std::isfinite(powers[p]))
-            throw Error("the power of node {} must not be negative; it is {}", p, powers[p]);
+    for (std::size_t p = 0; p < powers.size(); ++p) require_usable_power(p, powers[p]);
     const double total = std::accumulate(powers.begin(), powers.end(), 0.0);
     if (!(total > 0)) throw Error("at least one node must have a power greater than 0");
     return total;

@@ -2,9 +2,13 @@
 
 #include "tesela/base/index.hpp"
 
+#include <cstddef>
 #include <vector>
 
 namespace tesela {
+
+/// Throws Error unless the power of a node is 0 or a number whose quotients and sums are numbers too.
+void require_usable_power(std::size_t node, double power);
 
 /// How fast nodes are, relative to each other: what load each should get.
 class Powers {

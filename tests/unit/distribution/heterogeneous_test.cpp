@@ -54,6 +54,10 @@ TEST(DealLines, RefusesPowersThatMeanNothing) {
     EXPECT_THROW((void)deal_lines(3, {}), Error);
     EXPECT_THROW((void)deal_lines(3, {0, 0}), Error);
     EXPECT_THROW((void)deal_lines(3, {1, -1}), Error);
+    // Quotients of these are no numbers.
+    EXPECT_THROW((void)deal_lines(3, {1e-308, 1e-308}), Error);
+    EXPECT_THROW((void)deal_lines(3, {1e308, 1e308}), Error);
+    EXPECT_EQ(deal_lines(3, {1e-99, 0}), (std::vector<Index>{0, 0, 0}));
 }
 
 TEST(OneDimensional, OwnsWholeRows) {
