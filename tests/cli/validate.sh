@@ -47,6 +47,12 @@ expect 0 "other folds" "$tesela" validate model.json --folds 5 --seed 4 --residu
 check "another seed, other folds" bash -c "! cmp -s folds.csv other.csv"
 expect 0 "held-out file" "$tesela" validate rest.json --holdout held.csv --residuals hold.csv --json
 json "held-out file" "d['method'] == 'holdout' and d['n'] == 31 and 'folds' not in d"
+check "held-out file: no note" bash -c '! grep -q "was fitted to" err'
+tail -n 5 kept.csv >some.csv && cat held.csv some.csv >mixed.csv
+expect 0 "held out in part" "$tesela" validate rest.json --holdout mixed.csv
+holds "held out in part" err "the model was fitted to 5 of the 36 observations of mixed.csv, which it predicts too well"
+head -n 50 kept.csv >part.csv
+bad "not held out" "part.csv holds what the model was fitted to" "$tesela" validate rest.json --holdout part.csv
 table "held-out file" hold.csv "all(abs(float(r['predicted']) - float(f['mean'])) < 1e-12 for r, f in zip(rows, csv.DictReader(open('predicted.csv'))))"
 
 expect 0 "blocks" "$tesela" validate model.json --blocks 4x4 --residuals blocks.csv

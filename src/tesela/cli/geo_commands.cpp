@@ -226,15 +226,41 @@ double matrices_held(const FitCommand& options, const geo::Model& model) {
     return options.search.optimizer == geo::Optimizer::bobyqa && options.errors == ErrorsFrom::none ? 1 : 2;
 }
 
-void dry_run(const FitCommand& command, const geo::Model& model, Index n, StarpuEngine& engine,
+/// Seconds of an evaluation, by how fast the slowest node is at products, or of one that is run where that is quick:
+/// few observations wait for more than products.
+double seconds_of_evaluation(const geo::FittedModel& fitted, const geo::LikelihoodOptions& options, double by_products,
+                             StarpuEngine& engine) {
+    constexpr double quick = 0.5;
+    if (by_products > quick) return by_products;
+    Stream stream(engine, {.sums = Sums::in_order});
+    geo::Likelihood likelihood(stream, fitted.observations, fitted.model, options);
+    const PointSet& points = likelihood.points();
+    const CovarianceParameters somewhere{
+        .sigma2 = 1, .range = points.diameter_bound() / 10, .smoothness = 0.5, .nugget = 0.1};
+    (void)likelihood.evaluate(somewhere);  // makes tiles and tables
+    const auto start = Clock::now();
+    (void)likelihood.evaluate(somewhere);
+    return engine.max(seconds_since(start));
+}
+
+/// What a fit takes in evaluations of all observations. Those of a part are of work that grows with its square: tiles
+/// are few there, and covariances and tasks as long as products.
+double evaluations_of_fit(Index n, const geo::FitOptions& search) {
+    const Index part = geo::points_of_the_scan(n, search);
+    const double share = static_cast<double>(part) / static_cast<double>(n);
+    return static_cast<double>(geo::usual_evaluations_of_a_part) * share * share +
+           (part < n ? static_cast<double>(geo::usual_evaluations) : 0.0);
+}
+
+void dry_run(const FitCommand& command, const geo::FittedModel& fitted, StarpuEngine& engine,
              const steering::RunningPlan* plan) {
     const GeoOptions& options = command.geo;
+    const Index n = fitted.observations.size();
     // What a Cholesky factorisation reaches of the speed of products when its tiles are many.
     constexpr double efficiency = 0.9;
-    constexpr auto usual_evaluations = static_cast<double>(geo::usual_evaluations);
     const geo::LikelihoodOptions resolved = likelihood_options(options, n, engine, plan);
     geo::EvaluationCost cost = geo::evaluation_cost(n, resolved.tile, *resolved.distribution);
-    for (double& bytes : cost.bytes_per_node) bytes *= matrices_held(command, model);
+    for (double& bytes : cost.bytes_per_node) bytes *= matrices_held(command, fitted.model);
     if (options.ranks) {  // as far as sampled tiles tell, and without what kernels need besides
         const CompressedCut cut{.tile = resolved.tile, .band = resolved.compression->band};
         cost.flops *= options.ranks->cost_over_dense(cut, {engine.total_workers(), engine.node_count()});
@@ -242,7 +268,8 @@ void dry_run(const FitCommand& command, const geo::Model& model, Index n, Starpu
     }
     const double rate = engine.min(product_rate(resolved.tile));  // of the slowest node
     const auto workers = static_cast<double>(engine.worker_count() * engine.node_count());
-    const double seconds = cost.flops / (efficiency * rate * workers);
+    const double seconds = seconds_of_evaluation(fitted, resolved, cost.flops / (efficiency * rate * workers), engine);
+    const double evaluations = evaluations_of_fit(n, command.search);
     Json results{{"n", n},
                  {"method", resolved.compression ? "tlr" : "exact"},
                  {"tile", resolved.tile},
@@ -254,7 +281,8 @@ void dry_run(const FitCommand& command, const geo::Model& model, Index n, Starpu
                             {"flops", cost.flops},
                             {"gemm_flops_per_second", rate},
                             {"seconds_per_evaluation", seconds},
-                            {"seconds", usual_evaluations * seconds}});
+                            {"evaluations", evaluations},
+                            {"seconds", evaluations * seconds}});
     } else {
         for (std::size_t node = 0; node < cost.bytes_per_node.size(); ++node)
             results[fmt::format("memory of node {}", node)] = format_bytes(cost.bytes_per_node[node]);
@@ -262,7 +290,8 @@ void dry_run(const FitCommand& command, const geo::Model& model, Index n, Starpu
         results["speed of products per core"] = format_flops(rate);
         results["expected time of an evaluation"] = format_seconds(seconds);
         results["expected time of a fit"] =
-            fmt::format("{} for {} evaluations", format_seconds(usual_evaluations * seconds), usual_evaluations);
+            fmt::format("{}, as long as {:.0f} evaluations; a third or three times that is possible",
+                        format_seconds(evaluations * seconds), evaluations);
     }
     print_results(engine, results, options.run.json);
 }
@@ -434,7 +463,7 @@ int run_fit(const FitCommand& given) {
     engine->require_alike("--errors, --level and --profile", asked.value());
     const auto plan = plan_for_nodes(options.geo, n, *engine);
     if (options.dry_run) {
-        dry_run(options, fitted.model, n, *engine, plan.get());
+        dry_run(options, fitted, *engine, plan.get());
         return success;
     }
     Stream stream(*engine, {.sums = Sums::in_order});

@@ -198,6 +198,20 @@ void print_table(const Report& report) {
     row("coverage", s.coverage, fmt::format("of intervals that should hold {:.6g}", s.level));
 }
 
+/// What a model was fitted to it predicts too well.
+void check_held_out(const std::string& file, Index fitted_too, const geo::Observations& scored, Notes& notes) {
+    if (fitted_too == scored.size())
+        throw Error(
+            "{} holds what the model was fitted to, which it predicts too well: leave --holdout out, and "
+            "observations are held out one by one",
+            file);
+    if (fitted_too > 0)
+        notes.push_back(fmt::format(
+            "the model was fitted to {} of the {} observations of {}, which it predicts too well: scores look better "
+            "than they are",
+            fitted_too, scored.size(), file));
+}
+
 int run_validate(const ValidateCommand& options) {
     const std::string& file = options.geo.data.file;
     geo::FittedModel fitted = read_model_first(program, options.model, file);
@@ -206,11 +220,8 @@ int run_validate(const ValidateCommand& options) {
     const bool holds_out = !options.holdout.empty();
     const geo::Observations scored =
         holds_out ? observations_of(options.holdout, options, fitted, notes) : fitted.observations;
-    if (holds_out && geo::same_data(fitted.observations, scored) == geo::SameData::values_and_places)
-        throw Error(
-            "{} holds what the model was fitted to, which it predicts too well: leave --holdout out, and "
-            "observations are held out one by one",
-            options.holdout);
+    if (holds_out)
+        check_held_out(options.holdout, geo::common_observations(fitted.observations, scored), scored, notes);
     const Scheme scheme = scheme_of(options, fitted);
     check_outputs(options, fitted);
     const auto engine = start_geo_engine(options.geo);

@@ -152,9 +152,8 @@ Search::Search(Likelihood& likelihood, const FitOptions& options)
     if (!(options_.tolerance > 0)) throw Error("the tolerance of a fit must be above 0; it is {}", options_.tolerance);
     if (options_.max_seconds < 0)
         throw Error("the time for a fit must not be negative; it is {}", options_.max_seconds);
-    const Index n = all_.points();
-    const Index wanted = std::max(options_.scan_points, n / 8);
-    if (n >= 2 * wanted) part_.emplace(likelihood_, wanted);
+    const Index wanted = points_of_the_scan(all_.points(), options_);
+    if (wanted < all_.points()) part_.emplace(likelihood_, wanted);
     if (part_) part_->objective.emplace(*part_->likelihood, space_);
     if (options_.checkpoint.empty()) return;
     log_.emplace();
@@ -483,6 +482,11 @@ FitResult Search::run() {
 }
 
 }  // namespace
+
+Index points_of_the_scan(Index observations, const FitOptions& options) {
+    const Index wanted = std::max(options.scan_points, observations / 8);
+    return observations >= 2 * wanted ? wanted : observations;
+}
 
 FitResult fit(Likelihood& likelihood, const FitOptions& options) {
     Digest digest;

@@ -14,8 +14,10 @@ namespace tesela::geo {
 /// Differences of log-likelihoods below this tell nothing (a tenth of it moves a parameter by 1 % of its deviation).
 inline constexpr double noticeable_difference = 1e-3;
 
-/// Evaluations that a fit is thought to take, slopes and standard errors in units of these, where nobody knows yet.
+/// Evaluations that a fit is thought to take, slopes and standard errors in units of these, where nobody knows yet: of
+/// many observations, and of the part of them that serves to look for starts, or of all where they are few.
 inline constexpr Index usual_evaluations = 60;
+inline constexpr Index usual_evaluations_of_a_part = 400;
 
 /// Why the search for the maximum ended. `roundoff_limited`: the likelihood still has a slope where it ended, along
 /// which no step gains anything.
@@ -73,7 +75,7 @@ struct FitOptions {
     Optimizer optimizer = Optimizer::scoring;
     /// Points of the joint scan from which the search climbs.
     Index starts = 3;
-    /// Of more observations than this a part, of at least so many, serves to look for starts.
+    /// Of twice as many observations as this, or more, a part of at least so many serves to look for starts.
     Index scan_points = 500;
     /// A file in which evaluations are kept, and from which a search that was ended goes on; empty: none.
     std::string checkpoint{};
@@ -114,6 +116,9 @@ struct FitResult {
     };
     std::array<Bounds, all_parameters.size()> bounds{};
 };
+
+/// Observations that serve to look for starts, of so many.
+[[nodiscard]] Index points_of_the_scan(Index observations, const FitOptions& options);
 
 /// Maximum likelihood: a joint scan of the free parameters for starts, on a part of the observations where they are
 /// many; a climb from the best few of them, and from the best members of the families that this one contains; then on

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 namespace tesela::geo {
@@ -28,19 +29,17 @@ std::string of_what(const FittedModel& model) {
 
 void require_same_data(const FittedModel& first, const FittedModel& other, const std::string& first_name,
                        const std::string& other_name) {
-    switch (same_data(first.observations, other.observations)) {
-        case SameData::values_and_places: return;
-        case SameData::places:
-            throw Error(
-                "{} and {} are of different values at the same places ({}; {}): the likelihood of one says nothing "
-                "beside that of the other. Fit both to the same column",
-                first_name, other_name, of_what(first), of_what(other));
-        case SameData::none:
-            throw Error(
-                "{} and {} are of different data ({}; {}): likelihoods are comparable between models of the "
-                "same observations. Fit both to the same file",
-                first_name, other_name, of_what(first), of_what(other));
-    }
+    // In whatever order; not of zinc and of its logarithm.
+    if (sorted_rows(first.observations, true) == sorted_rows(other.observations, true)) return;
+    if (sorted_rows(first.observations, false) == sorted_rows(other.observations, false))
+        throw Error(
+            "{} and {} are of different values at the same places ({}; {}): the likelihood of one says nothing "
+            "beside that of the other. Fit both to the same column",
+            first_name, other_name, of_what(first), of_what(other));
+    throw Error(
+        "{} and {} are of different data ({}; {}): likelihoods are comparable between models of the "
+        "same observations. Fit both to the same file",
+        first_name, other_name, of_what(first), of_what(other));
 }
 
 /// Restricted likelihoods are of what the trend leaves of the data: with other trends that is something else.
@@ -66,9 +65,10 @@ double least(const std::vector<ComparedModel>& models, double InformationCriteri
 
 }  // namespace
 
-SameData same_data(const Observations& a, const Observations& b) {
-    if (sorted_rows(a, true) == sorted_rows(b, true)) return SameData::values_and_places;
-    return sorted_rows(a, false) == sorted_rows(b, false) ? SameData::places : SameData::none;
+Index common_observations(const Observations& a, const Observations& b) {
+    std::vector<std::vector<double>> common;
+    std::ranges::set_intersection(sorted_rows(a, true), sorted_rows(b, true), std::back_inserter(common));
+    return static_cast<Index>(common.size());
 }
 
 std::vector<ComparedModel> compare(const std::vector<FittedModel>& models, const std::vector<std::string>& names) {

@@ -8,10 +8,8 @@
 
 namespace tesela::geo {
 
-/// What two models are of. Likelihoods can be compared between models of the same values at the same places, in
-/// whatever order; not of zinc and of its logarithm.
-enum class SameData : std::uint8_t { values_and_places, places, none };
-[[nodiscard]] SameData same_data(const Observations& a, const Observations& b);
+/// How many observations of one set are in the other too, with the same value at the same place.
+[[nodiscard]] Index common_observations(const Observations& a, const Observations& b);
 
 /// One model among others of the same data. Differences are from the least of all; the weight is the relative
 /// likelihood of a model after its penalty, exp(−ΔAIC/2), as a share of their sum (Burnham and Anderson, Model
