@@ -55,6 +55,8 @@ check "a tile size: that of the plan" python3 -c "
 import json
 plan = json.load(open('tile.json'))
 assert plan['tile'] == json.load(open('out'))['tile'] and plan['phases']['second']['cols'] == -(-19200 // plan['tile'])"
+expect 0 "a tile size for people" "$tesela" plan cholesky --platform sdumont-gsl --nodes 2sdc+2sdg --n 19200 --tile auto --budget 1 -o tile.json
+check "a tile size for people: seconds of all" grep -qE '^planned in      [0-9.]+ m?s, [0-9.]+ m?s of them for tile sizes$' out
 bad "a tile size of tiles" "--tile auto needs the size of the matrix in rows" "$tesela" plan geo "${paper[@]}" --tile auto -o bad.json
 bad "no tile size" "--tile some is neither a size of at least 1 nor auto" "$tesela" plan geo "${paper[@]}" --tile some -o bad.json
 
@@ -83,6 +85,7 @@ expect 0 "memory that is not known" "$tesela" plan cholesky --platform unknown.j
 check "memory that is not known is said once" [ "$(grep -c 'unknown gives no memory of large' err)" = 1 ]
 expect 0 "one node of four" "$tesela" plan cholesky --platform unknown.json --tiles 2 --budget 2 -o one.json
 holds "one node of four" out "use             1 large, of 4 nodes"
+holds "one node of four: the words are of the nodes that own tiles" out ", all on 1 large"
 expect 0 "a single node" "$tesela" plan cholesky --platform four.json --nodes 1large --tiles 5 --budget 0 -o one.json
 holds "a single node" out "on 1 node of four"
 holds "a single node: one row" out "bc_all, bc_fast, 1d1d, 1d1d_triangle, lp, lp_triangle, lp_constrained, chosen"

@@ -57,11 +57,14 @@ import json
 roomy, d = (json.load(open(f)) for f in ('roomy', 'out'))
 assert d['gpus']['evicted'] > 0 and d['gpus']['to_gpus'] > roomy['gpus']['to_gpus'], d['gpus']
 assert d['makespan'] > roomy['makespan'] and d['gpus'] == d['per_node'][0]['gpus']"
+sed 's/"8 GiB"/"5 MiB"/' p.json >tiny_gpus.json
+expect 0 "GPUs without room" "$tesela" simulate cholesky --platform tiny_gpus.json --nodes 1fast --tiles 4 --tile 480
+holds "GPUs without room" err "the GPUs of fast have 5.00 MiB each, too little for a product of three tiles, 5.27 MiB: cores compute those"
 expect 0 "tiles that are evicted, for people" "$tesela" simulate cholesky --platform small_gpus.json --nodes 1fast --tiles 12 --tile 480
 check "tiles that are evicted, for people" grep -qE '^GPUs +[0-9.]+ .iB to them, [0-9.]+ .iB back, [0-9.]+ .iB evicted for room$' out
 sed 's/"64 GiB"/"40 MiB"/' p.json >small_nodes.json
 expect 2 "nodes without memory for it" "$tesela" simulate cholesky --platform small_nodes.json --nodes 2slow --tiles 12 --tile 480
-check "nodes without memory for it" grep -qE '^tesela simulate: node [01] \(slow\) needs [0-9.]+ MiB for its tiles and has 40.0 MiB' err
+check "nodes without memory for it" grep -qE '^tesela simulate: node [01] \(slow\) needs [0-9.]+ MiB for its tiles and copies of other nodes'\'' tiles and has 40.0 MiB' err
 check "nodes without memory for it: one line" [ "$(wc -l <err)" = 1 ]
 sed 's/"memory": "64 GiB", //' p.json >unbounded.json
 expect 0 "nodes whose memory is not known" "$tesela" simulate cholesky --platform unbounded.json --nodes 2slow --tiles 12 --tile 480 --json

@@ -113,11 +113,8 @@ plan::TileChoice tile_of(const PlanCommand& options, const Platform& platform, c
     if (options.points == 0) throw Error("--tile auto needs the size of the matrix in rows: give --n, not --tiles");
     const std::vector<Index> sizes = plan::usual_tiles(options.points);
     require_simulable(options, ceil_div(options.points, std::ranges::max(sizes)));
-    constexpr double share = 0.4;  // of the budget; the rest is for owners
-    plan::PlanOptions part = with;
-    part.budget_seconds *= share;
     return plan::choose_tile([&](Index tile) { return application_of(options, platform, tile); }, sizes, platform,
-                             part);
+                             with);
 }
 
 /// "960 of 1280: 12.1 s, 960: 11.3 s, …"
@@ -126,6 +123,12 @@ std::string describe(const plan::TileChoice& choice) {
     for (const plan::TriedTile& one : choice.tried)
         tried.push_back(fmt::format("{}: {}", one.tile, format_seconds(one.makespan)));
     return fmt::format("{} of {}", choice.tile, fmt::join(tried, ", "));
+}
+
+/// "14.9 s, 3.36 s of them for tile sizes"
+std::string describe_seconds(const plan::TileChoice& tile, const plan::Planned& planned) {
+    const std::string all = format_seconds(tile.seconds + planned.seconds);
+    return tile.tried.empty() ? all : fmt::format("{}, {} of them for tile sizes", all, format_seconds(tile.seconds));
 }
 
 /// What is told of.
@@ -185,7 +188,7 @@ Json to_json(const Outcome& outcome) {
             {"lower_bound", plan.lower_bound},
             {"lp_ideal", plan.lp_ideal ? Json(*plan.lp_ideal) : Json()},
             {"simulated", planned.simulated},
-            {"seconds", planned.seconds},
+            {"seconds", tile.seconds + planned.seconds},
             {"notes", planned.notes},
             {"strategies", std::move(strategies)},
             {"memory", memory_of_nodes(planned.chosen().memory, platform)}};
@@ -280,7 +283,7 @@ void print_table(const Outcome& outcome) {
     fmt::print("use             {}\n", nodes_to_use(plan));
     if (!tile.tried.empty()) fmt::print("tile size       {}\n", describe(tile));
     fmt::print("lower bound     {}, whoever owns the tiles\n", format_seconds(plan.lower_bound));
-    fmt::print("planned in      {}\n", format_seconds(planned.seconds));
+    fmt::print("planned in      {}\n", describe_seconds(tile, planned));
     print_memory(planned.chosen().memory, platform);
 }
 
@@ -360,7 +363,8 @@ int run(PlanCommand options) {
                                format_seconds(progress.seconds()), format_seconds(options.budget));
         });
     };
-    const plan::TileChoice tile = tile_of(options, platform, with);
+    plan::TileChoice tile = tile_of(options, platform, with);
+    with.known = std::move(tile.strategies);
     with.budget_seconds = std::max(0.0, with.budget_seconds - progress.seconds());
     const plan::Application application = application_of(options, platform, tile.tile);
     const plan::Planned planned = make_plan(application, platform, with);

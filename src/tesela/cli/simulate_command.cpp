@@ -411,7 +411,8 @@ void print_table(const SimulateOptions& options, const Simulated& simulated) {
 
 /// A run that nodes have no memory for has no makespan.
 void require_memory(const Simulated& simulated) {
-    const std::vector<MemoryShortage> shortages = memory_shortages(simulated.platform, simulated.result.memory_peak);
+    const std::vector<MemoryShortage> shortages =
+        memory_shortages(simulated.platform, simulated.result.memory_peak, NeededFor::tiles_and_copies);
     if (shortages.empty()) return;
     const auto others = shortages.size() - 1;
     throw Error(

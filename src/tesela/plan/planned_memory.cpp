@@ -47,8 +47,9 @@ OverMemory::OverMemory(MemoryShortage worst, PlannedMemory memory)
       memory_(std::move(memory)) {}
 
 void require_memory(const PlannedMemory& memory, const Platform& platform) {
-    std::vector<MemoryShortage> shortages =
-        memory_shortages(platform, memory.peak.empty() ? least_needed(memory) : memory.peak);
+    std::vector<MemoryShortage> shortages = memory.peak.empty()
+                                                ? memory_shortages(platform, least_needed(memory), NeededFor::tiles)
+                                                : memory_shortages(platform, memory.peak, NeededFor::tiles_and_copies);
     if (shortages.empty()) return;
     throw OverMemory(std::move(*std::ranges::max_element(shortages, {}, &MemoryShortage::ratio)), memory);
 }

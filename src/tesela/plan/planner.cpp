@@ -27,15 +27,31 @@ constexpr int most_corrections = 8;
 
 /// A recipe that may be tried, and what to expect of it.
 struct Candidate {
-    std::string name;
+    std::string name{};  ///< of the paper's, or of ours beside them; the others are described
     Recipe recipe;
     double lp_ideal = 0;
+    std::string stay{};  ///< ", tiles stay", where they do
+    bool varied = false;
+};
+
+/// How many nodes of each type own tiles in each phase.
+struct UsedNodes {
+    std::vector<Index> first;
+    std::vector<Index> second;
+    friend bool operator==(const UsedNodes&, const UsedNodes&) = default;
+};
+
+/// The best candidate that uses such nodes, from which variations go on.
+struct Start {
+    UsedNodes nodes;
+    Candidate candidate;
+    double makespan = 0;
+    double step = 0.2;  ///< by which shares are varied
 };
 
 /// A choice of nodes, solved.
 struct SolvedChoice {
     NodeChoice nodes;
-    std::string words;
     std::vector<double> first;
     std::vector<double> second;
     double ideal = 0;
@@ -141,15 +157,21 @@ private:
                                                 platform_.name, fmt::join(names, " and ")));
     }
 
+    [[nodiscard]] SimulationResult simulated(const PhaseDistributions& distributions) const {
+        const auto known = std::ranges::find(options_.known, distributions, &Strategy::distributions);
+        if (known != options_.known.end()) return known->simulated;
+        SimulatedEngine engine(platform_, options_.simulation);
+        application_.submit(engine, distributions);
+        return engine.result();
+    }
+
     /// Simulates it; the best is kept. Throws OverMemory where it needs more memory than there is.
     const Strategy& judge(Strategy strategy) {
         strategy.memory.first = node_loads(strategy.distributions.first, tile_bytes_);
         strategy.memory.second = node_loads(strategy.distributions.second, tile_bytes_);
         require_memory(strategy.memory, platform_);
         if (options_.progress) options_.progress(result_.simulated, best_ ? best_->simulated.makespan : 0);
-        SimulatedEngine engine(platform_, options_.simulation);
-        application_.submit(engine, strategy.distributions);
-        strategy.simulated = engine.result();
+        strategy.simulated = simulated(strategy.distributions);
         strategy.moved =
             count_moves(strategy.distributions.first, strategy.distributions.second, application_.matrix.stored())
                 .moved;
@@ -172,13 +194,44 @@ private:
         tried_.push_back(candidate.recipe);
         const PhaseDistributions made = distributions_of(candidate.recipe, matrix_, platform_);
         const Strategy& judged =
-            judge(Strategy{.name = candidate.name,
+            judge(Strategy{.name = describe(candidate, made),
                            .family = candidate.recipe.family,
                            .distributions = made,
                            .lp_ideal = candidate.lp_ideal > 0 ? std::optional(candidate.lp_ideal) : std::nullopt,
                            .moved_if_independent = moves_if_independent(candidate.recipe, made.second)});
-        if (best_ && best_->simulated.makespan == judged.simulated.makespan) best_recipe_ = candidate;
+        if (!candidate.varied) note_start(candidate, judged);
         return judged;
+    }
+
+    /// How many nodes of each type own any of the tiles.
+    [[nodiscard]] std::vector<Index> owners_by_type(const Distribution& distribution) const {
+        const std::vector<Index> tiles = tile_counts(distribution, matrix_.stored());
+        std::vector<Index> result(type_count(), 0);
+        for (Index n = 0; n < nodes_; ++n)
+            if (tiles[static_cast<std::size_t>(n)] > 0) ++result[type_of(n)];
+        return result;
+    }
+    [[nodiscard]] UsedNodes used_nodes(const PhaseDistributions& owners) const {
+        return {.first = owners_by_type(owners.first), .second = owners_by_type(owners.second)};
+    }
+
+    /// "1d1d, second phase on chifflet and 2 chifflot, varied": by the nodes that own tiles in the end, of which there
+    /// may be fewer than were chosen.
+    [[nodiscard]] std::string describe(const Candidate& candidate, const PhaseDistributions& owners) const {
+        std::string name = candidate.name;
+        if (name.empty()) name = candidate.recipe.family + words_of(used_nodes(owners));
+        return name + candidate.stay + (candidate.varied ? ", varied" : "");
+    }
+
+    /// Where variations may go on from.
+    void note_start(const Candidate& candidate, const Strategy& judged) {
+        const Start start{
+            .nodes = used_nodes(judged.distributions), .candidate = candidate, .makespan = judged.simulated.makespan};
+        const auto same = std::ranges::find(starts_, start.nodes, &Start::nodes);
+        if (same == starts_.end())
+            starts_.push_back(start);
+        else if (start.makespan < same->makespan)
+            *same = start;
     }
 
     /// One that has a name, or a note why it is not there.
@@ -207,13 +260,12 @@ private:
         named("bc_fast", [&] { return block_cyclic_on("bc_fast", fast_nodes(platform_, application_.matrix.tile)); });
     }
 
-    SolvedChoice solve(const NodeChoice& choice, std::string words) {
+    SolvedChoice solve(const NodeChoice& choice) {
         const PhaseModel model{
             .counts = counts_, .groups = resource_groups(platform_, counts_, choice), .first = application_.first};
         const PhaseSolution solution = solve_phases(model);
         if (solution.outcome != lp::Outcome::optimal) throw Error("{}", solution.reason);
         SolvedChoice solved{.nodes = choice,
-                            .words = std::move(words),
                             .first = phase_powers(model, solution, Part::first, nodes_),
                             .second = phase_powers(model, solution, Part::second, nodes_),
                             .ideal = solution.ideal,
@@ -221,7 +273,7 @@ private:
         if (!choice.most_shares.empty() || fits(solved)) return solved;
         NodeChoice bounded = choice;
         bounded.most_shares = most_shares();
-        return solve(bounded, std::move(solved.words));
+        return solve(bounded);
     }
 
     /// Of the tiles, that the memory of a node of each type has room for.
@@ -248,13 +300,13 @@ private:
         NodeChoice choice = solved.nodes;
         if (choice.most_shares.empty()) choice.most_shares = most_shares();
         const std::vector<double> needed = memory.peak.empty() ? least_needed(memory) : memory.peak;
-        for (const MemoryShortage& shortage : memory_shortages(platform_, needed)) {
+        for (const MemoryShortage& shortage : memory_shortages(platform_, needed, NeededFor::tiles)) {
             const auto node = static_cast<std::size_t>(shortage.node);
             const double share = std::max(solved.first[node], solved.second[node]);
             double& most = choice.most_shares[type_of(shortage.node)];
             most = std::min(most, a_little_less * share * std::pow(shortage.ratio(), -damping));
         }
-        return solve(choice, solved.words);
+        return solve(choice);
     }
     [[nodiscard]] std::size_t type_of(Index node) const {
         std::size_t type = 0;
@@ -305,9 +357,7 @@ private:
     }
 
     [[nodiscard]] Candidate with_family(const SolvedChoice& choice, const std::string& family) const {
-        Candidate candidate{.name = choice.words.empty() ? family : fmt::format("{}, {}", family, choice.words),
-                            .recipe = {.family = family, .second = choice.second},
-                            .lp_ideal = choice.ideal};
+        Candidate candidate{.recipe = {.family = family, .second = choice.second}, .lp_ideal = choice.ideal};
         if (family == "1d_constrained") candidate.recipe.rows = choice.rows;
         if (has_first_phase()) candidate.recipe.first = choice.first;
         return candidate;
@@ -336,7 +386,7 @@ private:
         if (!families_.triangle.empty())
             named(families_.triangle.c_str(), [&] { return by_updates(families_.triangle); });
         named("lp", [&] {
-            everyone_ = solve({}, "");
+            everyone_ = solve({});
             // As in the paper: where we have another for triangles, tiles change hands as its algorithm 2 prints it.
             return judge_by_program("lp", families_.plain,
                                     families_.triangle.empty() ? HandOver::steadiest : HandOver::paper);
@@ -350,15 +400,23 @@ private:
                   [&] { return judge_by_program("lp_constrained", families_.constrained, HandOver::steadiest); });
     }
 
-    /// "second phase on chifflet and 2 chifflot", of which there are more
-    [[nodiscard]] std::string words_of(const std::vector<Index>& counts, const char* what) const {
+    /// ", second phase on chifflet and 2 chifflot", of which there are more; nothing where all nodes own tiles.
+    [[nodiscard]] std::string words_of(const UsedNodes& nodes) const {
+        const std::vector<Index> all = all_nodes();
+        if (nodes.first == nodes.second) return nodes.first == all ? "" : ", all on " + words_of(nodes.first);
+        std::string words;
+        if (nodes.first != all) words += ", first phase on " + words_of(nodes.first);
+        if (nodes.second != all) words += ", second phase on " + words_of(nodes.second);
+        return words;
+    }
+    [[nodiscard]] std::string words_of(const std::vector<Index>& counts) const {
         std::vector<std::string> names;
         for (std::size_t t = 0; t < type_count(); ++t) {
             const NodeType& type = platform_.node_types[t];
             if (counts[t] > 0)
                 names.push_back(counts[t] == type.count ? type.name : fmt::format("{} {}", counts[t], type.name));
         }
-        return fmt::format("{} on {}", what, fmt::join(names, " and "));
+        return fmt::format("{}", fmt::join(names, " and "));
     }
 
     /// Every choice that leaves out some node types, or some nodes of one type, of the second phase or altogether.
@@ -413,15 +471,15 @@ private:
     }
 
     void add_choices(const std::vector<Index>& counts, std::vector<SolvedChoice>& to) {
-        add_choice({.first = {}, .second = counts}, words_of(counts, has_first_phase() ? "second phase" : "all"), to);
-        if (has_first_phase()) add_choice({.first = counts, .second = counts}, words_of(counts, "all"), to);
+        add_choice({.first = {}, .second = counts}, to);
+        if (has_first_phase()) add_choice({.first = counts, .second = counts}, to);
     }
 
     /// Unless the nodes that are left cannot do it.
-    void add_choice(const NodeChoice& choice, std::string words, std::vector<SolvedChoice>& to) {
+    void add_choice(const NodeChoice& choice, std::vector<SolvedChoice>& to) {
         if (!may_go_on(1)) return;
         try {
-            to.push_back(solve(choice, std::move(words)));
+            to.push_back(solve(choice));
         } catch (const Error&) {
             return;
         }
@@ -431,7 +489,7 @@ private:
     [[nodiscard]] Candidate by_shares(const SolvedChoice& choice, const std::string& family, SharesOf shares) const {
         Candidate candidate = with_family(choice, family);
         if (shares == SharesOf::both) return candidate;
-        candidate.name += shares == SharesOf::second ? ", tiles stay" : ", tiles stay by the shares of the first phase";
+        candidate.stay = shares == SharesOf::second ? ", tiles stay" : ", tiles stay by the shares of the first phase";
         if (shares == SharesOf::first) candidate.recipe.second = candidate.recipe.first;
         candidate.recipe.first.clear();
         return candidate;
@@ -481,7 +539,7 @@ private:
     void try_out(const Candidate& candidate, const Judge& judged) {
         if (is_tried(candidate)) return;
         try {
-            (void)judged();
+            judged();
         } catch (const Error&) {
             return;
         }
@@ -504,37 +562,61 @@ private:
             const auto candidate = [&](const SolvedChoice& choice) {
                 return by_shares(choice, trial.family, trial.shares);
             };
-            try_out(candidate(*trial.choice), [&] { return judge_within_memory(*trial.choice, candidate); });
+            try_out(candidate(*trial.choice), [&] { (void)judge_within_memory(*trial.choice, candidate); });
         }
     }
 
-    /// The shares of one node type times a factor, in one of the phases.
+    /// The shares of one node type times a factor, in one of the phases; none where that changes nothing.
     [[nodiscard]] std::optional<Candidate> varied(const Candidate& from, std::size_t type, Part part,
                                                   double factor) const {
         Candidate candidate = from;
+        candidate.varied = true;
         std::vector<double>& shares = part == Part::first ? candidate.recipe.first : candidate.recipe.second;
         if (shares.empty()) return std::nullopt;
+        double changed = 0;
         std::size_t node = 0;
         for (std::size_t t = 0; t < type_count(); ++t)
             for (Index n = 0; n < platform_.node_types[t].count; ++n, ++node)
-                if (t == type) shares[node] *= factor;
+                if (t == type) {
+                    shares[node] *= factor;
+                    changed += shares[node];
+                }
         const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+        if (changed == 0 || changed >= sum) return std::nullopt;
         for (double& share : shares) share /= sum;
-        if (!candidate.name.ends_with(", varied")) candidate.name += ", varied";
         return candidate;
     }
 
-    /// Goes on from the best as long as a change of one type's share in one phase makes it better.
+    /// Goes on from it with whatever change of one type's share in one phase makes it better.
+    void vary(Start& start) {
+        const double before = start.makespan;
+        for (std::size_t type = 0; type < type_count(); ++type)
+            for (const Part part : {Part::first, Part::second})
+                for (const double factor : {1 + start.step, 1 / (1 + start.step)})
+                    if (const auto next = varied(start.candidate, type, part, factor); next && has_time())
+                        try_out(*next, [&] {
+                            const double makespan = judge(*next).simulated.makespan;
+                            if (makespan >= start.makespan) return;
+                            start.candidate = *next;
+                            start.makespan = makespan;
+                        });
+        if (start.makespan >= before) start.step /= 2;
+    }
+
+    /// The best by turns, since a few nodes more may make a better start and a worse end.
     void vary_best() {
-        if (!best_recipe_ || best_recipe_->recipe.second.empty()) return;
-        for (double step = 0.2; step > 0.02 && has_time();) {
-            const double before = best_->simulated.makespan;
-            for (std::size_t type = 0; type < type_count(); ++type)
-                for (const Part part : {Part::first, Part::second})
-                    for (const double factor : {1 + step, 1 / (1 + step)})
-                        if (const auto next = varied(*best_recipe_, type, part, factor); next && has_time())
-                            try_out(*next, [&] { return judge(*next); });
-            if (best_->simulated.makespan >= before) step /= 2;
+        constexpr std::size_t most = 3;
+        constexpr double hopeless = 1.05;  // of those further behind few catch up
+        std::ranges::stable_sort(starts_, {}, &Start::makespan);
+        if (starts_.size() > most) starts_.resize(most);
+        for (bool goes_on = true; goes_on;) {
+            goes_on = false;
+            for (Start& start : starts_) {
+                if (start.step <= 0.02 || start.makespan > hopeless * best_->simulated.makespan || !has_time())
+                    continue;
+                vary(start);
+                goes_on = true;
+            }
         }
     }
 
@@ -566,7 +648,7 @@ private:
     std::optional<SolvedChoice> everyone_;
     std::optional<OverMemory> least_lack_;  ///< of what was too large
     std::optional<Strategy> best_;
-    std::optional<Candidate> best_recipe_;
+    std::vector<Start> starts_;
     std::vector<Recipe> tried_;
     Strategy last_;
 };

@@ -67,6 +67,8 @@ struct PlanOptions {
     /// Ranks of its tiles, where it has them, are planned for too: in the linear program, its bounds and the weights
     /// of tiles.
     SimulationOptions simulation{};
+    /// Simulated before, of the same application and platform and in the same way: they are not simulated again.
+    std::vector<Strategy> known{};
     /// Told before each simulation: how many there were, and the best makespan so far.
     std::function<void(Index simulated, double best)> progress{};
 };
@@ -88,9 +90,9 @@ struct Planned {
 /// Plans: counts the application's stream, solves the linear program of its phases for all nodes and for choices among
 /// node types (a type left out of the second phase, or altogether) and fewer nodes of them, makes distributions by the
 /// paper's families and ours, simulates them, best ideals first, within the budget, and varies the shares of the best
-/// while time is left. Strategies with names are simulated whatever the budget. Owners whose tiles, with what the run
-/// keeps beside them, do not fit into the memory of a node are none of the strategies. Throws Error where none can be
-/// made, naming a node and bytes where that is for want of memory.
+/// ones that differ in the nodes they use while time is left. Strategies with names are simulated whatever the budget.
+/// Owners whose tiles, with what the run keeps beside them, do not fit into the memory of a node are none of the
+/// strategies. Throws Error where none can be made, naming a node and bytes where that is for want of memory.
 [[nodiscard]] Planned make_plan(const Application& application, const Platform& platform, const PlanOptions& options);
 
 }  // namespace tesela::plan

@@ -1,12 +1,14 @@
 #include "tesela/plan/tile_choice.hpp"
 
-#include "tesela/base/clock.hpp"
 #include "tesela/base/error.hpp"
 
 #include <algorithm>
 #include <array>
-#include <chrono>
+#include <cmath>
+#include <exception>
 #include <functional>
+#include <optional>
+#include <utility>
 
 namespace tesela::plan {
 namespace {
@@ -14,9 +16,9 @@ namespace {
 /// Smaller tiles than one that is so many times as slow as the best are not tried: overheads only grow.
 constexpr double clearly_worse = 1.1;
 
-double shortest(const Planned& planned) {
-    return std::ranges::min(planned.strategies, {}, [](const Strategy& s) { return s.simulated.makespan; })
-        .simulated.makespan;
+/// A stream of n x n tiles has as many as n³ tasks: so long for a smaller tile than one that took so long, at most.
+double expected_seconds(double seconds, Index tile, Index smaller) {
+    return seconds * std::pow(static_cast<double>(tile) / static_cast<double>(smaller), 3);
 }
 
 }  // namespace
@@ -33,25 +35,39 @@ std::vector<Index> usual_tiles(Index rows) {
 }
 
 TileChoice choose_tile(const std::function<Application(Index tile)>& application, std::vector<Index> tiles,
-                       const Platform& platform, const PlanOptions& options) {
+                       const Platform& platform, const PlanOptions& options, const std::function<double()>& now) {
     if (tiles.empty()) throw Error("there is no tile size to choose from");
     std::ranges::sort(tiles, std::greater<>{});
-    const auto start = Clock::now();
     PlanOptions quick = options;
     quick.budget_seconds = 0;  // the strategies with names alone
     TileChoice choice;
+    std::exception_ptr failure;  // of the smallest size that cannot be planned for, as where memory is short
+    const double start = now();
     double best = 0;
+    double last = 0;
     for (const Index tile : tiles) {
-        const double makespan = shortest(make_plan(application(tile), platform, quick));
+        if (!choice.tried.empty() && choice.seconds + expected_seconds(last, choice.tried.back().tile, tile) >
+                                         share_for_tiles * options.budget_seconds)
+            break;
+        std::optional<Planned> planned;
+        try {
+            planned = make_plan(application(tile), platform, quick);
+        } catch (const Error&) {
+            failure = std::current_exception();
+        }
+        last = now() - start - choice.seconds;
+        choice.seconds += last;
+        if (!planned) continue;
+        const double makespan = planned->chosen().simulated.makespan;
         choice.tried.push_back({tile, makespan});
         if (choice.tile == 0 || makespan < best) {
             choice.tile = tile;
+            choice.strategies = std::move(planned->strategies);
             best = makespan;
         }
-        const double spent = seconds_since(start);
         if (makespan > clearly_worse * best && tile < choice.tile) break;
-        if (spent > options.budget_seconds) break;
     }
+    if (choice.tried.empty()) std::rethrow_exception(failure);
     return choice;
 }
 

@@ -9,11 +9,12 @@
 namespace tesela {
 
 std::string describe(const MemoryShortage& shortage) {
-    return fmt::format("node {} ({}) needs {} for its tiles and has {}", shortage.node, shortage.type,
-                       format_bytes(shortage.needed), format_bytes(shortage.available));
+    return fmt::format(
+        "node {} ({}) needs {} for its tiles{} and has {}", shortage.node, shortage.type, format_bytes(shortage.needed),
+        shortage.what == NeededFor::tiles ? "" : " and copies of other nodes' tiles", format_bytes(shortage.available));
 }
 
-std::vector<MemoryShortage> memory_shortages(const Platform& platform, std::span<const double> needed) {
+std::vector<MemoryShortage> memory_shortages(const Platform& platform, std::span<const double> needed, NeededFor what) {
     std::vector<MemoryShortage> shortages;
     std::size_t node = 0;
     for (const NodeType& type : platform.node_types)
@@ -22,7 +23,8 @@ std::vector<MemoryShortage> memory_shortages(const Platform& platform, std::span
                 shortages.push_back({.node = static_cast<Index>(node),
                                      .type = type.name,
                                      .needed = needed[node],
-                                     .available = type.memory});
+                                     .available = type.memory,
+                                     .what = what});
     return shortages;
 }
 

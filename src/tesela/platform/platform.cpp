@@ -90,7 +90,7 @@ void require_not_negative(double value, const std::string& path) {
     if (!(value >= 0) || !std::isfinite(value)) throw Error("{} must be a number from 0 on; it is {}", path, value);
 }
 
-/// What a runtime system takes for one task or message; an hour is a slip, and sums of such would overflow.
+/// What a runtime system or a link takes for one task or message; an hour is a slip, and sums of such would overflow.
 void require_overhead(double seconds, const std::string& path) {
     constexpr double most = 3600;
     require_not_negative(seconds, path);
@@ -107,8 +107,9 @@ void check_runtime(const RuntimeCosts& costs, const std::string& path) {
 }
 
 void check_link(const Link& link, const std::string& path) {
-    require_positive(link.bandwidth, path + ".bandwidth");
-    require_not_negative(link.latency, path + ".latency");
+    if (!(link.bandwidth >= 1) || !std::isfinite(link.bandwidth))
+        throw Error("{}.bandwidth must be at least a byte per second; it is {}", path, link.bandwidth);
+    require_overhead(link.latency, path + ".latency");
 }
 
 template <class Point>
@@ -158,6 +159,10 @@ void check_kernel(const KernelTime& kernel, const std::string& path) {
     }
 }
 
+void require_of_gpu(double value, const std::string& path) {
+    if (value == 0) throw Error("{} is missing or 0: a GPU needs it", path);
+}
+
 void check_group(const WorkerGroup& group, const std::string& path) {
     require_at_least_one(group.count, path + ".count");
     require_at_least_one(group.streams, path + ".streams");
@@ -165,9 +170,9 @@ void check_group(const WorkerGroup& group, const std::string& path) {
     require_not_negative(group.memory_bandwidth, path + ".memory_bandwidth");
     require_not_negative(group.host_bandwidth, path + ".host_bandwidth");
     if (group.processor == Processor::gpu) {
-        require_positive(group.memory, path + ".memory");
-        require_positive(group.memory_bandwidth, path + ".memory_bandwidth");
-        require_positive(group.host_bandwidth, path + ".host_bandwidth");
+        require_of_gpu(group.memory, path + ".memory");
+        require_of_gpu(group.memory_bandwidth, path + ".memory_bandwidth");
+        require_of_gpu(group.host_bandwidth, path + ".host_bandwidth");
     }
     std::set<std::string_view> seen;
     for (std::size_t n = 0; n < group.kernels.size(); ++n) {

@@ -223,6 +223,8 @@ NodeType read_node_type(const Field& field) {
                   .memory_bandwidth = field.at("memory_bandwidth").quantity(Dimension::bytes_per_second),
                   .nic = read_link(field.at("nic")),
                   .subnet = field.has("subnet") ? field.at("subnet").text() : ""};
+    if (field.has("memory") && type.memory == 0)
+        throw Error("{}.memory must be greater than 0; leave it out where it is not known", field.path());
     for (const auto& group : field.at("workers").items()) type.workers.push_back(read_group(group));
     if (field.has("limits")) type.limits = field.at("limits").counts();
     if (field.has("runtime")) type.runtime = read_runtime(field.at("runtime"));

@@ -2,9 +2,12 @@
 
 #include "tesela/base/error.hpp"
 #include "tesela/base/random.hpp"
+#include "tesela/base/units.hpp"
 #include "tesela/platform/main_memory.hpp"
 #include "tesela/sim/internal/bounds.hpp"
 #include "tesela/sim/kernel_work.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +15,18 @@
 
 namespace tesela::sim {
 namespace {
+
+/// A product needs two tiles that are read and one that is written.
+std::vector<std::string> cards_without_room(const Platform& platform, double tile_bytes) {
+    std::vector<std::string> warnings;
+    for (const NodeType& type : platform.node_types)
+        for (const WorkerGroup& group : type.workers)
+            if (group.processor == Processor::gpu && group.memory < 3 * tile_bytes)
+                warnings.push_back(fmt::format(
+                    "the GPUs of {} have {} each, too little for a product of three tiles, {}: cores compute those",
+                    type.name, format_bytes(group.memory), format_bytes(3 * tile_bytes)));
+    return warnings;
+}
 
 Platform checked(Platform platform) {
     check_platform(platform);
@@ -197,8 +212,10 @@ SimulationResult Simulation::result() const {
         result.memory_peak.push_back(executor_.memory_peak(node));
         result.node_gpus.push_back(executor_.gpu_traffic(node));
     }
-    for (const MemoryShortage& shortage : memory_shortages(platform_, result.memory_peak))
+    for (const MemoryShortage& shortage : memory_shortages(platform_, result.memory_peak, NeededFor::tiles_and_copies))
         result.warnings.push_back(describe(shortage));
+    for (std::string& warning : cards_without_room(platform_, copies_.most_bytes()))
+        result.warnings.push_back(std::move(warning));
     return result;
 }
 

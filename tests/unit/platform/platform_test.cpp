@@ -3,6 +3,9 @@
 #include "tesela/base/error.hpp"
 #include "tesela/platform/main_memory.hpp"
 
+#include "support/temporary_directory.hpp"
+
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -290,6 +293,18 @@ TEST(Platform, NeedsEveryRequiredField) {
     }
 }
 
+TEST(Platform, RefusesMemoryAndLinksThatMeanNothing) {
+    const auto said = [](const char* key, const json& value) {
+        json file = example();
+        (key == std::string("memory") ? file["node_types"][0] : file["node_types"][0]["nic"])[key] = value;
+        return message_of<Error>([&] { check_platform(file.get<Platform>()); });
+    };
+    EXPECT_EQ(said("memory", "0 GiB"),
+              "node_types[0].memory must be greater than 0; leave it out where it is not known");
+    EXPECT_THAT(said("latency", "1e300 s"), ::testing::HasSubstr("latency must be at most 3600 s"));
+    EXPECT_THAT(said("bandwidth", "1e-300 Gb/s"), ::testing::HasSubstr("bandwidth must be at least a byte per second"));
+}
+
 TEST(Platform, MayGiveNoMemoryOfItsNodes) {
     json file = example();
     file["node_types"][0].erase("memory");
@@ -297,7 +312,7 @@ TEST(Platform, MayGiveNoMemoryOfItsNodes) {
     EXPECT_NO_THROW(check_platform(platform));
     EXPECT_FALSE(json(platform)["node_types"][0].contains("memory"));
     const std::vector<double> needed{1e15, 1e15, 1e15, 2e9, 1.5e11};  // three slow nodes, two fast ones of 128 GB
-    const std::vector<MemoryShortage> shortages = memory_shortages(platform, needed);
+    const std::vector<MemoryShortage> shortages = memory_shortages(platform, needed, NeededFor::tiles);
     ASSERT_EQ(shortages.size(), 1U);
     EXPECT_EQ(describe(shortages[0]), "node 4 (fast) needs 140 GiB for its tiles and has 119 GiB");
     EXPECT_EQ(total_memory(platform), std::numeric_limits<double>::infinity());
