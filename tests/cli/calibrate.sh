@@ -60,7 +60,7 @@ json.dump(d, open('$work/bad.json', 'w'))"
     expect 2 "$1" "$tesela" dist make 1d --tiles 4 --platform bad.json
     holds "$1" err "$2"
 }
-bad_platform "zero bandwidth" "node_types[2].nic.bandwidth must be greater than 0" "d['node_types'][2]['nic']['bandwidth'] = '0 GB/s'"
+bad_platform "zero bandwidth" "node_types[2].nic.bandwidth must be at least a byte per second" "d['node_types'][2]['nic']['bandwidth'] = '0 GB/s'"
 bad_platform "no unit" 'node_types[2].nic.bandwidth must be text with a unit, as "12 GB/s"' "d['node_types'][2]['nic']['bandwidth'] = 10"
 bad_platform "unknown unit" 'node_types[0].memory: "256 GiBi" has the unknown unit "GiBi"' "d['node_types'][0]['memory'] = '256 GiBi'"
 bad_platform "a cycle of subnets" "topology.subnets[0].parent goes round in a circle" "d['topology']['subnets'][0]['parent'] = 'B'; d['topology']['subnets'][1]['parent'] = 'A'"
