@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <type_traits>
 
 namespace tesela::plan {
@@ -46,21 +47,48 @@ T field(const Json& json, const char* key) {
     }
 }
 
+/// Names stand in messages, which are one line.
+std::string name_field(const Json& json, const char* key) {
+    auto name = field<std::string>(json, key);
+    if (std::ranges::any_of(name, [](char c) { return static_cast<unsigned char>(c) < ' '; }))
+        throw Error("the field {} has control characters", key);
+    return name;
+}
+
+Index count_field(const Json& json, const char* key) {
+    const auto count = field<Index>(json, key);
+    if (count < 0) throw Error("the field {} is {}, below 0", key, count);
+    return count;
+}
+
+double seconds_field(const Json& json, const char* key) {
+    const auto seconds = field<double>(json, key);
+    if (seconds < 0) throw Error("the field {} is {}, below 0", key, seconds);
+    return seconds;
+}
+
+std::vector<PlannedNode> nodes_from(const Json& json) {
+    const auto list = field<Json>(json, "nodes");
+    if (!list.is_array()) throw Error("the field nodes is not a list");
+    std::vector<PlannedNode> nodes;
+    for (const Json& node : list)
+        nodes.push_back({name_field(node, "type"), count_field(node, "cores"), count_field(node, "gpus")});
+    return nodes;
+}
+
 Plan from_json(const Json& json) {
     if (field<std::string>(json, "format") != format_name) throw Error("the field format is not \"{}\"", format_name);
     if (const auto version = field<Index>(json, "version"); version != format_version)
         throw Error("the field version is {}; this program reads version {}", version, format_version);
-    Plan plan{.application = field<std::string>(json, "application"),
-              .platform = field<std::string>(json, "platform"),
+    Plan plan{.application = name_field(json, "application"),
+              .platform = name_field(json, "platform"),
+              .nodes = nodes_from(json),
               .tile = field<Index>(json, "tile"),
-              .priorities = field<std::string>(json, "priorities"),
+              .priorities = name_field(json, "priorities"),
               .strategy = field<std::string>(json, "strategy"),
-              .makespan = field<double>(json, "makespan"),
-              .lower_bound = field<double>(json, "lower_bound")};
-    if (json.contains("lp_ideal") && !json.at("lp_ideal").is_null()) plan.lp_ideal = field<double>(json, "lp_ideal");
-    for (const Json& node : field<Json>(json, "nodes"))
-        plan.nodes.push_back(
-            {field<std::string>(node, "type"), field<Index>(node, "cores"), field<Index>(node, "gpus")});
+              .makespan = seconds_field(json, "makespan"),
+              .lower_bound = seconds_field(json, "lower_bound")};
+    if (json.contains("lp_ideal") && !json.at("lp_ideal").is_null()) plan.lp_ideal = seconds_field(json, "lp_ideal");
     const auto used = field<Json>(json, "nodes_used");
     plan.first_nodes = field<std::vector<Index>>(used, "first");
     plan.second_nodes = field<std::vector<Index>>(used, "second");
@@ -68,6 +96,11 @@ Plan from_json(const Json& json) {
     plan.distributions = {.first = field<Distribution>(phases, "first"),
                           .second = field<Distribution>(phases, "second")};
     return plan;
+}
+
+void require_among(const std::vector<Index>& used, Index nodes) {
+    for (const Index n : used)
+        if (n < 0 || n >= nodes) throw Error("the field nodes_used has {}, and there are {} nodes", n, nodes);
 }
 
 void check(const Plan& plan) {
@@ -80,6 +113,8 @@ void check(const Plan& plan) {
     const auto nodes = static_cast<Index>(plan.nodes.size());
     if (first.nodes() != nodes || second.nodes() != nodes)
         throw Error("its phases are for {} and {} nodes, and it names {}", first.nodes(), second.nodes(), nodes);
+    require_among(plan.first_nodes, nodes);
+    require_among(plan.second_nodes, nodes);
 }
 
 /// Nodes that own a tile.

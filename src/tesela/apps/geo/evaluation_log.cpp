@@ -26,13 +26,25 @@ std::string text_of(const std::string& file) {
     return read_file(file);
 }
 
+/// Nothing where it is damaged: also nested so deep that copying and comparing it would overflow the stack.
+std::optional<Question> parse_question(const std::string& text) {
+    constexpr int most_depth = 100;
+    bool deep = false;
+    const auto keep = [&](int depth, Question::parse_event_t, const Question&) {
+        deep = deep || depth > most_depth;
+        return !deep;
+    };
+    Question question = Question::parse(text, keep, false);
+    if (deep || !question.is_object()) return std::nullopt;
+    return question;
+}
+
 /// What the first line of a checkpoint says that it answers.
 Question question_of_line(const std::string& line, const std::string& file) {
     if (!line.starts_with(heading))
         throw Error("{} is not a checkpoint of a fit by this version: it begins with {}", file, excerpt(line));
-    Question question = Question::parse(line.substr(heading.size()), nullptr, false);
-    if (!question.is_object()) throw Error("{} is a damaged checkpoint: remove it to start again", file);
-    return question;
+    if (auto question = parse_question(line.substr(heading.size()))) return *std::move(question);
+    throw Error("{} is a damaged checkpoint: remove it to start again", file);
 }
 
 /// "tile is 445 in it and 303 here, the observations are others"; what only one of them has follows from something
@@ -123,7 +135,7 @@ SearchPoint unpack(const PackedPoint& packed, std::vector<double> logs) {
 Question question_in(const std::string& file) {
     std::istringstream in(text_of(file));
     std::string line;
-    if (!std::getline(in, line) || line.empty()) return {};  // made and not written to
+    if (!std::getline(in, line)) return {};  // made and not written to
     return question_of_line(line, file);
 }
 
@@ -140,7 +152,7 @@ EvaluationLog::EvaluationLog(const std::string& file, const Question& question) 
 void EvaluationLog::read(const std::string& text, const Question& question) {
     std::istringstream in(text);
     std::string line;
-    if (!std::getline(in, line) || line.empty()) return;
+    if (!std::getline(in, line)) return;
     if (const Question there = question_of_line(line, file_); there != question)
         throw Error("{} is the checkpoint of another fit: {}. Give another file, or remove it to start again", file_,
                     differences(there, question));

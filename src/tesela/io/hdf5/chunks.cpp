@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -137,7 +138,8 @@ void check_places(const ChunkedElements& elements, const StoredFile& file, const
         if (place.offset < 0) continue;
         if (place.bytes > file.size() || place.offset > file.size() - place.bytes)
             throw Error("{} is cut short: elements of {} reach to byte {}, the file to {}", in_quotes(file.path()),
-                        name, place.offset + place.bytes, file.size());
+                        name, static_cast<std::uint64_t>(place.offset) + static_cast<std::uint64_t>(place.bytes),
+                        file.size());  // the sum may be beyond an Index
         if (!is_filtered(elements, place) && place.bytes != elements.chunk_bytes())
             throw Error("{}: a chunk has {} bytes where {} belong", name, place.bytes, elements.chunk_bytes());
     }

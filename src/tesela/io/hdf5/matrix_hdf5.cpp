@@ -20,6 +20,12 @@
 namespace tesela {
 namespace {
 
+/// A name out of a file, on one line.
+std::string shown(const std::string& name) {
+    const std::string quoted = in_quotes(name);
+    return quoted.substr(1, quoted.size() - 2);
+}
+
 /// What HDF5 itself says was wrong: the innermost of its messages.
 std::string hdf5_reason() {
     std::string reason = "HDF5 cannot read it";
@@ -28,7 +34,7 @@ std::string hdf5_reason() {
         return 0;
     };
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take, &reason);
-    return reason;
+    return shown(reason);
 }
 
 /// Data sets of a file: names and numbers of dimensions.
@@ -79,7 +85,7 @@ std::string listed(const std::vector<DataSetName>& names) {
     if (names.empty()) return "it has none";
     std::string list = "it has ";
     for (std::size_t k = 0; k < std::min(most, names.size()); ++k)
-        list += fmt::format("{}{} ({}-D)", k == 0 ? "" : ", ", names[k].name, names[k].dimensions);
+        list += fmt::format("{}{} ({}-D)", k == 0 ? "" : ", ", shown(names[k].name), names[k].dimensions);
     if (names.size() > most) list += fmt::format(" and {} more", names.size() - most);
     return list;
 }
@@ -91,8 +97,8 @@ std::string only_matrix(hid_t file, const std::string& path) {
                  [](const DataSetName& set) { return set.dimensions == 2; });
     if (matrices.empty()) throw Error("{} has no data set of 2 dimensions: {}", in_quotes(path), listed(all));
     if (matrices.size() > 1)
-        throw Error("{} has several matrices; choose one as in {}:{}: {}", in_quotes(path), path, matrices.front().name,
-                    listed(matrices));
+        throw Error("{} has several matrices; choose one as in {}:{}: {}", in_quotes(path), path,
+                    shown(matrices.front().name), listed(matrices));
     return matrices.front().name;
 }
 
@@ -224,6 +230,15 @@ hid_t native_type(StoredType type) {
     return H5T_NATIVE_DOUBLE;
 }
 
+/// Whether a file can hold so many elements of so many bytes: deflate leaves a thousandth of them. More are what was
+/// never written, or damage, and there may be no memory for them.
+bool can_hold(hid_t file, Index count, std::size_t width) {
+    constexpr hsize_t most_compression = 1032;
+    hsize_t bytes = 0;
+    return width > 0 && H5Fget_filesize(file, &bytes) >= 0 &&
+           static_cast<hsize_t>(count) <= bytes * most_compression / width;
+}
+
 /// Strings of a one-dimensional data set of so many; none if there is no such data set.
 std::vector<std::string> read_strings(hid_t file, const std::string& name, Index count) {
     const hid_t id = H5Lexists(file, name.c_str(), H5P_DEFAULT) > 0 ? H5Dopen2(file, name.c_str(), H5P_DEFAULT) : -1;
@@ -232,7 +247,7 @@ std::vector<std::string> read_strings(hid_t file, const std::string& name, Index
     const Handle type(H5Dget_type(dataset), H5Tclose, name);
     const Handle space(H5Dget_space(dataset), H5Sclose, name);
     if (H5Tget_class(type) != H5T_STRING || H5Sget_simple_extent_ndims(space) != 1 ||
-        H5Sget_simple_extent_npoints(space) != count)
+        H5Sget_simple_extent_npoints(space) != count || !can_hold(file, count, H5Tget_size(type)))
         return {};
     const auto n = static_cast<std::size_t>(count);
     std::vector<std::string> strings;
@@ -278,7 +293,7 @@ std::string filter_name(H5Z_filter_t filter, const char* given) {
     if (filter == H5Z_FILTER_SCALEOFFSET) return "scale-offset";
     if (filter == H5Z_FILTER_NBIT) return "n-bit";
     if (filter == H5Z_FILTER_FLETCHER32) return "fletcher32";
-    return fmt::format("{}{}{}", filter, *given == '\0' ? "" : " ", given);
+    return fmt::format("{}{}{}", filter, *given == '\0' ? "" : " ", shown(given));
 }
 
 /// The filters of a data set in the order in which they were applied; one that only HDF5 can undo is a reason.
@@ -289,7 +304,7 @@ void read_filters(hid_t properties, DataSet& set) {
         std::array<unsigned, 8> values{};
         std::array<char, 64> name{};
         const H5Z_filter_t filter = H5Pget_filter2(properties, static_cast<unsigned>(k), &flags, &values_count,
-                                                   values.data(), name.size(), name.data(), nullptr);
+                                                   values.data(), name.size() - 1, name.data(), nullptr);
         if (filter == H5Z_FILTER_DEFLATE) {
             set.elements.filters.push_back({.kind = ChunkFilter::Kind::deflate});
             set.header.layout += ", deflate";
@@ -308,6 +323,14 @@ void read_filters(hid_t properties, DataSet& set) {
 
 /// Finding a chunk by its number is a walk over all before it in HDF5 1.10: seconds for so many.
 constexpr hsize_t most_chunks = 30000;
+/// Of these most may not be in the file; memory is for all.
+constexpr Index most_places = Index{1} << 22U;
+
+/// Below 0 where nothing is stored. What is beyond an Index is beyond the end of every file.
+Index offset_at(haddr_t address) {
+    constexpr Index most = std::numeric_limits<Index>::max();
+    return address == HADDR_UNDEF ? -1 : static_cast<Index>(std::min(address, static_cast<haddr_t>(most)));
+}
 
 void find_chunks(hid_t dataset, hid_t space, hsize_t count, DataSet& set) {
     ChunkedElements& elements = set.elements;
@@ -320,11 +343,15 @@ void find_chunks(hid_t dataset, hid_t space, hsize_t count, DataSet& set) {
         hsize_t bytes = 0;
         check(H5Dget_chunk_info(dataset, space, k, at.data(), &mask, &address, &bytes),
               "finding the chunks of " + set.header.name);
+        if (at[0] >= static_cast<hsize_t>(elements.size.rows) || at[1] >= static_cast<hsize_t>(elements.size.cols))
+            continue;  // of a data set that was made smaller
         const Index i = static_cast<Index>(at[0]) / elements.chunk.rows;
         const Index j = static_cast<Index>(at[1]) / elements.chunk.cols;
-        if (i >= grid.rows || j >= grid.cols) continue;  // of a data set that was made smaller
-        elements.places[static_cast<std::size_t>(i * grid.cols + j)] = {
-            .offset = static_cast<Index>(address), .bytes = static_cast<Index>(bytes), .skipped_filters = mask};
+        ChunkPlace& place = elements.places[static_cast<std::size_t>(i * grid.cols + j)];
+        if (place.offset >= 0)
+            throw Error("{} is damaged: its chunk at row {} and column {} is in the file twice", set.header.name, at[0],
+                        at[1]);
+        place = {.offset = offset_at(address), .bytes = static_cast<Index>(bytes), .skipped_filters = mask};
     }
 }
 
@@ -340,6 +367,8 @@ void look_at_chunks(hid_t dataset, hid_t space, hid_t properties, DataSet& set) 
     hsize_t count = 0;
     check(H5Dget_num_chunks(dataset, space, &count), "counting the chunks of " + set.header.name);
     if (count > most_chunks) set.why_hdf5 = fmt::format("{} chunks", count);
+    const GridSize grid = set.elements.grid();
+    if (grid.rows > most_places / grid.cols) set.why_hdf5 = fmt::format("{} x {} chunks", grid.rows, grid.cols);
     if (set.why_hdf5.empty()) find_chunks(dataset, space, count, set);
 }
 
@@ -350,9 +379,16 @@ void look_at_contiguous(hid_t dataset, hid_t properties, DataSet& set) {
         return;
     }
     set.elements.chunk = set.elements.size;
-    const haddr_t offset = H5Dget_offset(dataset);
-    set.elements.places = {
-        {.offset = offset == HADDR_UNDEF ? -1 : static_cast<Index>(offset), .bytes = set.elements.chunk_bytes()}};
+    set.elements.places = {{.offset = offset_at(H5Dget_offset(dataset)), .bytes = set.elements.chunk_bytes()}};
+}
+
+/// Else HDF5 would read beyond the memory that it has of the elements.
+void require_all_elements(hid_t dataset, const DataSet& set) {
+    const Handle type(H5Dget_type(dataset), H5Tclose, set.header.name);
+    const hsize_t bytes = H5Dget_storage_size(dataset);
+    if (bytes / H5Tget_size(type) < static_cast<hsize_t>(set.elements.size.count()))
+        throw Error("{} is damaged: {} x {} elements do not fit its {} bytes", set.header.name, set.header.rows,
+                    set.header.cols, bytes);
 }
 
 void look_at_layout(hid_t dataset, hid_t space, hid_t properties, DataSet& set) {
@@ -364,6 +400,7 @@ void look_at_layout(hid_t dataset, hid_t space, hid_t properties, DataSet& set) 
     } else {
         set.header.layout = layout == H5D_COMPACT ? "compact" : "virtual";
         set.why_hdf5 = set.header.layout + " layout";
+        if (layout == H5D_COMPACT) require_all_elements(dataset, set);
     }
 }
 
@@ -376,8 +413,12 @@ hsize_t user_block(hid_t file) {
 
 /// The type that the elements are read as where HDF5 converts them.
 StoredType converted_type(hid_t type, const std::string& name) {
+    constexpr std::size_t most_bytes = 16;  // damage makes numbers of 0 bytes, of which HDF5 dies, or of thousands
     const H5T_class_t kind = H5Tget_class(type);
-    if (kind == H5T_FLOAT) return H5Tget_size(type) <= 4 ? StoredType::float32 : StoredType::float64;
+    const std::size_t bytes = H5Tget_size(type);
+    if ((kind == H5T_FLOAT || kind == H5T_INTEGER) && (bytes == 0 || bytes > most_bytes))
+        throw Error("{} has numbers of {} bytes; they have 1 to {}", name, bytes, most_bytes);
+    if (kind == H5T_FLOAT) return bytes <= 4 ? StoredType::float32 : StoredType::float64;
     if (kind == H5T_INTEGER) return StoredType::int64;
     throw Error("{} does not hold numbers: its elements are {}", name,
                 kind == H5T_STRING     ? "strings"
@@ -426,7 +467,7 @@ std::vector<std::string> labels(hid_t file, const std::string& name, const Home&
 
 DataSet look_at(hid_t file, hid_t dataset, const std::string& path, const std::string& name, const Home& home) {
     DataSet set;
-    set.header.name = path + ":" + name;
+    set.header.name = path + ":" + shown(name);
     const Handle space(H5Dget_space(dataset), H5Sclose, name);
     const Handle properties(H5Dget_create_plist(dataset), H5Pclose, name);
     read_type(dataset, set);
