@@ -88,9 +88,12 @@ if [ "$(uname -m)" = x86_64 ]; then
     of_nodes=(loglik field.csv --coords x,y --value z --family matern --theta sigma2=20,range=3,nugget=0.5,smoothness=0.8 --trend constant --json)
     expect 0 "two nodes at the lowest level" "${mpirun[@]}" -n 2 env TESELA_VECTORS=x86-64 "$tesela" "${of_nodes[@]}"
     python3 -c "import json; print(json.load(open('out'))['loglik'])" >digits-of-nodes
-    expect 0 "two nodes at two levels" "${mpirun[@]}" -n 1 env TESELA_VECTORS=x86-64 "$tesela" "${of_nodes[@]}" : -n 1 "$tesela" "${of_nodes[@]}"
+    # Not by "mpirun … : …", which ends by a segmentation fault in Debian 13's Open MPI whatever the programs are.
+    # shellcheck disable=SC2016 # each node's own
+    first_at='[ "${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-$PMI_RANK}}" = 0 ] && export TESELA_VECTORS=$0; exec "$@"'
+    expect 0 "two nodes at two levels" "${mpirun[@]}" -n 2 bash -c "$first_at" x86-64 "$tesela" "${of_nodes[@]}"
     json "two nodes at two levels" "str(d['loglik']) == open('digits-of-nodes').read().strip() and d['nodes'] == 2"
-    expect 2 "one node with no such level" timeout 60 "${mpirun[@]}" -n 1 env TESELA_VECTORS=avx "$tesela" "${of_nodes[@]}" : -n 1 "$tesela" "${of_nodes[@]}"
+    expect 2 "one node with no such level" timeout 60 "${mpirun[@]}" -n 2 bash -c "$first_at" avx "$tesela" "${of_nodes[@]}"
     holds "one node with no such level" err '"avx" is not a level'
     expect 0 "a level in the line" env TESELA_VECTORS=x86-64 "$tesela" info
     holds "a level in the line" out ", loops for x86-64, "

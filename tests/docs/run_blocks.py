@@ -46,7 +46,7 @@ COPIED = ["data", "platforms", "examples", "docs", "python", "bench/cluster"]
 ELLIPSIS = "…"
 
 # In blocks of other languages a line that begins like this is a command that nobody runs. "tesela dist: …" is an error message.
-COMMAND = re.compile(r"\s*(\$ |(sudo )?(tesela(?! \S+:)|tesela-bench|mpirun|srun|python3|cmake|ctest|git|\./dev|(build|bench)/\S+)(\s|$))")
+COMMAND = re.compile(r"\s*(\$ |(sudo )?(tesela(?! \S+:)|tesela-bench|tesela-papers|mpirun|srun|python3|cmake|ctest|git|\./dev|(build|bench|papers)/\S+)(\s|$))")
 OTHER_LANGUAGES = {"cpp", "json", "python", "cmake"}
 SHELLS = {"sh", "bash", "shell"}
 
@@ -459,6 +459,8 @@ def run_block(block, folder, env):
         text = [f"{where}: $ {command.text}"]
         for kind, at, line in result:
             text.append(f"{kind if kind != '…' else ' '} {f'{command.first_shown + at}:':6} {line}" if kind != "+" else f"+        {line}")
+        if any(kind == "…" for kind, _, _ in result):  # which swallowed what was there instead
+            text += ["  all that was printed:", *(f"    {line}" for line in found[:60])]
         wrong.append("\n".join(text))
         edits.append((command.first_shown, len(command.shown), updated(result)))
     if not wrong:
