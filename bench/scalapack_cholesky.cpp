@@ -1,7 +1,7 @@
 #include "scalapack_cholesky.hpp"
 
-#include "redistribution/scalapack.hpp"
-#include "timing.hpp"
+#include "harness/timing.hpp"
+#include "shared/scalapack.hpp"
 
 namespace tesela::bench {
 

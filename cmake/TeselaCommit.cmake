@@ -13,7 +13,7 @@ if(git)
     execute_process(COMMAND "${git}" -C "${SOURCE}" rev-parse --short=12 HEAD
                     OUTPUT_VARIABLE head OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
     # What the programs are made of: a table that was just remade is no change of them.
-    execute_process(COMMAND "${git}" -C "${SOURCE}" status --porcelain -- CMakeLists.txt bench cmake platforms src
+    execute_process(COMMAND "${git}" -C "${SOURCE}" status --porcelain -- CMakeLists.txt bench cmake papers platforms src
                     OUTPUT_VARIABLE changes ERROR_QUIET)
     if(head)
       set(commit "${head}")

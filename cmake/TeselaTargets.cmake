@@ -79,11 +79,17 @@ function(tesela_compile_together target)
   endif()
 endfunction()
 
-# tesela_public_headers(VARIABLE): the headers that docs/api.md lists, as "tesela/flow/stream.hpp"
+# tesela_public_headers(VARIABLE [STABLE]): the headers that docs/api.md lists, or the stable ones, as "tesela/flow/stream.hpp"
 function(tesela_public_headers variable)
   set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/api.md")
-  file(STRINGS "${PROJECT_SOURCE_DIR}/docs/api.md" listed REGEX "^\\| `tesela/")
+  file(STRINGS "${PROJECT_SOURCE_DIR}/docs/api.md" listed REGEX "^(\\| `tesela/|# The rest)")
   list(TRANSFORM listed REPLACE "^\\| `(tesela/[^`]*)`.*" "\\1" OUTPUT_VARIABLE headers)
+  list(FIND headers "# The rest" end)
+  if(ARGN STREQUAL "STABLE")
+    list(SUBLIST headers 0 ${end} headers)
+  else()
+    list(REMOVE_AT headers ${end})
+  endif()
   set(${variable} ${headers} PARENT_SCOPE)
 endfunction()
 

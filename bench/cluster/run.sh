@@ -7,7 +7,7 @@
 #   bench/cluster/run.sh 2 10 build/release/tesela bench prediction
 # Nodes that differ: with QUOTAS=60,60,20,20 each gets so many percent of its share's time, in periods of 5 ms. A program
 # finds the file of its quota in $QUOTA_FILE, in microseconds of a period (version 2 of control groups: also the period).
-#   QUOTAS=60,60,20,20 bench/cluster/run.sh 4 1 build/release/tesela bench unequal
+#   QUOTAS=60,60,20,20 bench/cluster/run.sh 4 1 build/release/tesela-papers unequal
 set -euo pipefail
 if [ $# -lt 3 ]; then sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2; fi
 fail() { echo "run.sh: $*" >&2; exit 2; }

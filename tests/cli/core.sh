@@ -3,6 +3,7 @@
 #   core.sh BUILD_DIR
 set -uo pipefail
 tesela=$(realpath "$1/tesela")
+soak_program=$(realpath "$1/tests/soak_program")
 # shellcheck source=support.sh
 source "$(dirname "$(realpath "$0")")/support.sh"
 
@@ -29,7 +30,7 @@ expect 0 "bench lu" "$tesela" bench lu --n 300 --repetitions 2 --product-seconds
 json "bench lu" "d['correct']"
 expect 0 "bench overhead" "$tesela" bench overhead --tasks 2000 --repetitions 1 --json
 json "bench overhead" "d['microseconds_per_task'] > 0"
-expect 2 "soak with nothing to do" "$tesela" bench soak --faults 0 --likelihoods 0
+expect 2 "soak with nothing to do" "$soak_program" soak --likelihoods 0
 holds "soak with nothing to do" err "need mpirun with at least 2 nodes"
 expect 0 "bench qr" "$tesela" bench qr --n 300 --repetitions 2 --check --product-seconds 0.02 --json
 json "bench qr" "d['correct'] and d['rows'] == 300 and d['difference_from_lapack'] < 8 and d['ratio_lapack'] > 0"
@@ -41,8 +42,9 @@ expect 0 "one element" "$tesela" bench cholesky --n 1 --check --product-seconds 
 json "one element" "d['correct']"
 expect 0 "tile larger than the matrix" "$tesela" bench cholesky --n 20 --tile 1000 --check --product-seconds 0.02 --json
 expect 2 "tile that is no number" "$tesela" bench cholesky --n 20 --tile big
-holds "tile that is no number" err "--tile big is neither a size of at least 1 nor auto"
-expect 2 "tile of zero" "$tesela" bench cholesky --n 20 --tile 0
+holds "tile that is no number" err "--tile"
+expect 2 "tile below zero" "$tesela" bench cholesky --n 20 --tile -1
+holds "tile below zero" err "--tile"
 expect 2 "unknown distribution" "$tesela" bench cholesky --n 20 --dist hexagonal
 holds "unknown distribution" err "hexagonal"
 expect 2 "distribution for other nodes" "$tesela" bench cholesky --n 20 --dist block_cyclic:2x3
@@ -62,7 +64,7 @@ json "four nodes" "d['scalapack_gflops'] > 0 and d['scalapack_grid'] in ('2x2', 
 holds "four nodes" err "node 3 of 4"
 expect 0 "four nodes, random" "${mpirun[@]}" -n 4 "$tesela" bench lu --n 300 --tile 40 --dist random:3 --json --repetitions 1
 json "four nodes, random" "d['correct']"
-expect 0 "soak of a few messages" "${mpirun[@]}" -n 3 "$tesela" bench soak --messages 5000 --streams 20 --likelihoods 13 --points 200 --json
+expect 0 "soak of a few messages" "${mpirun[@]}" -n 3 "$soak_program" soak --messages 5000 --streams 20 --likelihoods 13 --points 200 --json
 json "soak of a few messages" "d['messages'] >= 5000 and d['streams'] == 20 and d['likelihoods'] == 13 and d['messages_per_second'] > 0 and all(c['met'] for c in d['checks'])"
 expect 0 "info on two nodes" "${mpirun[@]}" -n 2 "$tesela" info
 holds "info on two nodes" out "node 1 of 2"
@@ -75,7 +77,7 @@ complete() { # NAME EXPECTED WORDS…
     check "completion: $name gives $(tr '\n' ' ' <out), not $expected" [ "$(tr '\n' ' ' <out)" = "$expected" ]
 }
 complete "a command" "fit " fi
-complete "an option" "--smoothness " bench geo --sm
+complete "an option" "--network " simulate cholesky --netw
 complete "a choice" "ports simgrid " simulate cholesky --network ""
 complete "a choice begun" "simgrid " simulate cholesky --network s
 complete "a subcommand" "compare " dist co

@@ -166,31 +166,6 @@ assert a['makespan'] > 3 * b['makespan'] and a['tasks'] < b['tasks']"
 expect 0 "mds in a trace" "$tesela" trace table phases mds.trace
 for phase in read gram product centre; do holds "mds in a trace" out "$phase"; done
 
-# Paper 000's steps; nothing in the table depends on the machine or on chance but where and when it was made.
-for run in one two; do
-    mkdir -p $run
-    expect 0 "paper 000" "$tesela" bench paper000 --tiles 8 --scaling-tiles 8 --folder $run --json
-    grep -v '^#' $run/paper000_figure7.csv >$run.csv
-done
-check "the same table twice" cmp one.csv two.csv
-check "seven steps of four machines" [ "$(wc -l <one.csv)" = 29 ]
-check "seven steps of scaling on two machines, for two widths" [ "$(grep -vc '^#' one/paper000_figure9.csv)" = 29 ]
-for figure in 5 7 8 9 10; do
-    check "a picture of figure $figure" test -s one/paper000_figure$figure.svg
-    check "the same picture of figure $figure twice" cmp one/paper000_figure$figure.svg two/paper000_figure$figure.svg
-done
-expect 2 "a figure that cannot be made" "$tesela" bench paper000 --figures 6 --folder one
-holds "a figure that cannot be made" err "figures 5, 7, 8, 9, 10 can be made, not 6"
-
-# Paper 004's diagonal tiles in parts; the other figures need ranks, whose tables are made again by docs.tables.
-expect 0 "paper 004" "$tesela" bench paper004 --figures 4a --folder one --json
-json "paper 004" "len(d['checks']) == 2 and all(c['met'] for c in d['checks'])"
-check "a table and a picture" test -s one/paper004_figure4a.csv -a -s one/paper004_figure4a.svg
-expect 2 "paper 004 without ranks" "$tesela" bench paper004 --figures 3 --folder one
-holds "paper 004 without ranks" err "one/paper004_ranks.csv"
-expect 2 "a figure that there is not" "$tesela" bench paper004 --figures 9 --folder one
-holds "a figure that there is not" err "there is no figure"
-
 expect 0 "trace" "$tesela" simulate cholesky --platform p.json --tiles 12 --trace t --json
 cp out traced
 expect 0 "trace summary" "$tesela" trace summary t --json

@@ -78,15 +78,9 @@ done
 head -c $(($(stat -c %s away) / 2)) away >"$other"
 expect 2 "a trace that was cut short" "$tesela" trace ranks two.trace
 check "a trace that was cut short is named" grep -qE "of the 36 tiles of Sigma are not in two.trace. $other: the run did not end properly" err
-expect 0 "an exact evaluation" "$tesela" loglik field.csv --coords x,y --value z --family exponential --theta sigma2=1,range=0.1,nugget=0.1 --trace exact.trace
+exact=(loglik field.csv --coords x,y --value z --family exponential --theta sigma2=1,range=0.1,nugget=0.1)
+expect 0 "an exact evaluation" "$tesela" "${exact[@]}" --trace exact.trace
 refused "ranks of dense tiles" "exact.trace has no ranks" "$tesela" trace ranks exact.trace
-
-mkdir figures
-expect 0 "figure 2 of paper 004" "$tesela" bench tlr-ranks --n 800 --tile 100 --accuracy 1e-5 --folder figures --json
-json "figure 2 of paper 004" "[r['case'] for r in d['rows']] == ['syn-2D', 'st-2D-sqexp', 'st-3D-sqexp'] and all(r['mean_final'] > 0 for r in d['rows'])"
-check "figure 2 of paper 004" [ "$(ls figures | wc -l)" = 4 ]
-expect 2 "another case" "$tesela" bench tlr-ranks --cases st-4D --folder figures
-holds "another case" err "--cases has st-4D; it takes some of syn-2D, st-2D-sqexp, st-3D-sqexp"
 
 expect 0 diff "$tesela" trace diff "$corpus/cholesky" "$corpus/all_kinds" --json
 json diff "{r['group'] for r in d} == {'run', 'bound', 'kernel', 'phase', 'idle'}"
@@ -128,10 +122,10 @@ json "its bound on a machine" "d['lower_bound'] == max(d['lower_bound_area'], d[
 expect 0 "traced run on 2 nodes" "${mpirun[@]}" -n 2 "$tesela" "${bench[@]}" --trace two.trace
 expect 0 "summary of 2 nodes" "$tesela" trace summary two.trace --json
 json "summary of 2 nodes" "d['nodes'] == 2 and d['messages'] > 0 and d['bytes'] > 0"
-expect 0 "chosen modules" "$tesela" "${bench[@]}" --trace memory.trace --trace-modules memory
+expect 0 "chosen modules" "$tesela" "${exact[@]}" --trace memory.trace --trace-modules memory
 expect 0 "its tasks" "$tesela" trace summary memory.trace --json
 json "its tasks" "d['tasks'] == 0 and d['peak_memory'] > 0"
-refused "unknown module" "papi" "$tesela" "${bench[@]}" --quiet --trace x.trace --trace-modules everything
+refused "unknown module" "papi" "$tesela" "${exact[@]}" --quiet --trace x.trace --trace-modules everything
 refused "trace that cannot be written" "nonexistent" "$tesela" "${bench[@]}" --quiet --trace /nonexistent/x
 
 # A run that is killed.

@@ -8,7 +8,7 @@
 
 #include <string>
 
-namespace tesela {
+namespace tesela::algorithms_test {
 namespace {
 
 using testing::Case;
@@ -180,4 +180,4 @@ TEST(Nodes, AMatrixOverCallersArraysIsReadFromItsOwners) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::algorithms_test

@@ -11,7 +11,7 @@
 #include <cmath>
 #include <set>
 
-namespace tesela {
+namespace tesela::compressed_test {
 namespace {
 
 using testing::CompressedCase;
@@ -402,4 +402,4 @@ TEST(Nodes, CompressedMatrixIsFactoredAfterItWasCutAnew) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::compressed_test

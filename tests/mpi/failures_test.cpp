@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-namespace tesela {
+namespace tesela::failures_test {
 namespace {
 
 using testing::engine;
@@ -86,4 +86,4 @@ TEST(Failures, WhatAFailedStreamNeverWroteIsNotReadInTheNextRound) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::failures_test

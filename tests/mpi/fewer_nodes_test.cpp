@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tesela {
+namespace tesela::fewer_nodes_test {
 namespace {
 
 using testing::engine;
@@ -124,4 +124,4 @@ TEST(FewerNodes, AMatrixOverMoreNodesThanThereAreIsRefusedOnAll) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::fewer_nodes_test

@@ -17,7 +17,7 @@
 #include <cmath>
 #include <string>
 
-namespace tesela::geo {
+namespace tesela::geo::geo_test {
 namespace {
 
 using tesela::testing::engine;
@@ -330,4 +330,4 @@ TEST(Geo, PredictionErrorsEqualTheInlineEngine) {
 }
 
 }  // namespace
-}  // namespace tesela::geo
+}  // namespace tesela::geo::geo_test

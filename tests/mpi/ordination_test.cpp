@@ -14,7 +14,7 @@
 #include <cmath>
 #include <vector>
 
-namespace tesela::mds {
+namespace tesela::mds::ordination_test {
 namespace {
 
 using tesela::testing::engine;
@@ -125,4 +125,4 @@ TEST(Ordination, AllNodesRefuseWhatOneFindsWrong) {
 }
 
 }  // namespace
-}  // namespace tesela::mds
+}  // namespace tesela::mds::ordination_test

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace tesela {
+namespace tesela::qr_test {
 namespace {
 
 using testing::Contents;
@@ -59,4 +59,4 @@ TEST(Nodes, QrKeepsNoCopiesOfTiles) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::qr_test

@@ -13,7 +13,7 @@
 
 #include <filesystem>
 
-namespace tesela {
+namespace tesela::redistribution_test {
 namespace {
 
 using testing::any_redistribution;
@@ -340,4 +340,4 @@ TEST(Redistribution, MessagesStillArriveWhenTheFactorisationHasBegun) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::redistribution_test

@@ -8,7 +8,7 @@
 #include <memory>
 #include <thread>
 
-namespace tesela {
+namespace tesela::reductions_test {
 namespace {
 
 using testing::engine;
@@ -147,4 +147,4 @@ TEST(Reductions, OfAMatrixThatOutlivesItsStreamAreInItsArray) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::reductions_test

@@ -14,7 +14,7 @@
 #include <cmath>
 #include <thread>
 
-namespace tesela::steering {
+namespace tesela::steering::running_plan_test {
 namespace {
 
 using tesela::testing::engine;
@@ -142,4 +142,4 @@ TEST(RunningPlan, TakesNodesThatItKnowsFromAFileAndIsTheSameOnAllNodes) {
 }
 
 }  // namespace
-}  // namespace tesela::steering
+}  // namespace tesela::steering::running_plan_test

@@ -23,7 +23,7 @@
 #include <thread>
 #include <vector>
 
-namespace tesela {
+namespace tesela::streams_test {
 namespace {
 
 using testing::engine;
@@ -170,4 +170,4 @@ TEST(Streams, SendTheTilesAndVersionsThatTheRecordingLists) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::streams_test

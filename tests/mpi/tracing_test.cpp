@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <string>
 
-namespace tesela {
+namespace tesela::tracing_test {
 namespace {
 
 using testing::engine;
@@ -62,4 +62,4 @@ TEST(Tracing, OfAllNodesIsTheRecordedStreamWithItsMessages) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::tracing_test

@@ -20,7 +20,7 @@
 #include <thread>
 #include <vector>
 
-namespace tesela::net {
+namespace tesela::net::transport_test {
 namespace {
 
 using tesela::testing::engine;
@@ -403,4 +403,4 @@ TEST(Transport, CarriesAMessageBeyondTwoGigabytes) {
 }
 
 }  // namespace
-}  // namespace tesela::net
+}  // namespace tesela::net::transport_test

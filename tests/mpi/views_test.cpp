@@ -13,7 +13,7 @@
 
 // Views in kernels and algorithms of one's own on several nodes, against the inline engine; values after a failure.
 
-namespace tesela {
+namespace tesela::views_test {
 namespace {
 
 using testing::engine;
@@ -210,4 +210,4 @@ TEST(Views, ATaskKeepsWhatItNeedsOfAKernel) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::views_test

@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-FOLDERS = ("src", "bench", "examples")
+FOLDERS = ("src", "bench", "papers", "examples")
 PARAMETERS = {"Arguments", "T"}  # of templates
 BUILT_IN = {"double", "float", "int", "Index"}
 

@@ -104,7 +104,7 @@ def main():
     ours = {ROOT / name for name in git("ls-files", "*.cpp")}
     commands = {pathlib.Path(entry["file"]): entry["command"] for entry in entries}
     compiled = sorted(path for path in commands if path in ours and "compile_fail" not in path.parts)  # those must not compile
-    texts = Texts([ROOT / "src", ROOT / "bench", ROOT / "tests"])
+    texts = Texts([ROOT / folder for folder in ("src", "bench", "papers", "tests")])
     wanted = sources(options.changed, compiled, texts)
     if not compiled:
         sys.exit(f"{options.build} compiles none of the sources")

@@ -1,13 +1,13 @@
 #include "tesela/cli/calibrate_command.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/base/progress_line.hpp"
 #include "tesela/base/units.hpp"
 #include "tesela/base/version.hpp"
 #include "tesela/calibration/measured_platform.hpp"
 #include "tesela/cli/blas_restart.hpp"
 #include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/output.hpp"
-#include "tesela/cli/progress_line.hpp"
 #include "tesela/cli/run_options.hpp"
 #include "tesela/io/output_file.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tesela/cli/progress_line.hpp"
+#include "tesela/base/progress_line.hpp"
 #include "tesela/distribution/distribution.hpp"
 #include "tesela/distribution/weights.hpp"
 #include "tesela/starpu/engine.hpp"

@@ -3,12 +3,12 @@
 #include "tesela/apps/mds/sample_distances.hpp"
 #include "tesela/base/environment.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/base/progress_line.hpp"
 #include "tesela/base/units.hpp"
 #include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/help_groups.hpp"
 #include "tesela/cli/number_option.hpp"
 #include "tesela/cli/output.hpp"
-#include "tesela/cli/progress_line.hpp"
 #include "tesela/io/hdf5/write_matrix.hpp"
 #include "tesela/io/output_file.hpp"
 

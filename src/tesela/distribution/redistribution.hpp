@@ -67,7 +67,7 @@ struct Parcel {
 /// From how many bytes on a tile that goes from one node to another as a whole travels alone: straight out of its place
 /// and into the other, where tiles that share a message are copied into a buffer and out of one. The size of a full
 /// message, so that nothing is sent alone that was not before: no lower one has been measured to be better yet
-/// (`tesela bench paper002 --only whole_tiles` compares them).
+/// (`tesela-papers paper002 --only whole_tiles` compares them).
 inline constexpr Index default_whole_tile_bytes = Index{1} << 20U;
 
 struct ParcelOptions {

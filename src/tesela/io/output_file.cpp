@@ -75,16 +75,6 @@ void remove_unfinished_outputs() noexcept {
         if (slot.state == Slot::in_use) ::unlink(slot.name.data());
 }
 
-std::string stdout_failure(int reason) {
-    std::string text = "cannot write standard output";
-    switch (reason) {
-        case 0: return text;
-        case EBADF: return text + ": it is closed";
-        case EPIPE: return text + ": whoever read it has closed it";
-        default: return text + ": " + std::strerror(reason);
-    }
-}
-
 bool is_standard_output(std::string_view path) {
     constexpr std::array<std::string_view, 4> names{"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
     return std::find(names.begin(), names.end(), path) != names.end();

@@ -1,20 +1,11 @@
 #pragma once
 
-#include "tesela/base/error.hpp"
+#include "tesela/base/program.hpp"
 
 #include <string>
 #include <string_view>
 
 namespace tesela {
-
-/// What could be opened cannot be written: nothing is wrong with what was asked for, but the results are lost.
-class OutputError : public Error {
-public:
-    using Error::Error;
-};
-
-/// That standard output cannot be written, and why by errno's reason; none: it is not known any more.
-[[nodiscard]] std::string stdout_failure(int reason);
 
 /// Whether a name is that of standard output: `-`, or what the system calls it (/dev/stdout).
 [[nodiscard]] bool is_standard_output(std::string_view path);

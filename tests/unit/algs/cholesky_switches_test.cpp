@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace tesela {
+namespace tesela::cholesky_switches_test {
 namespace {
 
 constexpr double bytes_of_token = 1;  // as it travels
@@ -144,4 +144,4 @@ TEST(DiagonalTiles, HaveTasksAsUrgentAsTheOneTheyStandFor) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::cholesky_switches_test

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-namespace tesela {
+namespace tesela::compressed_cut_test {
 namespace {
 
 /// As near the diagonal of a covariance matrix in the plane: ranks grow with the root of the tile and fall with the
@@ -155,4 +155,4 @@ TEST(CompressedCut, IsThereForMatricesOfAnyOrder) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::compressed_cut_test

@@ -12,7 +12,7 @@
 
 #include <map>
 
-namespace tesela {
+namespace tesela::compressed_redistribution_test {
 namespace {
 
 using testing::any_compressed_move;
@@ -183,4 +183,4 @@ TEST(CompressedRedistribution, IsRefusedWhereThatOfElementsIs) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::compressed_redistribution_test

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace tesela {
+namespace tesela::compressed_test {
 namespace {
 
 using testing::CompressedCase;
@@ -176,4 +176,4 @@ TEST(CompressedMatrices, CannotLieInMemoryOfTheCaller) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::compressed_test

@@ -12,7 +12,7 @@
 
 #include <cmath>
 
-namespace tesela {
+namespace tesela::conjugate_gradients_test {
 namespace {
 
 constexpr Index order = 90;
@@ -201,4 +201,4 @@ TEST(ConjugateGradients, RefuseWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::conjugate_gradients_test

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace tesela {
+namespace tesela::factorisations_test {
 namespace {
 
 using testing::Case;
@@ -280,4 +280,4 @@ TEST(Reductions, DotAndLogDeterminantEqualClosedForms) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::factorisations_test

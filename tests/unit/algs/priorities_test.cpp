@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tesela {
+namespace tesela::priorities_test {
 namespace {
 
 TEST(Priorities, FollowEquationTwoDoubled) {
@@ -91,4 +91,4 @@ TEST(AutomaticTileSize, IsAtLeastOneAndNeverLargerThanTheMatrix) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::priorities_test

@@ -7,7 +7,7 @@
 
 #include <map>
 
-namespace tesela {
+namespace tesela::qr_test {
 namespace {
 
 using testing::Contents;
@@ -190,4 +190,4 @@ TEST(TiledQr, CountsAsManyOperationsAsLapackNeeds) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::qr_test

@@ -7,7 +7,7 @@
 
 #include <set>
 
-namespace tesela {
+namespace tesela::recorded_operation_test {
 namespace {
 
 TEST(RecordedOperation, NeedsNoTransfersOnOneNode) {
@@ -81,4 +81,4 @@ TEST(RecordedOperation, SendsLessUnderSymmetricBlockCyclic) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::recorded_operation_test

@@ -1,6 +1,6 @@
 #include "tesela/algs/redistribute.hpp"
 
-#include "redistribution/definition.hpp"
+#include "shared/definition.hpp"
 #include "support/redistribution.hpp"
 #include "tesela/distribution/redistribution.hpp"
 #include "tesela/flow/graph.hpp"
@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace tesela {
+namespace tesela::redistribute_test {
 namespace {
 
 using testing::any_redistribution;
@@ -218,4 +218,4 @@ RC_GTEST_PROP(Redistribute, InPlaceNoNodeEverHasMoreThanItsLargerShareAndOneTile
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::redistribute_test

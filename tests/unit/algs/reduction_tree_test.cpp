@@ -8,7 +8,7 @@
 
 #include <set>
 
-namespace tesela {
+namespace tesela::reduction_tree_test {
 namespace {
 
 using Merge = ReductionTree::Merge;
@@ -89,4 +89,4 @@ RC_GTEST_PROP(ReductionTree, HasEveryTileOnceAndEndsInTheFirst, ()) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::reduction_tree_test

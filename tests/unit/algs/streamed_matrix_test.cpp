@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace tesela {
+namespace tesela::streamed_matrix_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -348,4 +348,4 @@ RC_GTEST_PROP(StreamedMatrix, ProductsOfEveryPassAreThoseOfTheWholeMatrix, ()) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::streamed_matrix_test

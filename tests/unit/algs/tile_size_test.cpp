@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace tesela {
+namespace tesela::tile_size_test {
 namespace {
 
 MeanRank always(double rank) {
@@ -56,4 +56,4 @@ TEST(LowRankTileSize, RefusesWhatIsNotAboveZero) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::tile_size_test

@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tesela::geo {
+namespace tesela::geo::conditioning_test {
 namespace {
 
 using tesela::testing::Dense2;
@@ -171,4 +171,4 @@ TEST(Conditioning, IsGoodEnoughWithTheJitterThatTheWarningAdvises) {
 }
 
 }  // namespace
-}  // namespace tesela::geo
+}  // namespace tesela::geo::conditioning_test

@@ -13,7 +13,7 @@
 
 #include <cmath>
 
-namespace tesela::geo {
+namespace tesela::geo::cross_validation_test {
 namespace {
 
 using tesela::testing::DenseProcess;
@@ -200,4 +200,4 @@ TEST(CrossValidation, AMatrixThatIsNotPositiveDefiniteIsANumericalFailure) {
 }
 
 }  // namespace
-}  // namespace tesela::geo
+}  // namespace tesela::geo::cross_validation_test

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tesela::geo {
+namespace tesela::geo::degrees_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -56,4 +56,4 @@ TEST(Degrees, WithEuclideanDistancesAreProbablyNotMeant) {
 }
 
 }  // namespace
-}  // namespace tesela::geo
+}  // namespace tesela::geo::degrees_test

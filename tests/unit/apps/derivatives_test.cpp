@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-namespace tesela::geo {
+namespace tesela::geo::derivatives_test {
 namespace {
 
 using tesela::testing::Dense2;
@@ -342,4 +342,4 @@ TEST(GradientStream, HoldsOneMatrixOfTheSizeOfSigma) {
 }
 
 }  // namespace
-}  // namespace tesela::geo
+}  // namespace tesela::geo::derivatives_test

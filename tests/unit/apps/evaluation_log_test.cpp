@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace tesela::geo {
+namespace tesela::geo::evaluation_log_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -108,4 +108,4 @@ TEST(PackedPoints, KeepAll) {
 }
 
 }  // namespace
-}  // namespace tesela::geo
+}  // namespace tesela::geo::evaluation_log_test

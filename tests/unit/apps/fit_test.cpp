@@ -14,7 +14,7 @@
 
 #include <cmath>
 
-namespace tesela::geo {
+namespace tesela::geo::fit_test {
 namespace {
 
 using tesela::testing::meuse;
@@ -386,4 +386,4 @@ TEST(Model, RefusesChoicesThatMakeNoSense) {
 }
 
 }  // namespace
-}  // namespace tesela::geo
+}  // namespace tesela::geo::fit_test

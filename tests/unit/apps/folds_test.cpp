@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <map>
 
-namespace tesela::geo {
+namespace tesela::geo::folds_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -58,4 +58,4 @@ TEST(Folds, StandOneAfterTheOtherInTheOrderOfTheObservations) {
 }
 
 }  // namespace
-}  // namespace tesela::geo
+}  // namespace tesela::geo::folds_test

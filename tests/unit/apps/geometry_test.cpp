@@ -8,7 +8,7 @@
 
 #include <limits>
 
-namespace tesela::geo {
+namespace tesela::geo::geometry_test {
 namespace {
 
 PointSet any_points(Index n) {
@@ -66,4 +66,4 @@ TEST(TypicalSpacing, IsTheStepOfAGridAndPassesOverDuplicates) {
 }
 
 }  // namespace
-}  // namespace tesela::geo
+}  // namespace tesela::geo::geometry_test

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace tesela::geo {
+namespace tesela::geo::grid_test {
 namespace {
 
 using ::testing::DoubleNear;
@@ -159,4 +159,4 @@ TEST(Box, DiagonalsAreDistancesOfCorners) {
 }
 
 }  // namespace
-}  // namespace tesela::geo
+}  // namespace tesela::geo::grid_test

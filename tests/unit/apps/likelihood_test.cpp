@@ -11,7 +11,7 @@
 
 #include <numeric>
 
-namespace tesela::geo {
+namespace tesela::geo::likelihood_test {
 namespace {
 
 using tesela::testing::DenseProcess;
@@ -350,4 +350,4 @@ TEST(Overlap, NamesAreReadBack) {
 }
 
 }  // namespace
-}  // namespace tesela::geo
+}  // namespace tesela::geo::likelihood_test

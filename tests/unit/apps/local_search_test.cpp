@@ -5,7 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
-namespace tesela::geo {
+namespace tesela::geo::local_search_test {
 namespace {
 
 constexpr std::array optimizers{Optimizer::bobyqa, Optimizer::lbfgs, Optimizer::scoring};
@@ -97,4 +97,4 @@ TEST(Climb, LetsThroughWhatIsThrown) {
 }
 
 }  // namespace
-}  // namespace tesela::geo
+}  // namespace tesela::geo::local_search_test

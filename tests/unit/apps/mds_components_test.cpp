@@ -15,7 +15,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace tesela::mds {
+namespace tesela::mds::mds_components_test {
 namespace {
 
 using tesela::testing::made_matrix;
@@ -127,4 +127,4 @@ TEST(Components, TablesNameColumnsAndRows) {
 }
 
 }  // namespace
-}  // namespace tesela::mds
+}  // namespace tesela::mds::mds_components_test

@@ -13,7 +13,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace tesela::mds {
+namespace tesela::mds::mds_correspondence_test {
 namespace {
 
 using tesela::testing::made_matrix;
@@ -129,4 +129,4 @@ TEST(CorrespondenceAnalysis, TableHasAllOfAPoint) {
 }
 
 }  // namespace
-}  // namespace tesela::mds
+}  // namespace tesela::mds::mds_correspondence_test

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace tesela::mds {
+namespace tesela::mds::mds_decomposition_test {
 namespace {
 
 using tesela::testing::matrix_of;
@@ -204,4 +204,4 @@ TEST(OrdinationPlot, OfOnePlaceIsDrawnToo) {
 }
 
 }  // namespace
-}  // namespace tesela::mds
+}  // namespace tesela::mds::mds_decomposition_test

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tesela::mds {
+namespace tesela::mds::mds_goodness_of_fit_test {
 namespace {
 
 /// What an algorithm would know that has found the `found` largest in magnitude of a spectrum.
@@ -116,4 +116,4 @@ TEST(GoodnessOfFit, BoundsAreMet) {
 }
 
 }  // namespace
-}  // namespace tesela::mds
+}  // namespace tesela::mds::mds_goodness_of_fit_test

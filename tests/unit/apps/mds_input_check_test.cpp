@@ -10,7 +10,7 @@
 #include <limits>
 #include <thread>
 
-namespace tesela::mds {
+namespace tesela::mds::mds_input_check_test {
 namespace {
 
 using tesela::testing::made_matrix;
@@ -109,4 +109,4 @@ TEST(InputCheck, OfSeveralThreadsTheWorstFlawIsSaid) {
 }
 
 }  // namespace
-}  // namespace tesela::mds
+}  // namespace tesela::mds::mds_input_check_test

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-namespace tesela::mds {
+namespace tesela::mds::mds_randomized_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -308,4 +308,4 @@ TEST(RandomizedDecomposition, OwnersThatDoNotFitAreRefused) {
 }
 
 }  // namespace
-}  // namespace tesela::mds
+}  // namespace tesela::mds::mds_randomized_test

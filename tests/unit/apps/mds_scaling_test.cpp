@@ -13,7 +13,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace tesela::mds {
+namespace tesela::mds::mds_scaling_test {
 namespace {
 
 using tesela::testing::distance_between;
@@ -210,4 +210,4 @@ TEST(PointDistances, BlocksAreThoseOfTheWhole) {
 }
 
 }  // namespace
-}  // namespace tesela::mds
+}  // namespace tesela::mds::mds_scaling_test

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tesela::geo {
+namespace tesela::geo::model_comparison_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -101,4 +101,4 @@ TEST(ModelComparison, DoubtsFitsThatEndedEarlyAndMeansThatAreNotCounted) {
 }
 
 }  // namespace
-}  // namespace tesela::geo
+}  // namespace tesela::geo::model_comparison_test

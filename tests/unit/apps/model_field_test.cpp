@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tesela::geo {
+namespace tesela::geo::model_field_test {
 namespace {
 
 using Columns = std::vector<std::vector<double>>;
@@ -47,4 +47,4 @@ TEST(ModelField, ATermThatIsNoCoordinateIsRefused) {
 }
 
 }  // namespace
-}  // namespace tesela::geo
+}  // namespace tesela::geo::model_field_test

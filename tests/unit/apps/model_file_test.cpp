@@ -13,7 +13,7 @@
 
 #include <cstdio>
 
-namespace tesela::geo {
+namespace tesela::geo::model_file_test {
 namespace {
 
 using tesela::testing::meuse;
@@ -144,4 +144,4 @@ TEST(ModelFile, AFileThatIsNoModelIsNamed) {
 }
 
 }  // namespace
-}  // namespace tesela::geo
+}  // namespace tesela::geo::model_file_test

@@ -14,7 +14,7 @@
 #include <numeric>
 #include <string>
 
-namespace tesela::geo {
+namespace tesela::geo::point_order_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -205,4 +205,4 @@ TEST(PointOrder, AndBackAgainIsTheCallersOrder) {
 }
 
 }  // namespace
-}  // namespace tesela::geo
+}  // namespace tesela::geo::point_order_test

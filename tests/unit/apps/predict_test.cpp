@@ -11,7 +11,7 @@
 
 #include <cmath>
 
-namespace tesela::geo {
+namespace tesela::geo::predict_test {
 namespace {
 
 using Columns = std::vector<std::vector<double>>;
@@ -128,4 +128,4 @@ TEST(Predict, RefusesPointsOfAnotherKindAndSingularMatrices) {
 }
 
 }  // namespace
-}  // namespace tesela::geo
+}  // namespace tesela::geo::predict_test

@@ -11,7 +11,7 @@
 
 #include <cmath>
 
-namespace tesela::geo {
+namespace tesela::geo::prediction_loss_test {
 namespace {
 
 using tesela::testing::Dense2;
@@ -165,4 +165,4 @@ TEST(PredictionLoss, AnOverstatedVarianceIsMisjudgedAndLosesNothing) {
 }
 
 }  // namespace
-}  // namespace tesela::geo
+}  // namespace tesela::geo::prediction_loss_test

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tesela::geo {
+namespace tesela::geo::prediction_map_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -92,4 +92,4 @@ TEST(PredictionMap, OfTheWholeEarthStaysAsItIs) {
 }
 
 }  // namespace
-}  // namespace tesela::geo
+}  // namespace tesela::geo::prediction_map_test

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tesela::geo {
+namespace tesela::geo::prediction_table_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -79,4 +79,4 @@ TEST(PredictionTable, ALevelIsAProbability) {
 }
 
 }  // namespace
-}  // namespace tesela::geo
+}  // namespace tesela::geo::prediction_table_test

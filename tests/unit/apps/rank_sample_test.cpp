@@ -11,7 +11,7 @@
 
 #include <cmath>
 
-namespace tesela::geo {
+namespace tesela::geo::rank_sample_test {
 namespace {
 
 constexpr CovarianceParameters theta{.sigma2 = 2, .range = 0.1, .nugget = 0.02};
@@ -133,4 +133,4 @@ TEST(RankSample, IsThereForAFewPointsAndRefusesOne) {
 }
 
 }  // namespace
-}  // namespace tesela::geo
+}  // namespace tesela::geo::rank_sample_test

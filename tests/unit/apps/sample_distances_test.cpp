@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace tesela::mds {
+namespace tesela::mds::sample_distances_test {
 namespace {
 
 MatrixValues distances_of(const PointSample& sample, StoredType type, Index threads) {
@@ -93,4 +93,4 @@ TEST(SampleDistances, WriterOfAnotherSizeIsRefused) {
 }
 
 }  // namespace
-}  // namespace tesela::mds
+}  // namespace tesela::mds::sample_distances_test

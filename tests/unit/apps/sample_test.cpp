@@ -12,7 +12,7 @@
 
 #include <cmath>
 
-namespace tesela::geo {
+namespace tesela::geo::sample_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -145,4 +145,4 @@ TEST(Sample, NamesTheClosestPointsOfASingularMatrix) {
 }
 
 }  // namespace
-}  // namespace tesela::geo
+}  // namespace tesela::geo::sample_test

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace tesela::geo {
+namespace tesela::geo::scores_test {
 namespace {
 
 double phi(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
@@ -107,4 +107,4 @@ TEST(ResidualPlot, HasADotPerObservationInBothPanelsAndOnTheMap) {
 }
 
 }  // namespace
-}  // namespace tesela::geo
+}  // namespace tesela::geo::scores_test

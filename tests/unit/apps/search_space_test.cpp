@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tesela::geo {
+namespace tesela::geo::search_space_test {
 namespace {
 
 Variable smoothness_of(CovarianceFamily family, const ParameterChoice& choice) {
@@ -56,4 +56,4 @@ TEST(SearchSpace, SaysWhatOfTheUsersIsBeyondTheLimit) {
 }
 
 }  // namespace
-}  // namespace tesela::geo
+}  // namespace tesela::geo::search_space_test

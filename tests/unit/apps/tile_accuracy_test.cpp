@@ -18,7 +18,7 @@
 #include <limits>
 #include <memory>
 
-namespace tesela::geo {
+namespace tesela::geo::tile_accuracy_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -313,4 +313,4 @@ TEST(HilbertOrder, OfObservationsKeepsEachTogetherAndTheirNames) {
 }
 
 }  // namespace
-}  // namespace tesela::geo
+}  // namespace tesela::geo::tile_accuracy_test

@@ -11,7 +11,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace tesela::geo {
+namespace tesela::geo::trend_design_test {
 namespace {
 
 using tesela::testing::meuse_covariates;
@@ -178,4 +178,4 @@ TEST(TrendBasis, APartLeavesOutColumnsThatItDoesNotDetermine) {
 }
 
 }  // namespace
-}  // namespace tesela::geo
+}  // namespace tesela::geo::trend_design_test

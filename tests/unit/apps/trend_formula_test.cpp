@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace tesela::geo {
+namespace tesela::geo::trend_formula_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -139,4 +139,4 @@ TEST(TrendFormula, ErrorsPointAtThePlace) {
 }
 
 }  // namespace
-}  // namespace tesela::geo
+}  // namespace tesela::geo::trend_formula_test

@@ -17,7 +17,7 @@
 #include <cmath>
 #include <functional>
 
-namespace tesela::geo {
+namespace tesela::geo::trend_test {
 namespace {
 
 using tesela::testing::meuse_covariates;
@@ -206,4 +206,4 @@ TEST(TrendModelFile, RefusesWhatContradictsItself) {
 }
 
 }  // namespace
-}  // namespace tesela::geo
+}  // namespace tesela::geo::trend_test

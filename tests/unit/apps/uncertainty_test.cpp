@@ -10,7 +10,7 @@
 
 #include <cmath>
 
-namespace tesela::geo {
+namespace tesela::geo::uncertainty_test {
 namespace {
 
 using tesela::testing::meuse;
@@ -183,4 +183,4 @@ TEST(RestrictedLikelihood, EqualsThatOfNlme) {
 }
 
 }  // namespace
-}  // namespace tesela::geo
+}  // namespace tesela::geo::uncertainty_test

@@ -16,7 +16,7 @@
 #include <optional>
 #include <string_view>
 
-namespace tesela::geo {
+namespace tesela::geo::variogram_test {
 namespace {
 
 using tesela::testing::meuse;
@@ -301,4 +301,4 @@ TEST(VariogramPlot, HasADotPerIntervalTwoInTheLegendAndACurve) {
 }
 
 }  // namespace
-}  // namespace tesela::geo
+}  // namespace tesela::geo::variogram_test

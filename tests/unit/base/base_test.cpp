@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace tesela {
+namespace tesela::base_test {
 namespace {
 
 TEST(Median, IsTheMiddleOneOrTheMeanOfTheTwoInTheMiddle) {
@@ -95,4 +95,4 @@ TEST(Random, BelowStaysBelowAndIsEven) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::base_test

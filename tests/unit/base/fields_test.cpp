@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace tesela {
+namespace tesela::fields_test {
 namespace {
 
 template <class T>
@@ -76,4 +76,4 @@ TEST(Fields, AreListedByAClassThatHidesThem) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::fields_test

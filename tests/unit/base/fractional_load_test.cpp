@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tesela {
+namespace tesela::fractional_load_test {
 namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
@@ -55,4 +55,4 @@ TEST(FractionalLoad, IsTheOptimumOfItsLinearProgram) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::fractional_load_test

@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-namespace tesela {
+namespace tesela::in_parallel_test {
 namespace {
 
 TEST(InParallel, CallsEachOnceWhateverTheThreads) {
@@ -40,4 +40,4 @@ TEST(InParallel, ThrowsWhatACallThrewAndBeginsNoMore) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::in_parallel_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tesela {
+namespace tesela::largest_difference_test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -27,4 +27,4 @@ TEST(LargestDifference, ANanIsNotHiddenByWhatComesAfterIt) {
 TEST(LargestDifference, OfOtherSizesIsInfinite) { EXPECT_EQ(largest_difference<float>({1, 2}, {1}), infinity); }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::largest_difference_test

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace tesela {
+namespace tesela::log_curve_test {
 namespace {
 
 TEST(LogCurve, LiesBetweenItsPointsByLogarithms) {
@@ -25,4 +25,4 @@ TEST(LogCurve, StaysAsItIsBeyondItsPoints) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::log_curve_test

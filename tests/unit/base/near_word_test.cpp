@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace tesela {
+namespace tesela::near_word_test {
 namespace {
 
 const std::vector<std::string> columns{"x", "y", "zinc", "log_zinc"};
@@ -32,4 +32,4 @@ TEST(NearestWord, IsNoneWhereAllAreFarAway) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::near_word_test

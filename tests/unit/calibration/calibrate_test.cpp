@@ -13,7 +13,7 @@
 #include <chrono>
 #include <string>
 
-namespace tesela::calibration {
+namespace tesela::calibration::calibrate_test {
 namespace {
 
 using testing::Contains;
@@ -223,4 +223,4 @@ TEST(GroupAlike, ANodeThatIsSlowerThanOthersLikeItIsOfATypeOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace tesela::calibration
+}  // namespace tesela::calibration::calibrate_test

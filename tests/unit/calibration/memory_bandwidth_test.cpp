@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tesela::calibration {
+namespace tesela::calibration::memory_bandwidth_test {
 namespace {
 
 TEST(CopyBandwidth, IsThatOfSomeMemory) {
@@ -24,4 +24,4 @@ TEST(CopyBandwidth, NeedsBytesAndThreads) {
 TEST(BytesBeyondCaches, AreAtLeastAMebibyte) { EXPECT_GE(bytes_beyond_caches(), Index{1} << 20); }
 
 }  // namespace
-}  // namespace tesela::calibration
+}  // namespace tesela::calibration::memory_bandwidth_test

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <set>
 
-namespace tesela::calibration {
+namespace tesela::calibration::tile_supply_test {
 namespace {
 
 constexpr Index n = 20;
@@ -82,4 +82,4 @@ TEST(Crew, RunsEveryMemberAtTheSameTime) {
 }
 
 }  // namespace
-}  // namespace tesela::calibration
+}  // namespace tesela::calibration::tile_supply_test

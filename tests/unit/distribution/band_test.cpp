@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tesela {
+namespace tesela::band_test {
 namespace {
 
 TEST(Band, TakesTilesNearTheDiagonalFromTheInnerDistribution) {
@@ -68,4 +68,4 @@ TEST(BandHybrid, SavesTheMemoryOfTable1) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::band_test

@@ -19,7 +19,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace tesela {
+namespace tesela::catalogue_test {
 namespace {
 
 DistributionRequest request(Index n = 18, Index nodes = 6) {
@@ -221,4 +221,4 @@ TEST(CholeskyConstraint, LeavesTheEndToTheNodesWithGpus) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::catalogue_test

@@ -14,7 +14,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace tesela {
+namespace tesela::generation_test {
 namespace {
 
 /// Moves as few tiles, without care for the order: the first tiles of whoever has too many, to the first who lacks.
@@ -189,4 +189,4 @@ TEST(GenerationDistribution, RefusesCountsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::generation_test

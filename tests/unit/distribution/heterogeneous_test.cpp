@@ -12,7 +12,7 @@
 #include <functional>
 #include <numeric>
 
-namespace tesela {
+namespace tesela::heterogeneous_test {
 namespace {
 
 constexpr std::uint64_t seed = 1901;
@@ -209,4 +209,4 @@ TEST(ConstrainedOneDOneD, KeepsTheLastStepsOnFastNodesAndTheShares) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::heterogeneous_test

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <set>
 
-namespace tesela {
+namespace tesela::metrics_test {
 namespace {
 
 TEST(SummariseLoads, IsPerfectWhenLoadsFollowPowers) {
@@ -119,4 +119,4 @@ TEST(CountMoves, HoldsBetweenDifferentNumbersOfNodes) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::metrics_test

@@ -13,7 +13,7 @@
 #include <set>
 #include <tuple>
 
-namespace tesela {
+namespace tesela::overlay_test {
 namespace {
 
 using Part = Part;
@@ -306,4 +306,4 @@ TEST(RedistributionBound, IsEquations4And5) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::overlay_test

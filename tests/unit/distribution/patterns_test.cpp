@@ -16,7 +16,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace tesela {
+namespace tesela::patterns_test {
 namespace {
 
 double max_load(const Distribution& distribution, const TileMap& weights) {
@@ -203,4 +203,4 @@ TEST(Hybrid, HasTheLoadOfRandomSubsetsAndEndsBeforeThemAndAPattern) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::patterns_test

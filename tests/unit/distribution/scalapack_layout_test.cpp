@@ -8,7 +8,7 @@
 
 #include <set>
 
-namespace tesela {
+namespace tesela::scalapack_layout_test {
 namespace {
 
 ScalapackLayout any_layout() {
@@ -67,4 +67,4 @@ TEST(ScalapackLayout, SaysWhichEntryOfTheDescriptorIsWrong) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::scalapack_layout_test

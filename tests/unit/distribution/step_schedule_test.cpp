@@ -12,7 +12,7 @@
 #include <map>
 #include <tuple>
 
-namespace tesela {
+namespace tesela::step_schedule_test {
 namespace {
 
 /// A task of a factorization, with the tasks that it needs by name.
@@ -208,4 +208,4 @@ TEST(PlatformTimes, AreThoseOfAllWorkersTogetherAndOfTheFastestAlone) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::step_schedule_test

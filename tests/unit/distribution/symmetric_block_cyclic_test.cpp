@@ -10,7 +10,7 @@
 #include <set>
 #include <string>
 
-namespace tesela {
+namespace tesela::symmetric_block_cyclic_test {
 namespace {
 
 /// Nodes that own a lower tile of row i or of column i: all that a panel tile of row i must reach.
@@ -68,4 +68,4 @@ TEST(SymmetricBlockCyclic, NamesTheNumbersThatFit) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::symmetric_block_cyclic_test

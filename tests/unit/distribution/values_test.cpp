@@ -11,7 +11,7 @@
 
 #include <numeric>
 
-namespace tesela {
+namespace tesela::values_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -128,4 +128,4 @@ TEST(AlongDiagonal, FollowsTheOwnersOfTheDiagonal) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::values_test

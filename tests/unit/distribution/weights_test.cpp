@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace tesela {
+namespace tesela::weights_test {
 namespace {
 
 TEST(TileWeights, OfAProductAreEqualOnDenseTiles) {
@@ -89,4 +89,4 @@ TEST(SyntheticDensity, IsAFunctionOfTheSeed) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::weights_test

@@ -15,7 +15,7 @@
 
 // What a wrong task or a wrong call of an algorithm says.
 
-namespace tesela {
+namespace tesela::checks_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -237,4 +237,4 @@ TEST(Engine, NodesOfOneProcessBringTheSame) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::checks_test

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace tesela {
+namespace tesela::directory_test {
 namespace {
 
 using Node = std::int32_t;
@@ -365,4 +365,4 @@ TEST(Directory, AVisitLeavesWhoHoldsItAsBefore) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::directory_test

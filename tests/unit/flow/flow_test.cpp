@@ -13,7 +13,7 @@
 
 #include <set>
 
-namespace tesela {
+namespace tesela::flow_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -283,4 +283,4 @@ TEST(MatrixView, ASubmatrixIsFactorisedAlone) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::flow_test

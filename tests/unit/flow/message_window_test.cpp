@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace tesela {
+namespace tesela::message_window_test {
 namespace {
 
 using Window = MessageWindow<std::uint64_t>;  // knows a message by its number
@@ -347,4 +347,4 @@ RC_GTEST_PROP(MessageWindow, NodesNeverWaitForEachOtherInACircle, ()) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::message_window_test

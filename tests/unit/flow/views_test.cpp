@@ -16,7 +16,7 @@
 
 // What kernels of one's own see of views, and what is said of those that cannot deal with one.
 
-namespace tesela {
+namespace tesela::views_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -286,4 +286,4 @@ TEST_F(Views, GatherSaysWhyThereIsNothingToGather) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::views_test

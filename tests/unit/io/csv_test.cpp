@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tesela {
+namespace tesela::csv_test {
 namespace {
 
 using Doubles = std::vector<double>;
@@ -458,4 +458,4 @@ RC_GTEST_PROP(CsvProperty, AnyBytesGiveATableOrAnErrorOfOneLine, ()) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::csv_test

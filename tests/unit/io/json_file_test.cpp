@@ -9,7 +9,7 @@
 
 #include <string>
 
-namespace tesela {
+namespace tesela::json_file_test {
 namespace {
 
 std::string reading(const TemporaryDirectory& directory, const std::string& text) {
@@ -68,4 +68,4 @@ TEST(JsonFile, TextThatJsonCannotHoldLeavesNoFile) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::json_file_test

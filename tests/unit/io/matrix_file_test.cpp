@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-namespace tesela {
+namespace tesela::matrix_file_test {
 namespace {
 
 using testing::ElementsAre;
@@ -227,4 +227,4 @@ TEST(CsvMatrix, SayWhereAMatrixIsNotWhole) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::matrix_file_test

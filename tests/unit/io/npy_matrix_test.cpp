@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-namespace tesela {
+namespace tesela::npy_matrix_test {
 namespace {
 
 using testing::HasSubstr;
@@ -188,4 +188,4 @@ TEST(NpyMatrix, FileThatShrinksIsAReasonOfTheRead) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::npy_matrix_test

@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-namespace tesela {
+namespace tesela::output_file_test {
 namespace {
 
 unsigned mode_of(const std::string& path) {
@@ -278,4 +278,4 @@ TEST(InputFile, ExcerptsStayShortAndWhole) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::output_file_test

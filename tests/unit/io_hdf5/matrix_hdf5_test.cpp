@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-namespace tesela {
+namespace tesela::matrix_hdf5_test {
 namespace {
 
 using ::testing::AllOf;
@@ -462,4 +462,4 @@ TEST(OpenMatrix, PartsThatDoNotFitAreNamed) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::matrix_hdf5_test

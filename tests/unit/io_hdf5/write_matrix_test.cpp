@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace tesela {
+namespace tesela::write_matrix_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -122,4 +122,4 @@ TEST(WriteMatrix, WhatCannotBeWrittenIsSaid) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::write_matrix_test

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace tesela {
+namespace tesela::blas_core_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -121,4 +121,4 @@ TEST(BlasCore, OfThisProcessIsTheOneThatOpenBlasNames) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::blas_core_test

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace tesela {
+namespace tesela::covariance_derivatives_test {
 namespace {
 
 constexpr std::array all_families{CovarianceFamily::matern, CovarianceFamily::exponential,
@@ -217,4 +217,4 @@ INSTANTIATE_TEST_SUITE_P(Families, CovarianceDerivativeTiles, testing::ValuesIn(
                          [](const auto& one) { return std::string(name(one.param)); });
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::covariance_derivatives_test

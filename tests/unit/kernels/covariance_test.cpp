@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tesela {
+namespace tesela::covariance_test {
 namespace {
 
 constexpr std::array all_families{CovarianceFamily::matern, CovarianceFamily::exponential,
@@ -322,4 +322,4 @@ TEST(CovarianceNames, ConventionNamesTheParametersTheFamilyHas) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::covariance_test

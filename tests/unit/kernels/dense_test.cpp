@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-namespace tesela {
+namespace tesela::dense_test {
 namespace {
 
 /// A triangle that can be solved with: it dominates its off-diagonal, which is small.
@@ -166,4 +166,4 @@ TEST(DenseKernels, SayWhatTheyRecompress) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::dense_test

@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-namespace tesela {
+namespace tesela::loops_test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -226,4 +226,4 @@ TEST(PowerTable, HasPowersOfHugeArgumentsThatAreStillSmall) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::loops_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tesela {
+namespace tesela::low_rank_speed_test {
 namespace {
 
 TEST(LowRankSpeed, IsMeasured) {
@@ -17,4 +17,4 @@ TEST(LowRankSpeed, IsMeasured) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::low_rank_speed_test

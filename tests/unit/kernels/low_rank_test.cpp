@@ -19,7 +19,7 @@
 extern "C" void dgesdd_(const char*, const int*, const int*, double*, const int*, double*, double*, const int*, double*,
                         const int*, double*, const int*, int*, int*);
 
-namespace tesela::low_rank {
+namespace tesela::low_rank::low_rank_test {
 namespace {
 
 constexpr std::array accuracies{1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12};
@@ -508,4 +508,4 @@ TEST(UselessRanks, OfWholeBlocksAreRefused) {
 }
 
 }  // namespace
-}  // namespace tesela::low_rank
+}  // namespace tesela::low_rank::low_rank_test

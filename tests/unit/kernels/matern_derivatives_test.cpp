@@ -12,7 +12,7 @@
 #include <limits>
 #include <vector>
 
-namespace tesela {
+namespace tesela::matern_derivatives_test {
 namespace {
 
 using Real = boost::multiprecision::cpp_bin_float_50;
@@ -116,4 +116,4 @@ RC_GTEST_PROP(MaternDerivatives, ABatchGivesTheBitsOfSingleEvaluations, ()) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::matern_derivatives_test

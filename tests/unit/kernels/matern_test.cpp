@@ -14,7 +14,7 @@
 #include <random>
 #include <vector>
 
-namespace tesela {
+namespace tesela::matern_test {
 namespace {
 
 using Real = boost::multiprecision::cpp_bin_float_50;
@@ -148,4 +148,4 @@ RC_GTEST_PROP(MaternProperties, DecreasesFromOneToZero, ()) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::matern_test

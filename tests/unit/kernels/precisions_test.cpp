@@ -12,7 +12,7 @@
 #include <functional>
 #include <vector>
 
-namespace tesela {
+namespace tesela::precisions_test {
 namespace {
 
 KernelResult run(const Kernel& kernel, std::vector<Tile> tiles, const auto& arguments) {
@@ -257,4 +257,4 @@ RC_GTEST_PROP(DenseKernels, ElementwiseOperationsAndSumsAreTheirDefinitionInBoth
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::precisions_test

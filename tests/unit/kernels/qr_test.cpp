@@ -16,7 +16,7 @@ extern "C" {
 void dgeqrf_(const int*, const int*, double*, const int*, double*, double*, const int*, int*);
 }
 
-namespace tesela {
+namespace tesela::qr_test {
 namespace {
 
 template <class Arguments = NoArguments>
@@ -253,4 +253,4 @@ TEST(QrKernels, CostsAreThoseOfTheTextbook) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::qr_test

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-namespace tesela {
+namespace tesela::segment_test {
 namespace {
 
 template <class T>
@@ -156,4 +156,4 @@ TEST(Segment, CostsItsBytesReadAndWritten) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::segment_test

@@ -8,7 +8,7 @@
 #include <limits>
 #include <numbers>
 
-namespace tesela {
+namespace tesela::spectrum_test {
 namespace {
 
 std::vector<double> random_matrix(Index rows, Index cols, std::uint64_t seed) {
@@ -81,4 +81,4 @@ TEST(Spectrum, OfWhatIsNotFiniteIsNothing) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::spectrum_test

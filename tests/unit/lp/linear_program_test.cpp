@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-namespace tesela::lp {
+namespace tesela::lp::linear_program_test {
 namespace {
 
 TEST(LinearProgram, SolvesOneThatCanBeSolvedByHand) {
@@ -93,4 +93,4 @@ RC_GTEST_PROP(LinearProgram, RandomProgramsAreProvenByTheirDuals, ()) {
 }
 
 }  // namespace
-}  // namespace tesela::lp
+}  // namespace tesela::lp::linear_program_test

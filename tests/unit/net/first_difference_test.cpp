@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace tesela::net {
+namespace tesela::net::first_difference_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -131,4 +131,4 @@ TEST(FirstDifference, IsNotMadeUpWhereThereIsNone) {
 }
 
 }  // namespace
-}  // namespace tesela::net
+}  // namespace tesela::net::first_difference_test

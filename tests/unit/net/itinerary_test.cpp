@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-namespace tesela::net {
+namespace tesela::net::itinerary_test {
 namespace {
 
 Arrival at(std::uint64_t topic, std::uint64_t round = 0) { return {.topic = topic, .round = round}; }
@@ -75,4 +75,4 @@ TEST(Itinerary, ComparesNothingWhereSeveralThreadsWork) {
 }
 
 }  // namespace
-}  // namespace tesela::net
+}  // namespace tesela::net::itinerary_test

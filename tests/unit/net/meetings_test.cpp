@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace tesela::net {
+namespace tesela::net::meetings_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -236,4 +236,4 @@ TEST(Meetings, AStrayNodeOfManyIsNamedOnce) {
 }
 
 }  // namespace
-}  // namespace tesela::net
+}  // namespace tesela::net::meetings_test

@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-namespace tesela::net {
+namespace tesela::net::timed_rounds_test {
 namespace {
 
 constexpr double budget = 0.05;
@@ -41,4 +41,4 @@ TEST(TimedRounds, EndWhenTheOtherNodeSaysSo) {
 }
 
 }  // namespace
-}  // namespace tesela::net
+}  // namespace tesela::net::timed_rounds_test

@@ -13,7 +13,7 @@
 #include <map>
 #include <numeric>
 
-namespace tesela::plan {
+namespace tesela::plan::mds_planning_test {
 namespace {
 
 using ::testing::Each;
@@ -184,4 +184,4 @@ TEST(Recipes, OfOneDimensionSayWhoReads) {
 }
 
 }  // namespace
-}  // namespace tesela::plan
+}  // namespace tesela::plan::mds_planning_test

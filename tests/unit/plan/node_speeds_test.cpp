@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tesela::plan {
+namespace tesela::plan::node_speeds_test {
 namespace {
 
 /// A node whose products and generation of tiles of 100 take 1 and 4 s.
@@ -74,4 +74,4 @@ TEST(NodeSpeeds, BelieveHalfOfWhatIsFaster) {
 TEST(NodeSpeeds, LeaveANodeThatDidNothingAsItIs) { EXPECT_EQ(corrected(node(), {}), node()); }
 
 }  // namespace
-}  // namespace tesela::plan
+}  // namespace tesela::plan::node_speeds_test

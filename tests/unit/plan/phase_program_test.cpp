@@ -11,7 +11,7 @@
 
 #include <numeric>
 
-namespace tesela::plan {
+namespace tesela::plan::phase_program_test {
 namespace {
 
 using plan::testing::never;
@@ -258,4 +258,4 @@ TEST(PhaseProgram, SharesKeepToTheMemoryOfNodes) {
 }
 
 }  // namespace
-}  // namespace tesela::plan
+}  // namespace tesela::plan::phase_program_test

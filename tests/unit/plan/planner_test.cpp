@@ -17,7 +17,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace tesela::plan {
+namespace tesela::plan::planner_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -412,4 +412,4 @@ TEST(Plans, OfOtherNodesOrTilesAreRefusedWithTheDifference) {
 }
 
 }  // namespace
-}  // namespace tesela::plan
+}  // namespace tesela::plan::planner_test

@@ -11,7 +11,7 @@
 #include <cmath>
 #include <utility>
 
-namespace tesela::plan {
+namespace tesela::plan::tile_choice_test {
 namespace {
 
 using ::testing::Each;
@@ -114,4 +114,4 @@ TEST(TileChoice, OffersSizesWithEnoughTilesAndNotTooMany) {
 }
 
 }  // namespace
-}  // namespace tesela::plan
+}  // namespace tesela::plan::tile_choice_test

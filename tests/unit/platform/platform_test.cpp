@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace tesela {
+namespace tesela::platform_test {
 namespace {
 
 using nlohmann::json;
@@ -319,4 +319,4 @@ TEST(Platform, MayGiveNoMemoryOfItsNodes) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::platform_test

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string>
 
-namespace tesela {
+namespace tesela::ready_made_test {
 namespace {
 
 Platform ready_made(const std::string& name) {
@@ -93,4 +93,4 @@ TEST(ReadyMadePlatforms, DifferInTheGenerationByTheSpeedOfTheBesselFunction) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::ready_made_test

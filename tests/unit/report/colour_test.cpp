@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-namespace tesela {
+namespace tesela::colour_test {
 namespace {
 
 struct Published {
@@ -89,4 +89,4 @@ TEST(CategoricalColours, AreOkabeAndItosFirstAndAllDifferent) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::colour_test

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace tesela {
+namespace tesela::map_test {
 namespace {
 
 using Cell = std::pair<int, int>;  // column, row from the top
@@ -486,4 +486,4 @@ TEST(DrawMap, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::map_test

@@ -8,7 +8,7 @@
 
 #include <string>
 
-namespace tesela {
+namespace tesela::owner_map_test {
 namespace {
 
 std::size_t occurrences(const std::string& text, const std::string& part) {
@@ -81,4 +81,4 @@ TEST(PrintOwnerMap, FitsTheTerminal) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::owner_map_test

@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace tesela {
+namespace tesela::rank_map_test {
 namespace {
 
 std::size_t occurrences(const std::string& text, const std::string& part) {
@@ -70,4 +70,4 @@ TEST(DrawRankMaps, RefusesMapsOfAnotherGrid) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::rank_map_test

@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace tesela {
+namespace tesela::run_picture_test {
 namespace {
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -81,4 +81,4 @@ TEST(DrawRuns, RefusesPartsWithoutNames) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::run_picture_test

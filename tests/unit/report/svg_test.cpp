@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace tesela {
+namespace tesela::svg_test {
 namespace {
 
 /// A label as a number: its minus sign is the typographic one, U+2212.
@@ -104,4 +104,4 @@ TEST(Scale, MapsEndsToEnds) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::svg_test

@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <map>
 
-namespace tesela {
+namespace tesela::allocation_metrics_test {
 namespace {
 
 Workload dense(Operation operation, Index tiles) {
@@ -140,4 +140,4 @@ TEST(AllocationMetrics, RefuseOtherTiles) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::allocation_metrics_test

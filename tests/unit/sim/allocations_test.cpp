@@ -8,7 +8,7 @@
 #include <iterator>
 #include <map>
 
-namespace tesela {
+namespace tesela::allocations_test {
 namespace {
 
 using namespace testing;
@@ -194,4 +194,4 @@ TEST(SubmissionCore, SlowsCriticalTasksAndSubmissionWhileBothGoOn) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::allocations_test

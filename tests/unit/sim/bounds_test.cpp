@@ -11,7 +11,7 @@
 
 #include <filesystem>
 
-namespace tesela {
+namespace tesela::bounds_test {
 namespace {
 
 using namespace testing;
@@ -129,4 +129,4 @@ TEST(Bounds, OfASmallStreamAreTheOptimumOfTheLinearProgram) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::bounds_test

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tesela::sim {
+namespace tesela::sim::channels_test {
 namespace {
 
 using namespace testing;
@@ -132,4 +132,4 @@ TEST(Channels, NumberTheMessagesOfEverySectionAnew) {
 }
 
 }  // namespace
-}  // namespace tesela::sim
+}  // namespace tesela::sim::channels_test

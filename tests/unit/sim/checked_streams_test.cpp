@@ -8,7 +8,7 @@
 
 #include <functional>
 
-namespace tesela {
+namespace tesela::checked_streams_test {
 namespace {
 
 using namespace testing;
@@ -212,4 +212,4 @@ Simulated simulate_likelihood(std::uint64_t seed) {
 TEST(CheckedStreams, KeepAllRulesInEveryStepOfALikelihood) { check_streams(40, simulate_likelihood); }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::checked_streams_test

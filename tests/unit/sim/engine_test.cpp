@@ -14,7 +14,7 @@
 #include <map>
 #include <tuple>
 
-namespace tesela {
+namespace tesela::engine_test {
 namespace {
 
 using namespace testing;
@@ -662,4 +662,4 @@ TEST(SimulatedEngine, RefusesWhatMakesNoSense) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::engine_test

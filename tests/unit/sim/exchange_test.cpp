@@ -13,7 +13,7 @@
 #include <map>
 #include <utility>
 
-namespace tesela {
+namespace tesela::exchange_test {
 namespace {
 
 using namespace testing;
@@ -335,4 +335,4 @@ TEST(SimulatedExchange, CutsCompressedTilesForAnotherTiling) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::exchange_test

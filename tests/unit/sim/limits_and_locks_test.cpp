@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tesela::sim {
+namespace tesela::sim::limits_and_locks_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -97,4 +97,4 @@ TEST(CommutingLocks, ServeAllThatOneTaskKeptWaiting) {
 }
 
 }  // namespace
-}  // namespace tesela::sim
+}  // namespace tesela::sim::limits_and_locks_test

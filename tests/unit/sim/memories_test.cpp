@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace tesela::sim {
+namespace tesela::sim::memories_test {
 namespace {
 
 using namespace testing;
@@ -365,4 +365,4 @@ TEST_F(MemoriesOfNodes, NeverHoldMoreThanTheyCanNorTakeATileFromATask) {
 }
 
 }  // namespace
-}  // namespace tesela::sim
+}  // namespace tesela::sim::memories_test

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace tesela {
+namespace tesela::network_test {
 namespace {
 
 using namespace testing;
@@ -155,4 +155,4 @@ TEST(Ports, NestedSubnetsMeetAtTheLowestCommonSwitch) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::network_test

@@ -11,7 +11,7 @@
 #include <cmath>
 #include <functional>
 
-namespace tesela {
+namespace tesela::replay_test {
 namespace {
 
 using namespace testing;
@@ -274,4 +274,4 @@ TEST(SimulateRecording, SaysWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::replay_test

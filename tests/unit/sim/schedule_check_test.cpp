@@ -8,7 +8,7 @@
 
 #include <functional>
 
-namespace tesela {
+namespace tesela::schedule_check_test {
 namespace {
 
 using namespace testing;
@@ -297,4 +297,4 @@ TEST_F(SpoiltSchedule, OfALikelihoodWhosePhasesDoNotWaitForEachOtherIsFound) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::schedule_check_test

@@ -9,7 +9,7 @@
 
 #include <queue>
 
-namespace tesela {
+namespace tesela::schedule_test {
 namespace {
 
 using namespace testing;
@@ -176,4 +176,4 @@ TEST(Schedule, WithNoiseIsNotShorterThanItsOwnBounds) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::schedule_test

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace tesela::sim {
+namespace tesela::sim::scheduler_test {
 namespace {
 
 using namespace testing;
@@ -355,4 +355,4 @@ TEST_F(SchedulerOfANode, RunsNoMoreTasksThanThereIsOfTheirResource) {
 }
 
 }  // namespace
-}  // namespace tesela::sim
+}  // namespace tesela::sim::scheduler_test

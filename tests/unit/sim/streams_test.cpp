@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tesela {
+namespace tesela::streams_test {
 namespace {
 
 // More nodes than fit into one and into two words of a directory, too.
@@ -19,4 +19,4 @@ TEST(Streams, AreSimulatedWithTheMessagesThatTheirRecordingHas) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::streams_test

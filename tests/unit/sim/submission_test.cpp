@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-namespace tesela::sim {
+namespace tesela::sim::submission_test {
 namespace {
 
 constexpr SubmissionCosts costs{.step_seconds = 1, .passing_seconds = 0.125};
@@ -114,4 +114,4 @@ TEST(Submission, BeginsEverySectionWithNothingPending) {
 }
 
 }  // namespace
-}  // namespace tesela::sim
+}  // namespace tesela::sim::submission_test

@@ -13,7 +13,7 @@
 #include <filesystem>
 #include <set>
 
-namespace tesela {
+namespace tesela::trace_test {
 namespace {
 
 using namespace testing;
@@ -170,4 +170,4 @@ TEST(AddDurations, GivesARealTraceTheBoundsThatItsPlatformMeans) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::trace_test

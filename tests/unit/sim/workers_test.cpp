@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace tesela {
+namespace tesela::workers_test {
 namespace {
 
 using namespace testing;
@@ -140,4 +140,4 @@ TEST(WorkersOfASimulatedStream, SaysSoWhenNoAllowedWorkerCanRunAKernel) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::workers_test

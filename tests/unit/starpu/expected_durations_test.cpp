@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-namespace tesela {
+namespace tesela::expected_durations_test {
 namespace {
 
 using starpu::KernelTally;
@@ -137,4 +137,4 @@ TEST(ExpectedDurations, DecideWhichWorkerGetsATask) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::expected_durations_test

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <string>
 
-namespace tesela::starpu {
+namespace tesela::starpu::machine_test {
 namespace {
 
 constexpr double gib = 1024.0 * 1024 * 1024;
@@ -189,4 +189,4 @@ TEST(AvailableMemory, OfThisMachineIsANumber) {
 }
 
 }  // namespace
-}  // namespace tesela::starpu
+}  // namespace tesela::starpu::machine_test

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace tesela::starpu {
+namespace tesela::starpu::memory_budget_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -107,4 +107,4 @@ TEST(MemoryBudget, IsKeptByStreamsAtTheSameTime) {
 }
 
 }  // namespace
-}  // namespace tesela::starpu
+}  // namespace tesela::starpu::memory_budget_test

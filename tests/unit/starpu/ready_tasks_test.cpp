@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace tesela::starpu {
+namespace tesela::starpu::ready_tasks_test {
 namespace {
 
 TEST(ReadyTasks, GoByPriorityAndThenInTurn) {
@@ -80,4 +80,4 @@ TEST(ReadyTasks, FindRoomWhileSeveralThreadsSubmitAndOneTakes) {
 }
 
 }  // namespace
-}  // namespace tesela::starpu
+}  // namespace tesela::starpu::ready_tasks_test

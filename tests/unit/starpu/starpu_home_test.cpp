@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <string>
 
-namespace tesela::starpu {
+namespace tesela::starpu::starpu_home_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -87,4 +87,4 @@ TEST_F(Homes, AreWhereThereIsRoom) {
 }
 
 }  // namespace
-}  // namespace tesela::starpu
+}  // namespace tesela::starpu::starpu_home_test

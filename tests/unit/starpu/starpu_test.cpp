@@ -7,7 +7,7 @@
 
 #include <thread>
 
-namespace tesela {
+namespace tesela::starpu_test {
 namespace {
 
 using testing::Case;
@@ -240,4 +240,4 @@ TEST(StarpuEngine, AMatrixOverACallersArrayHoldsTheResultWhenItIsGone) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::starpu_test

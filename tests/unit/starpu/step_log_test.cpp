@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace tesela::starpu {
+namespace tesela::starpu::step_log_test {
 namespace {
 
 MatrixSpec spec(const std::string& name = "A", Index tile = 2) {
@@ -172,4 +172,4 @@ TEST_F(Steps, AreRememberedForAWhile) {
 }
 
 }  // namespace
-}  // namespace tesela::starpu
+}  // namespace tesela::starpu::step_log_test

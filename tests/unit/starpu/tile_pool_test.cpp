@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace tesela::starpu {
+namespace tesela::starpu::tile_pool_test {
 namespace {
 
 constexpr std::size_t kib = 1024;
@@ -254,4 +254,4 @@ TEST(PromisedMemory, KnowsWhetherAnEarlierStepStillHasToGiveSomeBack) {
 }
 
 }  // namespace
-}  // namespace tesela::starpu
+}  // namespace tesela::starpu::tile_pool_test

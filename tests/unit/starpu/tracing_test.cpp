@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 
-namespace tesela {
+namespace tesela::tracing_test {
 namespace {
 
 using testing::engine;
@@ -82,4 +82,4 @@ TEST(Tracing, SaysThatItIsOnAlreadyOrCannotWrite) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::tracing_test

@@ -11,7 +11,7 @@
 #include <fstream>
 #include <map>
 
-namespace tesela::starpu {
+namespace tesela::starpu::worker_choice_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -156,4 +156,4 @@ TEST(Cores, ThatSeveralThreadsShareCountOnce) {
 TEST(WorkerChoice, RefusesANegativeNumberOfWorkers) { EXPECT_THROW(choose({}, {}, {.workers = -1}), Error); }
 
 }  // namespace
-}  // namespace tesela::starpu
+}  // namespace tesela::starpu::worker_choice_test

@@ -14,7 +14,7 @@
 #include <set>
 #include <thread>
 
-namespace tesela {
+namespace tesela::workers_test {
 namespace {
 
 using testing::engine;
@@ -384,4 +384,4 @@ TEST(ResourceWorker, WaitsWhileTheOthersCompute) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::workers_test

@@ -11,7 +11,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace tesela::trace {
+namespace tesela::trace::analysis_test {
 namespace {
 
 using testing::TraceBuilder;
@@ -348,4 +348,4 @@ TEST(Csv, QuotesNamesAndMarksWhatIsNotKnown) {
 }
 
 }  // namespace
-}  // namespace tesela::trace
+}  // namespace tesela::trace::analysis_test

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace tesela {
+namespace tesela::export_test {
 namespace {
 
 using namespace trace;
@@ -103,4 +103,4 @@ TEST(Exports, ThatCannotBeWrittenSaySo) {
 }
 
 }  // namespace
-}  // namespace tesela
+}  // namespace tesela::export_test

@@ -14,7 +14,7 @@
 #include <set>
 #include <thread>
 
-namespace tesela::trace {
+namespace tesela::trace::file_test {
 namespace {
 
 using ::testing::Contains;
@@ -362,4 +362,4 @@ TEST(AppEvents, AreLeftOutWhenTheirModuleIsOff) {
 }
 
 }  // namespace
-}  // namespace tesela::trace
+}  // namespace tesela::trace::file_test

@@ -16,7 +16,7 @@
 #include <functional>
 #include <set>
 
-namespace tesela::trace {
+namespace tesela::trace::graph_test {
 namespace {
 
 using testing::TraceBuilder;
@@ -143,4 +143,4 @@ TEST(Graph, MergesStreamsThatShareDataByTheTimeOfCreation) {
 }
 
 }  // namespace
-}  // namespace tesela::trace
+}  // namespace tesela::trace::graph_test

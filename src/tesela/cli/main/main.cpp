@@ -24,7 +24,6 @@
 #include <filesystem>
 #include <string_view>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 namespace {
@@ -40,18 +39,13 @@ int run_bench(char** arguments) {
     list.push_back(nullptr);
     execvp(bench.c_str(), list.data());
     fmt::print(stderr, "tesela: cannot run {}: {}\n", bench, std::strerror(errno));
-    return tesela::cli::bad_input;
+    return tesela::bad_input;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): options that do not fit are our mistake
     if (argc >= 2 && std::string_view(argv[1]) == "bench") return run_bench(argv);
-    const bool completes = argc >= 4 && std::string_view(argv[1]) == tesela::cli::complete_words;
-    if (completes && std::string_view(argv[2]) == "bench") {
-        std::swap(argv[1], argv[2]);
-        return run_bench(argv);
-    }
 
     CLI::App app{
         "Tesela: Gaussian processes for spatial data, and tiled linear algebra on machines that are not all alike",
@@ -60,7 +54,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): options
     app.require_subcommand(1);
     app.footer(
         "tesela COMMAND --help explains a command. Under mpirun or srun the same commands run on several nodes.");
-    int exit_code = tesela::cli::success;
+    int exit_code = tesela::success;
     tesela::cli::add_geo_commands(app, exit_code);
     tesela::cli::add_ordination_commands(app, exit_code);
     tesela::cli::add_sample_distances_command(app, exit_code);
