@@ -81,14 +81,8 @@ void add_factorisation_options(CLI::App& command, FactorisationOptions& options)
                     "Products are tried until larger ones are no faster, or one would take longer than this")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
-    command.add_option("--tile", options.tile, "Tile size; 0: as the machine suggests")
-        ->check(CLI::NonNegativeNumber)
-        ->capture_default_str();
-    command
-        .add_option("--dist", options.distribution,
-                    "Distribution: a family such as block_cyclic:2x3, 1d1d or sbc (see tesela dist make --help), or a "
-                    "JSON file")
-        ->capture_default_str();
+    add_tile_option(command, options.tile);
+    add_distribution_option(command, options.distribution);
     add_engine_options(command, options.engine);
 }
 

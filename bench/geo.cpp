@@ -37,14 +37,8 @@ void add_geo_options(CLI::App& command, GeoOptions& options) {
     command.add_option("--smoothness", options.smoothness, "Smoothness of the Matérn covariance")
         ->capture_default_str();
     command.add_option("--repetitions", options.repetitions, "Best of so many")->capture_default_str();
-    command.add_option("--tile", options.tile, "Tile size; 0: as the machine suggests")
-        ->check(CLI::NonNegativeNumber)
-        ->capture_default_str();
-    command
-        .add_option("--dist", options.distribution,
-                    "Distribution: a family such as block_cyclic:2x3, 1d1d or sbc (see tesela dist make --help), or a "
-                    "JSON file")
-        ->capture_default_str();
+    add_tile_option(command, options.tile);
+    add_distribution_option(command, options.distribution);
     add_engine_options(command, options.engine);
 }
 

@@ -21,6 +21,20 @@ void add_engine_options(CLI::App& command, EngineOptions& options) {
     command.add_flag("--quiet", options.quiet, "Print no line per node and no progress, only warnings");
 }
 
+void add_tile_option(CLI::App& command, Index& tile) {
+    command.add_option("--tile", tile, "Tile size; 0: as the machine suggests")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+}
+
+void add_distribution_option(CLI::App& command, std::string& distribution) {
+    command
+        .add_option("--dist", distribution,
+                    "Distribution: a family such as block_cyclic:2x3, 1d1d or sbc (see tesela dist make --help), or a "
+                    "JSON file")
+        ->capture_default_str();
+}
+
 std::unique_ptr<StarpuEngine> start_engine(const EngineOptions& options) {
     auto engine =
         std::make_unique<StarpuEngine>(StarpuOptions{.workers = options.workers,

@@ -54,9 +54,7 @@ void add_tlr_switches_options(CLI::App& command, TlrSwitchesOptions& options) {
         ->capture_default_str();
     command.add_option("--repetitions", options.repetitions, "Best of so many")->capture_default_str();
     command.add_option("--table", options.table, "CSV file for the results; rows of other numbers of nodes stay");
-    command.add_option("--tile", options.tile, "Tile size; 0: as the machine suggests")
-        ->check(CLI::NonNegativeNumber)
-        ->capture_default_str();
+    add_tile_option(command, options.tile);
     add_engine_options(command, options.engine);
 }
 
