@@ -6,9 +6,9 @@
 #include "shared/some_observations.hpp"
 
 #include "tesela/algs/cholesky.hpp"
-#include "tesela/apps/geo/derivatives.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/distribution/catalogue.hpp"
+#include "tesela/geo/derivatives.hpp"
 #include "tesela/kernels/dense.hpp"
 
 #include <algorithm>

@@ -11,10 +11,10 @@
 #include "tesela/algs/elementwise.hpp"
 #include "tesela/algs/ranks.hpp"
 #include "tesela/algs/tile_size.hpp"
-#include "tesela/apps/geo/rank_sample.hpp"
-#include "tesela/apps/geo/tile_accuracy.hpp"
 #include "tesela/base/random.hpp"
 #include "tesela/distribution/families.hpp"
+#include "tesela/geo/rank_sample.hpp"
+#include "tesela/geo/tile_accuracy.hpp"
 #include "tesela/kernels/low_rank_cost.hpp"
 
 #include <algorithm>

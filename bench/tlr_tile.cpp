@@ -6,7 +6,7 @@
 #include "tesela/algs/cholesky.hpp"
 #include "tesela/algs/compressed_cut.hpp"
 #include "tesela/algs/tile_size.hpp"
-#include "tesela/apps/geo/rank_sample.hpp"
+#include "tesela/geo/rank_sample.hpp"
 
 #include <algorithm>
 #include <cmath>

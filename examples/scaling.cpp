@@ -1,6 +1,6 @@
 // A map from a table of distances: multidimensional scaling in a program. See docs/mds.md.
 //   example_scaling data/eurodist.csv
-#include "tesela/apps/mds/scaling.hpp"
+#include "tesela/mds/scaling.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/flow/engine.hpp"
 #include "tesela/io/csv_matrix.hpp"

@@ -5,10 +5,10 @@
 #include "harness/timing.hpp"
 #include "shared/own_distances.hpp"
 
-#include "tesela/apps/mds/decomposition.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/progress_line.hpp"
 #include "tesela/io/hdf5/open_matrix.hpp"
+#include "tesela/mds/decomposition.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "panel_plot.hpp"
 
-#include "tesela/report/svg.hpp"
+#include "tesela/pictures/svg.hpp"
 
 #include <fmt/format.h>
 

@@ -6,12 +6,12 @@
 #include "shared/gsl_kernel.hpp"
 #include "shared/some_observations.hpp"
 
+#include "tesela/autoplan/running_plan.hpp"
 #include "tesela/base/environment.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/median.hpp"
 #include "tesela/distribution/families.hpp"
 #include "tesela/io/output_file.hpp"
-#include "tesela/steering/running_plan.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -26,7 +26,7 @@
 namespace tesela::bench {
 namespace {
 
-using steering::RunningPlan;
+using autoplan::RunningPlan;
 
 struct UnequalOptions {
     Index n = 4000;
@@ -95,8 +95,8 @@ public:
     [[nodiscard]] geo::Likelihood& likelihood() { return likelihood_; }
 
 private:
-    [[nodiscard]] steering::RunningPlanOptions planning() const {
-        steering::RunningPlanOptions with{
+    [[nodiscard]] autoplan::RunningPlanOptions planning() const {
+        autoplan::RunningPlanOptions with{
             .evaluation = {.points = options_.n, .tile = tile_size(0, options_.n, engine_), .overlap = planned_overlap},
             .budget_seconds = plan_seconds};
         if (!options_.engine.quiet) with.tell = [](const std::string& line) { fmt::print(stderr, "plan: {}\n", line); };

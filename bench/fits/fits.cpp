@@ -3,11 +3,11 @@
 #include "harness/engine_options.hpp"
 #include "harness/timing.hpp"
 
-#include "tesela/apps/geo/fit.hpp"
-#include "tesela/apps/geo/sample.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/median.hpp"
 #include "tesela/base/random.hpp"
+#include "tesela/geo/fit.hpp"
+#include "tesela/geo/sample.hpp"
 #include "tesela/io/csv.hpp"
 
 #include <fmt/format.h>

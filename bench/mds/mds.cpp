@@ -3,11 +3,11 @@
 #include "harness/timing.hpp"
 #include "shared/own_distances.hpp"
 
-#include "tesela/apps/mds/decomposition.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/large_array.hpp"
 #include "tesela/io/hdf5/open_matrix.hpp"
 #include "tesela/io/memory_matrix.hpp"
+#include "tesela/mds/decomposition.hpp"
 
 #include <fmt/format.h>
 

@@ -2,11 +2,11 @@
 
 #include "harness/choice.hpp"
 
-#include "tesela/apps/geo/point_order.hpp"
 #include "tesela/base/digest.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/random.hpp"
 #include "tesela/distribution/families.hpp"
+#include "tesela/geo/point_order.hpp"
 #include "tesela/kernels/covariance_kernel.hpp"
 
 #include <cmath>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "tesela/apps/geo/tile_accuracy.hpp"
 #include "tesela/flow/matrix.hpp"
+#include "tesela/geo/tile_accuracy.hpp"
 #include "tesela/kernels/covariance.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "shared/own_distances.hpp"
 
-#include "tesela/apps/mds/sample_distances.hpp"
 #include "tesela/io/hdf5/write_matrix.hpp"
+#include "tesela/mds/sample_distances.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

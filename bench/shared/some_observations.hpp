@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tesela/apps/geo/sample.hpp"
+#include "tesela/geo/sample.hpp"
 
 #include <cmath>
 

@@ -12,7 +12,7 @@
 #include "tesela/distribution/families.hpp"
 #include "tesela/distribution/metrics.hpp"
 #include "tesela/distribution/step_schedule.hpp"
-#include "tesela/report/owner_map.hpp"
+#include "tesela/pictures/owner_map.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "distributions/dot_plot.hpp"
 
-#include "tesela/report/svg.hpp"
+#include "tesela/pictures/svg.hpp"
 
 #include <fmt/format.h>
 

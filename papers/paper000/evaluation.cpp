@@ -1,8 +1,8 @@
 #include "paper000/evaluation.hpp"
 
-#include "tesela/apps/geo/planning.hpp"
-#include "tesela/apps/mds/planning.hpp"
 #include "tesela/distribution/families.hpp"
+#include "tesela/geo/planning.hpp"
+#include "tesela/mds/planning.hpp"
 
 #include <limits>
 

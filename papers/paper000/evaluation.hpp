@@ -1,7 +1,7 @@
 #pragma once
 
-#include "tesela/algs/streamed_matrix.hpp"
-#include "tesela/apps/geo/overlap.hpp"
+#include "tesela/geo/overlap.hpp"
+#include "tesela/mds/streamed_matrix.hpp"
 #include "tesela/plan/planner.hpp"
 #include "tesela/platform/platform.hpp"
 #include "tesela/sim/simulated_engine.hpp"

@@ -3,11 +3,11 @@
 #include "harness/in_children.hpp"
 #include "paper000/evaluation.hpp"
 
-#include "tesela/apps/mds/planning.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/median.hpp"
 #include "tesela/base/progress_line.hpp"
 #include "tesela/io/platform_file.hpp"
+#include "tesela/mds/planning.hpp"
 #include "tesela/plan/planner.hpp"
 #include "tesela/sim/simgrid/simgrid_network.hpp"
 

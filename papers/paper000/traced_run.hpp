@@ -1,7 +1,7 @@
 #pragma once
 
+#include "tesela/pictures/trace_picture.hpp"
 #include "tesela/platform/platform.hpp"
-#include "tesela/report/trace_picture.hpp"
 #include "tesela/sim/simulated_engine.hpp"
 
 #include <functional>

@@ -2,9 +2,9 @@
 
 #include "shared/covariance_problem.hpp"
 
-#include "tesela/apps/geo/rank_sample.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/random.hpp"
+#include "tesela/geo/rank_sample.hpp"
 
 #include <algorithm>
 #include <array>

@@ -10,7 +10,7 @@
 #include "tesela/algs/ranks.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/io/output_file.hpp"
-#include "tesela/report/rank_map.hpp"
+#include "tesela/pictures/rank_map.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

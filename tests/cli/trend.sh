@@ -12,7 +12,7 @@ fixed=(--family exponential --fix sigma2=0.2,range=300,nugget=0.05)
 # near A B: they differ by less than 1e-8 of the first.
 near() { awk -v a="$1" -v b="$2" 'BEGIN { d = a - b; exit !((d < 0 ? -d : d) <= 1e-8 * (a < 0 ? -a : a)) }'; }
 
-# A fit: what is printed and what is written. The log-likelihood is that of nlme::gls (tests/unit/apps/trend_reference.R).
+# A fit: what is printed and what is written. The log-likelihood is that of nlme::gls (tests/unit/geo/trend_reference.R).
 expect 0 "a fit" "$tesela" fit "${meuse[@]}" --family exponential --trend '~ sqrt(dist) + factor(soil)' -o free.json
 holds "a fit" out "155 observations of log_zinc, covariance exponential, trend ~ sqrt(dist) + factor(soil)"
 holds "a fit" out "  sqrt(dist)    -2.39014     ± 0.254"
@@ -55,11 +55,11 @@ import csv
 a, b = (list(csv.DictReader(open(f))) for f in ('kriged.csv', '$other'))
 assert len(a) == len(b) == 3103 and all(abs(float(r[c]) - float(s[c])) < 1e-9 for r, s in zip(a, b) for c in ('mean', 'variance'))"
 done
-# gstat's first place (tests/unit/apps/trend_reference.hpp).
+# gstat's first place (tests/unit/geo/trend_reference.hpp).
 expect 0 "as gstat" "$tesela" predict model.json "$grid" -o kriged.csv
 check "as gstat" python3 -c "
 import csv, re
-reference = open('$(dirname "$data")/tests/unit/apps/trend_reference.hpp').read().split('reference_universal()')[1]
+reference = open('$(dirname "$data")/tests/unit/geo/trend_reference.hpp').read().split('reference_universal()')[1]
 mean, variance = ([float(v) for v in m.split(',')] for m in re.findall(r'[{]([-0-9.e, ]+)[}]', reference)[:2])
 rows = list(csv.DictReader(open('kriged.csv')))
 for k, row in enumerate((0, 499, 1499, 2499, 3102)):

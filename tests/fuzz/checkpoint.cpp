@@ -3,10 +3,10 @@
 
 #include "require.hpp"
 #include "temporary_file.hpp"
-#include "tesela/apps/geo/internal/evaluation_log.hpp"
-#include "tesela/apps/geo/matrix_storage.hpp"
 #include "tesela/base/digest.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/geo/internal/evaluation_log.hpp"
+#include "tesela/geo/matrix_storage.hpp"
 #include "tesela/io/input_file.hpp"
 
 #include <fmt/format.h>

@@ -2,8 +2,8 @@
 // come out.
 
 #include "require.hpp"
-#include "tesela/apps/geo/trend.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/geo/trend.hpp"
 
 #include <cmath>
 #include <cstddef>

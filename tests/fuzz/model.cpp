@@ -2,8 +2,8 @@
 // come out.
 
 #include "require.hpp"
-#include "tesela/apps/geo/model_file.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/geo/model_file.hpp"
 
 #include <cmath>
 #include <cstddef>

@@ -1,15 +1,15 @@
 #include "support/shared_engine.hpp"
-#include "tesela/apps/geo/cross_validation.hpp"
-#include "tesela/apps/geo/derivatives.hpp"
-#include "tesela/apps/geo/fit.hpp"
-#include "tesela/apps/geo/predict.hpp"
-#include "tesela/apps/geo/prediction_loss.hpp"
-#include "tesela/apps/geo/sample.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/distribution/families.hpp"
 #include "tesela/flow/inline_engine.hpp"
-#include "unit/apps/gradient_check.hpp"
-#include "unit/apps/meuse.hpp"
+#include "tesela/geo/cross_validation.hpp"
+#include "tesela/geo/derivatives.hpp"
+#include "tesela/geo/fit.hpp"
+#include "tesela/geo/predict.hpp"
+#include "tesela/geo/prediction_loss.hpp"
+#include "tesela/geo/sample.hpp"
+#include "unit/geo/gradient_check.hpp"
+#include "unit/geo/meuse.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

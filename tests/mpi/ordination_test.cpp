@@ -1,11 +1,11 @@
 #include "support/shared_engine.hpp"
-#include "tesela/apps/mds/components.hpp"
-#include "tesela/apps/mds/correspondence.hpp"
-#include "tesela/apps/mds/scaling.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/random.hpp"
 #include "tesela/flow/inline_engine.hpp"
-#include "unit/apps/mds_cases.hpp"
+#include "tesela/mds/components.hpp"
+#include "tesela/mds/correspondence.hpp"
+#include "tesela/mds/scaling.hpp"
+#include "unit/mds/cases.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

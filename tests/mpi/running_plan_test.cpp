@@ -1,9 +1,9 @@
-#include "tesela/steering/running_plan.hpp"
+#include "tesela/autoplan/running_plan.hpp"
 
 #include "support/shared_engine.hpp"
 #include "support/temporary_directory.hpp"
-#include "tesela/apps/geo/sample.hpp"
 #include "tesela/distribution/metrics.hpp"
+#include "tesela/geo/sample.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 #include <cmath>
 #include <thread>
 
-namespace tesela::steering::running_plan_test {
+namespace tesela::autoplan::running_plan_test {
 namespace {
 
 using tesela::testing::engine;
@@ -142,4 +142,4 @@ TEST(RunningPlan, TakesNodesThatItKnowsFromAFileAndIsTheSameOnAllNodes) {
 }
 
 }  // namespace
-}  // namespace tesela::steering::running_plan_test
+}  // namespace tesela::autoplan::running_plan_test

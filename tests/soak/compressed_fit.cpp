@@ -1,11 +1,11 @@
 #include "harness/engine_options.hpp"
 #include "soak/experiments.hpp"
 
-#include "tesela/apps/geo/fit.hpp"
-#include "tesela/apps/geo/model_file.hpp"
-#include "tesela/apps/geo/rank_sample.hpp"
-#include "tesela/apps/geo/sample.hpp"
-#include "tesela/apps/geo/tile_accuracy.hpp"
+#include "tesela/geo/fit.hpp"
+#include "tesela/geo/model_file.hpp"
+#include "tesela/geo/rank_sample.hpp"
+#include "tesela/geo/sample.hpp"
+#include "tesela/geo/tile_accuracy.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -6,9 +6,9 @@
 #include "soak/wandering_tiles.hpp"
 
 #include "tesela/algs/elementwise.hpp"
-#include "tesela/apps/geo/likelihood.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/progress_line.hpp"
+#include "tesela/geo/likelihood.hpp"
 
 #include <algorithm>
 #include <cmath>

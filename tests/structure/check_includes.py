@@ -15,7 +15,7 @@ ONLY = {
     r"starpu(_\w+)?\.h": {"starpu"},
     r"mpi\.h": {"net"},
     r"simgrid/.*": {"sim"},
-    r"nlopt\.(h|hpp)": {"apps"},
+    r"nlopt\.(h|hpp)": {"geo"},
     r"coin/.*": {"lp"},
     r"(hdf5|H5\w+)\.h": {"io"},
     r"CLI/.*": {"cli"},

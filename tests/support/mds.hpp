@@ -1,10 +1,10 @@
 #pragma once
 
 #include "tesela/algs/elementwise.hpp"
-#include "tesela/algs/streamed_matrix.hpp"
 #include "tesela/base/largest_difference.hpp"
 #include "tesela/base/random.hpp"
 #include "tesela/distribution/families.hpp"
+#include "tesela/mds/streamed_matrix.hpp"
 
 #include <fmt/format.h>
 

@@ -1,13 +1,13 @@
-#include "tesela/apps/mds/correspondence.hpp"
-#include "tesela/apps/mds/ordination_plot.hpp"
-#include "tesela/apps/mds/placement.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/cli/commands.hpp"
 #include "tesela/cli/geo_options.hpp"
 #include "tesela/cli/geo_run.hpp"
 #include "tesela/cli/help_groups.hpp"
-#include "tesela/cli/ordination_commands.hpp"
 #include "tesela/cli/ordination_options.hpp"
 #include "tesela/io/output_file.hpp"
+#include "tesela/mds/correspondence.hpp"
+#include "tesela/mds/ordination_plot.hpp"
+#include "tesela/mds/placement.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -141,12 +141,8 @@ int run_ca(const CaCommand& options) {
     return success;
 }
 
-}  // namespace
-
-void add_ca_command(CLI::App& app, int& exit_code) {
-    auto options = std::make_shared<CaCommand>();
-    OrdinationOptions& common = options->common;
-    CLI::App* command = app.add_subcommand("ca", "Correspondence analysis of a table of counts");
+void add_ca_options(CLI::App& command, CaCommand& options) {
+    OrdinationOptions& common = options.common;
     const OrdinationHelp help{
         .file = "Counts, such as how often a row and a column met: CSV, NumPy, or HDF5 as N.h5:/counts",
         .output =
@@ -155,21 +151,18 @@ void add_ca_command(CLI::App& app, int& exit_code) {
             "is standard output",
         .new_file = "Supplementary rows of counts, which are placed among the others and change nothing",
         .plot = "SVG file for a picture of rows and columns in the first two dimensions, or in the only one"};
-    add_data_options(*command, common, help);
-    set_heading(*command, "Data");
-    add_dimension_options(*command, common);
-    set_heading(*command, "Method");
-    add_output_options(*command, common, help);
-    command->add_option("--column-output", options->column_output, "File for the columns, as -o has the rows");
-    add_machine_options(*command, common);
-    add_example(*command, "tesela ca data/smoke.csv -o rows.csv --column-output columns.csv --plot smoke.svg");
-    command->callback([=, &exit_code] { exit_code = run_guarded("tesela ca", [&] { return run_ca(*options); }); });
+    add_data_options(command, common, help);
+    set_heading(command, "Data");
+    add_dimension_options(command, common);
+    set_heading(command, "Method");
+    add_output_options(command, common, help);
+    command.add_option("--column-output", options.column_output, "File for the columns, as -o has the rows");
+    add_machine_options(command, common);
+    add_example(command, "tesela ca data/smoke.csv -o rows.csv --column-output columns.csv --plot smoke.svg");
 }
 
-void add_ordination_commands(CLI::App& app, int& exit_code) {
-    add_mds_command(app, exit_code);
-    add_pca_command(app, exit_code);
-    add_ca_command(app, exit_code);
-}
+}  // namespace
+
+Command ca_command() { return command("ca", "Correspondence analysis of a table of counts", add_ca_options, run_ca); }
 
 }  // namespace tesela::cli

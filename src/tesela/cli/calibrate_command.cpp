@@ -1,4 +1,4 @@
-#include "tesela/cli/calibrate_command.hpp"
+#include "tesela/cli/commands.hpp"
 
 #include "tesela/base/error.hpp"
 #include "tesela/base/progress_line.hpp"
@@ -190,37 +190,36 @@ int calibrate(CalibrateOptions options) {
     return success;
 }
 
-}  // namespace
-
-void add_calibrate_command(CLI::App& app, int& exit_code) {
-    auto options = std::make_shared<CalibrateOptions>();
-    CLI::App* command = app.add_subcommand(
-        "calibrate", "Time kernels, memory and, under mpirun, the network of the nodes at hand; write a platform file");
-    fit_blas_before(*command);
-    command->add_option("-o,--out", options->out, "Platform file to write; - is standard output")
-        ->capture_default_str();
-    command->add_option("--name", options->name, "Name of the platform (default: the host's)");
-    comma_separated(command->add_option("--kernels", options->timing.kernels,
-                                        "Kernels to time, as dgemm,dpotrf (default: all of --precision)"));
-    comma_separated(command->add_option("--tile-sizes", options->timing.tiles, "Tile sizes to time, as 256,512"))
+void add_calibrate_options(CLI::App& command, CalibrateOptions& options) {
+    fit_blas_before(command);
+    command.add_option("-o,--out", options.out, "Platform file to write; - is standard output")->capture_default_str();
+    command.add_option("--name", options.name, "Name of the platform (default: the host's)");
+    comma_separated(command.add_option("--kernels", options.timing.kernels,
+                                       "Kernels to time, as dgemm,dpotrf (default: all of --precision)"));
+    comma_separated(command.add_option("--tile-sizes", options.timing.tiles, "Tile sizes to time, as 256,512"))
         ->capture_default_str();
     command
-        ->add_option("--seconds", options->timing.seconds,
+        .add_option("--seconds", options.timing.seconds,
                      "Seconds to time each kernel, tile size and load (at least seven calls)")
         ->capture_default_str();
-    add_choice(*command, "--precision", options->precision, precision_names,
+    add_choice(command, "--precision", options.precision, precision_names,
                "double or single: which kernels, unless --kernels names them");
-    auto* all = command->add_flag("--busy")->description("Keep durations with all workers busy, as in a run (default)");
-    command->add_flag("--alone", options->alone, "Keep durations of one worker while the others are idle")
-        ->excludes(all);
+    auto* all = command.add_flag("--busy")->description("Keep durations with all workers busy, as in a run (default)");
+    command.add_flag("--alone", options.alone, "Keep durations of one worker while the others are idle")->excludes(all);
     command
-        ->add_option("--workers", options->run.workers,
+        .add_option("--workers", options.run.workers,
                      "Workers per node (0: the usable cores of a machine, divided among the nodes on it)")
         ->capture_default_str();
-    command->add_flag("--quiet", options->run.quiet, "Print no line per node and no progress, only warnings");
-    add_json_option(*command, options->run);
-    command->callback(
-        [=, &exit_code] { exit_code = run_guarded("tesela calibrate", [&] { return calibrate(*options); }); });
+    command.add_flag("--quiet", options.run.quiet, "Print no line per node and no progress, only warnings");
+    add_json_option(command, options.run);
+}
+
+}  // namespace
+
+Command calibrate_command() {
+    return command("calibrate",
+                   "Time kernels, memory and, under mpirun, the network of the nodes at hand; write a platform file",
+                   add_calibrate_options, calibrate);
 }
 
 }  // namespace tesela::cli

@@ -1,7 +1,5 @@
-#include "tesela/cli/compare_command.hpp"
+#include "tesela/cli/commands.hpp"
 
-#include "tesela/apps/geo/model_comparison.hpp"
-#include "tesela/apps/geo/prediction_loss.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/column_options.hpp"
@@ -9,6 +7,8 @@
 #include "tesela/cli/geo_run.hpp"
 #include "tesela/cli/help_groups.hpp"
 #include "tesela/cli/places.hpp"
+#include "tesela/geo/model_comparison.hpp"
+#include "tesela/geo/prediction_loss.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -210,21 +210,20 @@ void add_loss_options(CLI::App& command, CompareCommand& options) {
                "Errors of predictions of what: a new observation, nugget included, or the field without noise");
 }
 
+void add_compare_options(CLI::App& command, CompareCommand& options) {
+    command.add_option("models", options.models, "Models that tesela fit wrote, two or more")->required()->expected(-1);
+    set_heading(command, "Data");
+    add_loss_options(command, options);
+    set_heading(command, "Predictions");
+    add_run_options(command, options.geo);
+    add_example(command, "tesela compare matern.json exponential.json --loss data/meuse_grid.csv");
+}
+
 }  // namespace
 
-void add_compare_command(CLI::App& app, int& exit_code) {
-    auto options = std::make_shared<CompareCommand>();
-    CLI::App* command = app.add_subcommand("compare", "Models of the same data: AIC, BIC, and what predictions lose");
-    command->add_option("models", options->models, "Models that tesela fit wrote, two or more")
-        ->required()
-        ->expected(-1);
-    set_heading(*command, "Data");
-    add_loss_options(*command, *options);
-    set_heading(*command, "Predictions");
-    add_run_options(*command, options->geo);
-    add_example(*command, "tesela compare matern.json exponential.json --loss data/meuse_grid.csv");
-    command->callback(
-        [=, &exit_code] { exit_code = run_geo("tesela compare", [&] { return run_compare(*options); }); });
+Command compare_command() {
+    return command("compare", "Models of the same data: AIC, BIC, and what predictions lose", add_compare_options,
+                   run_compare);
 }
 
 }  // namespace tesela::cli

@@ -1,4 +1,5 @@
 #include "tesela/cli/completion.hpp"
+#include "tesela/cli/commands.hpp"
 
 #include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/output.hpp"
@@ -66,6 +67,19 @@ std::vector<std::string> choices(const CLI::Option& option) {
     return words;
 }
 
+void add_completion_options(CLI::App& command, Shell& shell) {
+    add_choice(command, "shell", shell, shell_names, "Whose script")->required()->default_str("");
+    command.footer(
+        "For bash:  tesela completion bash > ~/.local/share/bash-completion/completions/tesela\n"
+        "For zsh:   tesela completion zsh > FOLDER/_tesela, where FOLDER is one of $fpath\n"
+        "For fish:  tesela completion fish > ~/.config/fish/completions/tesela.fish");
+}
+
+int print_script(Shell shell) {
+    fmt::print("{}", script_of(shell));
+    return success;
+}
+
 }  // namespace
 
 std::vector<std::string> commands_and_options(const CLI::App& app) {
@@ -110,18 +124,9 @@ bool answered_completion(const CLI::App& app, int argc, char** argv) {
     return true;
 }
 
-void add_completion_command(CLI::App& app, int& exit_code) {
-    auto shell = std::make_shared<Shell>(Shell::bash);
-    CLI::App* command = app.add_subcommand("completion", "Print a script with which a shell completes words");
-    add_choice(*command, "shell", *shell, shell_names, "Whose script")->required()->default_str("");
-    command->footer(
-        "For bash:  tesela completion bash > ~/.local/share/bash-completion/completions/tesela\n"
-        "For zsh:   tesela completion zsh > FOLDER/_tesela, where FOLDER is one of $fpath\n"
-        "For fish:  tesela completion fish > ~/.config/fish/completions/tesela.fish");
-    command->callback([shell, &exit_code] {
-        fmt::print("{}", script_of(*shell));
-        exit_code = success;
-    });
+Command completion_command() {
+    return command("completion", "Print a script with which a shell completes words", add_completion_options,
+                   print_script);
 }
 
 }  // namespace tesela::cli

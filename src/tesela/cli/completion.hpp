@@ -22,7 +22,4 @@ inline constexpr const char* complete_words = "complete-words";
 /// If the program was called as `PROGRAM complete-words WORDS…`: prints them, a line each, and returns true.
 [[nodiscard]] bool answered_completion(const CLI::App& app, int argc, char** argv);
 
-/// Adds `completion bash|zsh|fish`, which prints a script for that shell.
-void add_completion_command(CLI::App& app, int& exit_code);
-
 }  // namespace tesela::cli

@@ -1,4 +1,4 @@
-#include "tesela/cli/dist_command.hpp"
+#include "tesela/cli/commands.hpp"
 
 #include "tesela/algs/operation.hpp"
 #include "tesela/algs/recorded_operation.hpp"
@@ -15,7 +15,7 @@
 #include "tesela/distribution/step_schedule.hpp"
 #include "tesela/io/json_file.hpp"
 #include "tesela/io/output_file.hpp"
-#include "tesela/report/owner_map.hpp"
+#include "tesela/pictures/owner_map.hpp"
 #include "tesela/sim/allocation_metrics.hpp"
 
 #include <fmt/format.h>
@@ -41,15 +41,6 @@ namespace {
 
 /// Beyond this many tile rows a recorded stream no longer fits in memory comfortably: 5.6 million tasks of LU.
 constexpr Index most_recorded_tiles = 256;
-
-void on_call(CLI::App& command, int& exit_code, const std::function<void()>& action) {
-    command.callback([&exit_code, action] {
-        exit_code = run_guarded("tesela dist", [&] {
-            action();
-            return static_cast<int>(success);
-        });
-    });
-}
 
 /// What `make` and `compare` share.
 struct ProblemOptions {
@@ -124,14 +115,12 @@ struct MakeOptions {
     std::string output = "-";
 };
 
-void add_make(CLI::App& dist, int& exit_code) {
-    auto options = std::make_shared<MakeOptions>();
-    auto* command = dist.add_subcommand("make", "Write a distribution as JSON");
-    command->add_option("family", options->family, "One of the families below, with its arguments, as block_cyclic:2x3")
+void add_make_options(CLI::App& command, MakeOptions& options) {
+    command.add_option("family", options.family, "One of the families below, with its arguments, as block_cyclic:2x3")
         ->required();
-    add_problem_options(*command, options->problem);
-    command->add_option("-o,--output", options->output, "File to write; - is standard output")->capture_default_str();
-    command->footer(
+    add_problem_options(command, options.problem);
+    command.add_option("-o,--output", options.output, "File to write; - is standard output")->capture_default_str();
+    command.footer(
         "Families:\n"
         "  block_cyclic[:PxQ]  equal nodes: a grid of nodes laid cyclically; without PxQ the squarest\n"
         "  block_cyclic:rule   as in paper 001: the largest (c-1) x c grid; nodes beyond it stay idle\n"
@@ -148,11 +137,12 @@ void add_make(CLI::App& dist, int& exit_code) {
         "  sbc                 Cholesky on r(r-1)/2 nodes, or r*r/2 with r even: fewer transfers than a grid\n"
         "  random[:SEED]       each tile anywhere, for tests\n"
         "  FILE.json           a distribution from a file");
-    on_call(*command, exit_code, [options] {
-        const nlohmann::json json =
-            make_family(options->family, request_of(options->problem, contents_of(options->problem)));
-        write_file(options->output, json.dump() + "\n");
-    });
+}
+
+int make_distribution_file(const MakeOptions& options) {
+    const nlohmann::json json = make_family(options.family, request_of(options.problem, contents_of(options.problem)));
+    write_file(options.output, json.dump() + "\n");
+    return success;
 }
 
 // --- compare --------------------------------------------------------------------------------------------------------
@@ -302,31 +292,29 @@ void print_table(const std::vector<ComparedFamily>& rows) {
     }
 }
 
-void add_compare(CLI::App& dist, int& exit_code) {
-    auto options = std::make_shared<CompareOptions>();
-    auto* command = dist.add_subcommand("compare", "Families of distributions beside each other");
-    add_problem_options(*command, options->problem);
+void add_compare_options(CLI::App& command, CompareOptions& options) {
+    add_problem_options(command, options.problem);
     auto* simulated =
-        command->add_flag("--simulate", options->simulate,
-                          "Also the makespans of paper 001 over the ideal: with dependencies, and with communication");
+        command.add_flag("--simulate", options.simulate,
+                         "Also the makespans of paper 001 over the ideal: with dependencies, and with communication");
     command
-        ->add_option("--bandwidth", options->network.bandwidth,
+        .add_option("--bandwidth", options.network.bandwidth,
                      "Bytes per second of a node's interface in the makespan with communication")
         ->needs(simulated)
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
     command
-        ->add_option("--flops", options->network.flops,
+        .add_option("--flops", options.network.flops,
                      "Operations per second of a node in a product of full tiles of 960 rows")
         ->needs(simulated)
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    comma_separated(command->add_option(
-        "--families", options->families,
+    comma_separated(command.add_option(
+        "--families", options.families,
         "Families to compare, as block_cyclic:2x3,bce,rs (default: those that fit the nodes; see tesela "
         "dist make --help)"));
-    command->add_flag("--json", options->json, "Print the results as JSON");
-    command->footer(
+    command.add_flag("--json", options.json, "Print the results as JSON");
+    command.footer(
         "Columns:\n"
         "  max_load          time of the busiest node over what it would be if all were; 1 is perfect\n"
         "  dispersion        standard deviation over mean of the nodes' times\n"
@@ -335,13 +323,18 @@ void add_compare(CLI::App& dist, int& exit_code) {
         "  per_row, per_col  most nodes that own tiles of one row or column\n"
         "  transfers         tiles sent between nodes (- above 256 tile rows)\n"
         "  seconds_to_make   what it took to make the distribution");
-    on_call(*command, exit_code, [options] {
-        const auto rows = compare(*options);
-        if (!options->json) return print_table(rows);
-        auto list = Json::array();
-        for (const auto& row : rows) list.push_back(to_json(row));
-        fmt::print("{}\n", list.dump(2));
-    });
+}
+
+int run_dist_compare(const CompareOptions& options) {
+    const auto rows = compare(options);
+    if (!options.json) {
+        print_table(rows);
+        return success;
+    }
+    auto list = Json::array();
+    for (const auto& row : rows) list.push_back(to_json(row));
+    fmt::print("{}\n", list.dump(2));
+    return success;
 }
 
 // --- moves ----------------------------------------------------------------------------------------------------------
@@ -353,21 +346,21 @@ struct MovesOptions {
     bool json = false;
 };
 
-void add_moves(CLI::App& dist, int& exit_code) {
-    auto options = std::make_shared<MovesOptions>();
-    auto* command = dist.add_subcommand("moves", "Tiles that change their owner between two distributions");
-    command->add_option("from", options->from, "Distribution before")->required();
-    command->add_option("to", options->to, "Distribution after")->required();
-    command->add_flag("--lower", options->lower, "Count the tiles on and below the diagonal only");
-    command->add_flag("--json", options->json, "Print the results as JSON");
-    on_call(*command, exit_code, [options] {
-        const auto [moved, minimum] = count_moves(read_distribution(options->from), read_distribution(options->to),
-                                                  options->lower ? Stored::lower : Stored::full);
-        if (options->json)
-            fmt::print("{}\n", Json{{"moved", moved}, {"minimum", minimum}}.dump());
-        else
-            fmt::print("{} tiles move; at least {} must, for these numbers of tiles per node\n", moved, minimum);
-    });
+void add_moves_options(CLI::App& command, MovesOptions& options) {
+    command.add_option("from", options.from, "Distribution before")->required();
+    command.add_option("to", options.to, "Distribution after")->required();
+    command.add_flag("--lower", options.lower, "Count the tiles on and below the diagonal only");
+    command.add_flag("--json", options.json, "Print the results as JSON");
+}
+
+int run_moves(const MovesOptions& options) {
+    const auto [moved, minimum] = count_moves(read_distribution(options.from), read_distribution(options.to),
+                                              options.lower ? Stored::lower : Stored::full);
+    if (options.json)
+        fmt::print("{}\n", Json{{"moved", moved}, {"minimum", minimum}}.dump());
+    else
+        fmt::print("{} tiles move; at least {} must, for these numbers of tiles per node\n", moved, minimum);
+    return success;
 }
 
 // --- show -----------------------------------------------------------------------------------------------------------
@@ -416,34 +409,36 @@ OwnerMap map_of(const ShowOptions& options) {
     return map;
 }
 
-void add_show(CLI::App& dist, int& exit_code) {
-    auto options = std::make_shared<ShowOptions>();
-    auto* command = dist.add_subcommand("show", "Who owns which tile, as a picture or in the terminal");
-    command->add_option("file", options->file, "A distribution")->required();
-    command->add_option("-o,--output", options->output, "SVG file to write; without it the terminal");
-    command->add_option("--title", options->title, "Over the picture, instead of the file's name");
-    add_choice(*command, "--kernel", options->operation, operation_names,
+void add_show_options(CLI::App& command, ShowOptions& options) {
+    command.add_option("file", options.file, "A distribution")->required();
+    command.add_option("-o,--output", options.output, "SVG file to write; without it the terminal");
+    command.add_option("--title", options.title, "Over the picture, instead of the file's name");
+    add_choice(command, "--kernel", options.operation, operation_names,
                "Show the loads of this operation on dense tiles, instead of tile counts");
-    comma_separated(command->add_option("--powers", options->powers, "Power of each node, for its share of the load"));
-    command->add_flag("--lower", options->lower, "Only the tiles on and below the diagonal");
-    on_call(*command, exit_code, [options] {
-        const OwnerMap map = map_of(*options);
-        if (options->output.empty())
-            fmt::print("{}", print_owner_map(map, terminal()));
-        else
-            write_file(options->output, draw_owner_map(map));
-    });
+    comma_separated(command.add_option("--powers", options.powers, "Power of each node, for its share of the load"));
+    command.add_flag("--lower", options.lower, "Only the tiles on and below the diagonal");
+}
+
+int run_show(const ShowOptions& options) {
+    const OwnerMap map = map_of(options);
+    if (options.output.empty())
+        fmt::print("{}", print_owner_map(map, terminal()));
+    else
+        write_file(options.output, draw_owner_map(map));
+    return success;
 }
 
 }  // namespace
 
-void add_dist_command(CLI::App& app, int& exit_code) {
-    auto* dist = app.add_subcommand("dist", "Distributions of tiles over nodes: make, compare, move between, draw");
-    dist->require_subcommand(1);
-    add_make(*dist, exit_code);
-    add_compare(*dist, exit_code);
-    add_moves(*dist, exit_code);
-    add_show(*dist, exit_code);
+Command dist_command() {
+    return {
+        .name = "dist",
+        .summary = "Distributions of tiles over nodes: make, compare, move between, draw",
+        .commands = {
+            command("make", "Write a distribution as JSON", add_make_options, make_distribution_file),
+            command("compare", "Families of distributions beside each other", add_compare_options, run_dist_compare),
+            command("moves", "Tiles that change their owner between two distributions", add_moves_options, run_moves),
+            command("show", "Who owns which tile, as a picture or in the terminal", add_show_options, run_show)}};
 }
 
 }  // namespace tesela::cli

@@ -1,12 +1,7 @@
-#include "tesela/cli/geo_commands.hpp"
+#include "tesela/cli/commands.hpp"
 
 #include "tesela/algs/compressed_cut.hpp"
-#include "tesela/apps/geo/model_field.hpp"
-#include "tesela/apps/geo/model_file.hpp"
-#include "tesela/apps/geo/predict.hpp"
-#include "tesela/apps/geo/prediction_table.hpp"
-#include "tesela/apps/geo/rank_sample.hpp"
-#include "tesela/apps/geo/sample.hpp"
+#include "tesela/autoplan/running_plan.hpp"
 #include "tesela/base/clock.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/fields.hpp"
@@ -15,7 +10,6 @@
 #include "tesela/base/version.hpp"
 #include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/column_options.hpp"
-#include "tesela/cli/compare_command.hpp"
 #include "tesela/cli/geo_options.hpp"
 #include "tesela/cli/geo_run.hpp"
 #include "tesela/cli/help_groups.hpp"
@@ -23,11 +17,14 @@
 #include "tesela/cli/map_options.hpp"
 #include "tesela/cli/number_option.hpp"
 #include "tesela/cli/places.hpp"
-#include "tesela/cli/validate_command.hpp"
-#include "tesela/cli/variogram_command.hpp"
+#include "tesela/geo/model_field.hpp"
+#include "tesela/geo/model_file.hpp"
+#include "tesela/geo/predict.hpp"
+#include "tesela/geo/prediction_table.hpp"
+#include "tesela/geo/rank_sample.hpp"
+#include "tesela/geo/sample.hpp"
 #include "tesela/io/json_file.hpp"
 #include "tesela/io/output_file.hpp"
-#include "tesela/steering/running_plan.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -253,7 +250,7 @@ double evaluations_of_fit(Index n, const geo::FitOptions& search) {
 }
 
 void dry_run(const FitCommand& command, const geo::FittedModel& fitted, StarpuEngine& engine,
-             const steering::RunningPlan* plan) {
+             const autoplan::RunningPlan* plan) {
     const GeoOptions& options = command.geo;
     const Index n = fitted.observations.size();
     // What a Cholesky factorisation reaches of the speed of products when its tiles are many.
@@ -298,7 +295,7 @@ void dry_run(const FitCommand& command, const geo::FittedModel& fitted, StarpuEn
 
 // --- fit -------------------------------------------------------------------------------------------------------------
 
-geo::FitResult search(const FitCommand& options, geo::Likelihood& likelihood, steering::RunningPlan* plan) {
+geo::FitResult search(const FitCommand& options, geo::Likelihood& likelihood, autoplan::RunningPlan* plan) {
     ProgressLine line(wants_progress(options.geo.run));
     geo::FitOptions with_progress = options.search;
     with_progress.progress = [&](const geo::FitProgress& p) {
@@ -483,55 +480,49 @@ int run_fit(const FitCommand& given) {
     return exit_code;
 }
 
-void add_fit(CLI::App& app, int& exit_code) {
-    auto options = std::make_shared<FitCommand>();
-    options->geo.output = "model.json";
-    CLI::App* command = app.add_subcommand("fit", "Fit a Gaussian process to observations by maximum likelihood");
-    add_data_options(*command, options->geo.data, Reads::observations);
-    set_heading(*command, "Data");
-    add_covariance_options(*command, options->geo.model);
-    add_mean_options(*command, options->geo.model, geo::Trend::constant);
-    set_heading(*command, "Model");
-    add_parameter_options(*command, options->geo.model);
-    at_least(command->add_option("--max-evaluations", options->search.max_evaluations, "End the search after so many"),
+void add_fit_options(CLI::App& command, FitCommand& options) {
+    options.geo.output = "model.json";
+    add_data_options(command, options.geo.data, Reads::observations);
+    set_heading(command, "Data");
+    add_covariance_options(command, options.geo.model);
+    add_mean_options(command, options.geo.model, geo::Trend::constant);
+    set_heading(command, "Model");
+    add_parameter_options(command, options.geo.model);
+    at_least(command.add_option("--max-evaluations", options.search.max_evaluations, "End the search after so many"),
              Index{2})
         ->capture_default_str();
-    at_least(command->add_option("--max-seconds", options->search.max_seconds,
-                                 "End the search after this time (0: no limit)"),
-             0.0)
+    at_least(
+        command.add_option("--max-seconds", options.search.max_seconds, "End the search after this time (0: no limit)"),
+        0.0)
         ->capture_default_str();
-    above_zero(command->add_option("--tolerance", options->search.tolerance, "Relative precision of the parameters"))
+    above_zero(command.add_option("--tolerance", options.search.tolerance, "Relative precision of the parameters"))
         ->capture_default_str();
-    add_choice(*command, "--optimizer", options->search.optimizer, geo::optimizer_names,
+    add_choice(command, "--optimizer", options.search.optimizer, geo::optimizer_names,
                "How maxima are climbed to: by values alone, by slopes, or by slopes and average information");
-    at_least(command->add_option("--starts", options->search.starts, "Points of the scan from which the search climbs"),
+    at_least(command.add_option("--starts", options.search.starts, "Points of the scan from which the search climbs"),
              Index{1})
         ->capture_default_str();
-    command->add_option("--checkpoint", options->search.checkpoint,
-                        "Keep evaluations in this file; a fit that was stopped goes on from it");
-    set_heading(*command, "Search");
+    command.add_option("--checkpoint", options.search.checkpoint,
+                       "Keep evaluations in this file; a fit that was stopped goes on from it");
+    set_heading(command, "Search");
     add_choice(
-        *command, "--errors", options->errors, errors_from_names,
+        command, "--errors", options.errors, errors_from_names,
         "Information that standard errors come from; expected costs about six to nine evaluations, average none");
-    command->add_option("--level", options->level, "Probability of the intervals")->capture_default_str();
-    comma_separated(command->add_option("--profile", options->profile,
-                                        "Intervals by the likelihood maximised in all other parameters, of these "
-                                        "parameters or of all; takes dozens of evaluations for each"))
+    command.add_option("--level", options.level, "Probability of the intervals")->capture_default_str();
+    comma_separated(command.add_option("--profile", options.profile,
+                                       "Intervals by the likelihood maximised in all other parameters, of these "
+                                       "parameters or of all; takes dozens of evaluations for each"))
         ->type_name("all|NAME,…");
-    set_heading(*command, "How sure");
-    add_method_options(*command, options->geo);
-    set_heading(*command, "Method");
-    command->add_option("-o,--output", options->geo.output, "Where the model goes; - is standard output")
+    set_heading(command, "How sure");
+    add_method_options(command, options.geo);
+    set_heading(command, "Method");
+    command.add_option("-o,--output", options.geo.output, "Where the model goes; - is standard output")
         ->capture_default_str();
-    command->add_flag("--dry-run", options->dry_run,
-                      "Print the memory, operations and time that a fit would take, and do not fit");
-    add_run_options(*command, options->geo);
-    add_plan_option(*command, options->geo, Plans::of_its_own_too);
-    add_example(*command, "tesela fit data/meuse.csv --coords x,y --value log_zinc -o meuse.json");
-    command->callback([=, &exit_code] {
-        options->needs_slopes = option_with_slopes(*command, *options);
-        exit_code = run_geo("tesela fit", [&] { return run_fit(*options); });
-    });
+    command.add_flag("--dry-run", options.dry_run,
+                     "Print the memory, operations and time that a fit would take, and do not fit");
+    add_run_options(command, options.geo);
+    add_plan_option(command, options.geo, Plans::of_its_own_too);
+    add_example(command, "tesela fit data/meuse.csv --coords x,y --value log_zinc -o meuse.json");
 }
 
 // --- loglik ----------------------------------------------------------------------------------------------------------
@@ -579,23 +570,20 @@ int run_loglik(GeoOptions options) {
     return success;
 }
 
-void add_loglik(CLI::App& app, int& exit_code) {
-    auto options = std::make_shared<GeoOptions>();
-    CLI::App* command = app.add_subcommand("loglik", "Gaussian log-likelihood of observations at given parameters");
-    add_data_options(*command, options->data, Reads::observations);
-    set_heading(*command, "Data");
-    add_theta_option(*command, options->model);
-    add_covariance_options(*command, options->model);
-    add_mean_options(*command, options->model, geo::Trend::none);
-    set_heading(*command, "Model");
-    add_method_options(*command, *options);
-    set_heading(*command, "Method");
-    add_run_options(*command, *options);
-    add_plan_option(*command, *options, Plans::of_a_file);
-    add_example(*command,
+void add_loglik_options(CLI::App& command, GeoOptions& options) {
+    add_data_options(command, options.data, Reads::observations);
+    set_heading(command, "Data");
+    add_theta_option(command, options.model);
+    add_covariance_options(command, options.model);
+    add_mean_options(command, options.model, geo::Trend::none);
+    set_heading(command, "Model");
+    add_method_options(command, options);
+    set_heading(command, "Method");
+    add_run_options(command, options);
+    add_plan_option(command, options, Plans::of_a_file);
+    add_example(command,
                 "tesela loglik data/meuse.csv --coords x,y --value log_zinc --trend constant --theta "
                 "sigma2=0.6,range=200,smoothness=0.5,nugget=0.05");
-    command->callback([=, &exit_code] { exit_code = run_geo("tesela loglik", [&] { return run_loglik(*options); }); });
 }
 
 // --- predict ---------------------------------------------------------------------------------------------------------
@@ -811,62 +799,54 @@ int run_predict(PredictCommand options) {
     return success;
 }
 
-void add_predict(CLI::App& app, int& exit_code) {
-    auto options = std::make_shared<PredictCommand>();
-    options->geo.output = "-";
-    CLI::App* command = app.add_subcommand("predict", "Kriging mean and variance at new points, from a fitted model");
-    command->add_option("model", options->model, "Model that tesela fit wrote; with --theta, CSV file of observations")
+void add_predict_options(CLI::App& command, PredictCommand& options) {
+    options.geo.output = "-";
+    command.add_option("model", options.model, "Model that tesela fit wrote; with --theta, CSV file of observations")
         ->required();
-    add_data_options(*command, options->geo.data, Reads::points);
-    command->get_option("file")->required(false)->description("CSV file of points with a header; - is standard input");
-    command->get_option("--coords")
+    add_data_options(command, options.geo.data, Reads::points);
+    command.get_option("file")->required(false)->description("CSV file of points with a header; - is standard input");
+    command.get_option("--coords")
         ->required(false)
         ->description("Columns of the coordinates (default: as in the model)");
-    auto* value =
-        command->add_option("--value", options->geo.data.value, "With --theta: column of the observed values");
-    add_grid_options(*command, options->grid);
-    add_columns_option(*command, "--keep", options->keep,
+    auto* value = command.add_option("--value", options.geo.data.value, "With --theta: column of the observed values");
+    add_grid_options(command, options.grid);
+    add_columns_option(command, "--keep", options.keep,
                        "Columns of the points that are written too, as they are: all, none, or names "
                        "(coordinates always)")
         ->default_str("all");
-    for (const char* of_a_file : {"--na", "--keep"}) command->get_option(of_a_file)->excludes("--grid");
-    set_heading(*command, "Data");
-    add_theta_option(*command, options->geo.model);
-    auto* theta = command->get_option("--theta")->required(false)->description(
+    for (const char* of_a_file : {"--na", "--keep"}) command.get_option(of_a_file)->excludes("--grid");
+    set_heading(command, "Data");
+    add_theta_option(command, options.geo.model);
+    auto* theta = command.get_option("--theta")->required(false)->description(
         "In place of a model: its parameters; sigma2, range, smoothness where the family has one, nugget (0 unless "
         "given)");
-    add_covariance_options(*command, options->geo.model);
-    add_mean_options(*command, options->geo.model, geo::Trend::constant);
+    add_covariance_options(command, options.geo.model);
+    add_mean_options(command, options.geo.model, geo::Trend::constant);
     value->needs(theta);
     for (const char* of_theta : {"--family", "--metric", "--jitter", "--trend", "--estimation", "--center"})
-        command->get_option(of_theta)->needs(theta);
+        command.get_option(of_theta)->needs(theta);
     add_choice(
-        *command, "--variance", options->variance, geo::prediction_of_names,
+        command, "--variance", options.variance, geo::prediction_of_names,
         "Variance of what: observation (a new one, nugget included, also at an observed place, where gstat's is 0) "
         "or signal (the field without the nugget)");
-    set_heading(*command, "Model");
-    add_method_options(*command, options->geo);
-    set_heading(*command, "Method");
-    command->add_option("-o,--output", options->geo.output, "CSV file to write; - is standard output")
+    set_heading(command, "Model");
+    add_method_options(command, options.geo);
+    set_heading(command, "Method");
+    command.add_option("-o,--output", options.geo.output, "CSV file to write; - is standard output")
         ->capture_default_str();
-    command->add_option("--level", options->table.level, "Probability of the intervals from lower to upper")
+    command.add_option("--level", options.table.level, "Probability of the intervals from lower to upper")
         ->capture_default_str();
     add_choice(
-        *command, "--back-transform", options->table.back_transform, geo::back_transform_names,
+        command, "--back-transform", options.table.back_transform, geo::back_transform_names,
         "log: the observed values are natural logarithms, and results are wanted of what they are logarithms of");
-    add_map_options(*command, options->map);
-    set_heading(*command, "Output");
-    at_least(
-        command->add_option("--block", options->block, "Points computed together (0: as many as keep memory small)"),
-        Index{0})
+    add_map_options(command, options.map);
+    set_heading(command, "Output");
+    at_least(command.add_option("--block", options.block, "Points computed together (0: as many as keep memory small)"),
+             Index{0})
         ->capture_default_str();
-    set_heading(*command, "Machine");
-    add_run_options(*command, options->geo);
-    add_example(*command, "tesela predict meuse.json data/meuse_grid.csv -o kriged.csv --map meuse.svg");
-    command->callback([=, &exit_code] {
-        options->method_given = command->count("--method") > 0;
-        exit_code = run_geo("tesela predict", [&] { return run_predict(*options); });
-    });
+    set_heading(command, "Machine");
+    add_run_options(command, options.geo);
+    add_example(command, "tesela predict meuse.json data/meuse_grid.csv -o kriged.csv --map meuse.svg");
 }
 
 // --- sample ----------------------------------------------------------------------------------------------------------
@@ -1000,54 +980,76 @@ int run_sample(SampleCommand options) {
     return success;
 }
 
-void add_sample(CLI::App& app, int& exit_code) {
-    auto options = std::make_shared<SampleCommand>();
-    options->geo.output = "-";
-    CLI::App* command = app.add_subcommand("sample", "Draw a Gaussian field with known parameters");
-    auto* model = command->add_option("--model", options->model,
-                                      "Model that tesela fit wrote: parameters, family, metric and trend are its own");
-    at_least(command->add_option(
-                 "--n", options->n,
+void add_sample_options(CLI::App& command, SampleCommand& options) {
+    options.geo.output = "-";
+    auto* model = command.add_option("--model", options.model,
+                                     "Model that tesela fit wrote: parameters, family, metric and trend are its own");
+    at_least(command.add_option(
+                 "--n", options.n,
                  "Draw so many points uniformly from the unit square (with --model: from the box of its observations)"),
              Index{1});
-    command->add_option("--points", options->geo.data.file,
-                        "Or take the points of a CSV file (with --model and neither: the observations' places)");
-    add_columns_option(*command, "--coords", options->geo.data.coordinates,
+    command.add_option("--points", options.geo.data.file,
+                       "Or take the points of a CSV file (with --model and neither: the observations' places)");
+    add_columns_option(command, "--coords", options.geo.data.coordinates,
                        "Columns of its coordinates (default: x,y, or as in the model)");
-    add_grid_options(*command, options->grid);
-    set_heading(*command, "Data");
-    add_theta_option(*command, options->geo.model);
-    command->get_option("--theta")->required(false);
-    add_covariance_options(*command, options->geo.model);
-    command->add_option("--mean", options->mean, "Mean of the field")->capture_default_str();
+    add_grid_options(command, options.grid);
+    set_heading(command, "Data");
+    add_theta_option(command, options.geo.model);
+    command.get_option("--theta")->required(false);
+    add_covariance_options(command, options.geo.model);
+    command.add_option("--mean", options.mean, "Mean of the field")->capture_default_str();
     for (const char* name : {"--theta", "--family", "--metric", "--jitter", "--mean"})
-        command->get_option(name)->excludes(model);
-    at_least(command->add_option("--draws", options->draws, "Draw so many fields, which costs little more than one"),
+        command.get_option(name)->excludes(model);
+    at_least(command.add_option("--draws", options.draws, "Draw so many fields, which costs little more than one"),
              Index{1})
         ->capture_default_str();
-    at_least(command->add_option("--seed", options->seed, "Of the points and of the field"), std::uint64_t{0})
+    at_least(command.add_option("--seed", options.seed, "Of the points and of the field"), std::uint64_t{0})
         ->capture_default_str();
-    set_heading(*command, "Model");
-    command->add_option("--name", options->name, "Column of the values; of several draws z1, z2, …")
+    set_heading(command, "Model");
+    command.add_option("--name", options.name, "Column of the values; of several draws z1, z2, …")
         ->capture_default_str();
-    command->add_option("-o,--output", options->geo.output, "CSV file to write; - is standard output")
+    command.add_option("-o,--output", options.geo.output, "CSV file to write; - is standard output")
         ->capture_default_str();
-    add_run_options(*command, options->geo);
-    add_example(*command,
+    add_run_options(command, options.geo);
+    add_example(command,
                 "tesela sample --n 1600 --theta sigma2=1,range=0.1,smoothness=1,nugget=0.1 --seed 7 -o field.csv");
-    command->callback([=, &exit_code] { exit_code = run_geo("tesela sample", [&] { return run_sample(*options); }); });
 }
 
 }  // namespace
 
-void add_geo_commands(CLI::App& app, int& exit_code) {
-    add_variogram_command(app, exit_code);
-    add_fit(app, exit_code);
-    add_loglik(app, exit_code);
-    add_predict(app, exit_code);
-    add_validate_command(app, exit_code);
-    add_compare_command(app, exit_code);
-    add_sample(app, exit_code);
+Command fit_command() {
+    return {.name = "fit",
+            .summary = "Fit a Gaussian process to observations by maximum likelihood",
+            .prepare = [](CLI::App& app) {
+                const auto options = std::make_shared<FitCommand>();
+                add_fit_options(app, *options);
+                return std::function<int()>([&app, options] {
+                    options->needs_slopes = option_with_slopes(app, *options);
+                    return run_fit(*options);
+                });
+            }};
+}
+
+Command loglik_command() {
+    return command("loglik", "Gaussian log-likelihood of observations at given parameters", add_loglik_options,
+                   run_loglik);
+}
+
+Command predict_command() {
+    return {.name = "predict",
+            .summary = "Kriging mean and variance at new points, from a fitted model",
+            .prepare = [](CLI::App& app) {
+                const auto options = std::make_shared<PredictCommand>();
+                add_predict_options(app, *options);
+                return std::function<int()>([&app, options] {
+                    options->method_given = app.count("--method") > 0;
+                    return run_predict(*options);
+                });
+            }};
+}
+
+Command sample_command() {
+    return command("sample", "Draw a Gaussian field with known parameters", add_sample_options, run_sample);
 }
 
 }  // namespace tesela::cli

@@ -1,7 +1,7 @@
 #include "tesela/cli/geo_options.hpp"
 
 #include "tesela/algs/compressed_cut.hpp"
-#include "tesela/apps/geo/degrees.hpp"
+#include "tesela/autoplan/running_plan.hpp"
 #include "tesela/base/digest.hpp"
 #include "tesela/base/environment.hpp"
 #include "tesela/base/error.hpp"
@@ -13,9 +13,9 @@
 #include "tesela/cli/number_option.hpp"
 #include "tesela/cli/plan_use.hpp"
 #include "tesela/distribution/families.hpp"
+#include "tesela/geo/degrees.hpp"
 #include "tesela/io/output_file.hpp"
 #include "tesela/kernels/dense.hpp"
-#include "tesela/steering/running_plan.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -404,10 +404,10 @@ std::string_view method_name(const geo::Likelihood& likelihood) {
 
 bool plans_by_itself(const GeoOptions& options) { return options.plan == "auto"; }
 
-std::unique_ptr<steering::RunningPlan> plan_for_nodes(const GeoOptions& options, Index n, StarpuEngine& engine) {
+std::unique_ptr<autoplan::RunningPlan> plan_for_nodes(const GeoOptions& options, Index n, StarpuEngine& engine) {
     if (!plans_by_itself(options)) return {};
     const auto line = std::make_shared<ProgressLine>(wants_progress(options.run));
-    steering::RunningPlanOptions with{
+    autoplan::RunningPlanOptions with{
         .evaluation = {.points = n,
                        .tile = tile_size(options.run, n, engine),
                        .overlap = options.overlap || options.run.critical_worker == CriticalWorker::none
@@ -424,7 +424,7 @@ std::unique_ptr<steering::RunningPlan> plan_for_nodes(const GeoOptions& options,
             line->clear();
             fmt::print(stderr, "plan: {}\n", text);
         };
-    return std::make_unique<steering::RunningPlan>(engine, std::move(with));
+    return std::make_unique<autoplan::RunningPlan>(engine, std::move(with));
 }
 
 std::unique_ptr<StarpuEngine> start_geo_engine(const GeoOptions& options) {
@@ -438,7 +438,7 @@ geo::Overlap overlap_of(geo::OverlapChoice choice, const StarpuEngine& engine) {
 }
 
 geo::LikelihoodOptions likelihood_options(const GeoOptions& options, Index n, StarpuEngine& engine,
-                                          const steering::RunningPlan* plan) {
+                                          const autoplan::RunningPlan* plan) {
     Digest storage;
     storage.add(std::vector{is_compressed(options) ? 1.0 : 0.0, accuracy_of(options),
                             static_cast<double>(options.band.value_or(0)), options.refine.value_or(0),

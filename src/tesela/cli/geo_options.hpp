@@ -1,12 +1,12 @@
 #pragma once
 
-#include "tesela/apps/geo/fit.hpp"
-#include "tesela/apps/geo/matrix_storage.hpp"
-#include "tesela/apps/geo/rank_sample.hpp"
-#include "tesela/apps/geo/tile_accuracy.hpp"
 #include "tesela/cli/number_option.hpp"
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/run_options.hpp"
+#include "tesela/geo/fit.hpp"
+#include "tesela/geo/matrix_storage.hpp"
+#include "tesela/geo/rank_sample.hpp"
+#include "tesela/geo/tile_accuracy.hpp"
 #include "tesela/io/csv.hpp"
 
 #include <functional>
@@ -20,7 +20,7 @@ class App;
 class Option;
 }  // namespace CLI
 
-namespace tesela::steering {
+namespace tesela::autoplan {
 class RunningPlan;
 }
 
@@ -140,7 +140,7 @@ void resolve_method(GeoOptions& options, const geo::Observations& observations, 
 [[nodiscard]] bool plans_by_itself(const GeoOptions& options);
 /// The plan that this asks for, for n observations; none otherwise. Every node calls it; the first says what was
 /// chosen.
-[[nodiscard]] std::unique_ptr<steering::RunningPlan> plan_for_nodes(const GeoOptions& options, Index n,
+[[nodiscard]] std::unique_ptr<autoplan::RunningPlan> plan_for_nodes(const GeoOptions& options, Index n,
                                                                     StarpuEngine& engine);
 
 /// The engine that the options ask for, with the critical worker that the last step of --overlap means.
@@ -149,7 +149,7 @@ void resolve_method(GeoOptions& options, const geo::Observations& observations, 
 [[nodiscard]] geo::Overlap overlap_of(geo::OverlapChoice choice, const StarpuEngine& engine);
 /// Tile size, distribution and overlap for n observations, with the owners of a plan for these nodes if there is one.
 [[nodiscard]] geo::LikelihoodOptions likelihood_options(const GeoOptions& options, Index n, StarpuEngine& engine,
-                                                        const steering::RunningPlan* plan = nullptr);
+                                                        const autoplan::RunningPlan* plan = nullptr);
 
 /// What to tell the user on stderr when it is known which node speaks.
 using Notes = std::vector<std::string>;

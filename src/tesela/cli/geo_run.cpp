@@ -1,25 +1,14 @@
 #include "tesela/cli/geo_run.hpp"
 
-#include "tesela/apps/geo/conditioning.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/cli/output.hpp"
+#include "tesela/geo/conditioning.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdio>
 
 namespace tesela::cli {
-
-int run_geo(const char* program, const std::function<int()>& command) {
-    return run_guarded(program, [&] {
-        try {
-            return command();
-        } catch (const geo::NotPositiveDefinite& error) {
-            print_error(program, error.what());
-            return static_cast<int>(failed);
-        }
-    });
-}
 
 bool is_first(const Engine& engine) { return engine.this_node() == NodeId{0}; }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "tesela/apps/geo/model_file.hpp"
 #include "tesela/flow/engine.hpp"
+#include "tesela/geo/model_file.hpp"
 
 #include <functional>
 #include <string>
@@ -9,9 +9,6 @@
 namespace tesela::cli {
 
 /// What commands on Gaussian processes do alike when they run.
-
-/// Runs a command; a matrix that is not positive definite is a numerical failure, all other errors are bad input.
-int run_geo(const char* program, const std::function<int()>& command);
 
 /// The node that writes and prints.
 [[nodiscard]] bool is_first(const Engine& engine);

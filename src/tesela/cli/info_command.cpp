@@ -1,4 +1,4 @@
-#include "tesela/cli/info_command.hpp"
+#include "tesela/cli/commands.hpp"
 
 #include "tesela/base/clock.hpp"
 #include "tesela/base/median.hpp"
@@ -55,9 +55,15 @@ Json measure_idle(StarpuEngine& engine, double seconds) {
             {"start_latency_max_us", 1e6 * *std::ranges::max_element(latencies)}};
 }
 
-int info(const RunOptions& options, double idle_seconds) {
-    if (idle_seconds < 0 || idle_seconds > 3600) throw Error("--idle takes 0 to 3600 seconds, not {}", idle_seconds);
-    RunOptions quiet = options;
+struct InfoOptions {
+    RunOptions run;
+    double idle_seconds = 0;
+};
+
+int info(const InfoOptions& options) {
+    const double idle_seconds = options.idle_seconds;
+    if (idle_seconds > 3600) throw Error("--idle takes 0 to 3600 seconds, not {}", idle_seconds);
+    RunOptions quiet = options.run;
     quiet.quiet = true;
     quiet.shows_warnings = true;
     const auto engine = start_engine(quiet);
@@ -80,26 +86,23 @@ int info(const RunOptions& options, double idle_seconds) {
                  {"memory_bytes", node.memory_bytes},
                  {"warnings", node.warnings}};
     const auto lines = engine->start_lines();
-    if (!options.json && engine->this_node() == NodeId{0})
+    if (!options.run.json && engine->this_node() == NodeId{0})
         for (const std::string& line : lines) fmt::print("{}\n", line);
     if (idle_seconds > 0) results.update(measure_idle(*engine, idle_seconds));
-    print_results(*engine, results, options.json);
+    print_results(*engine, results, options.run.json);
     return success;
+}
+
+void add_info_options(CLI::App& command, InfoOptions& options) {
+    add_engine_options(command, options.run);
+    add_json_option(command, options.run);
+    at_least(command.add_option("--idle", options.idle_seconds,
+                                "Stay idle for so many seconds, then report processor use and start latency"),
+             0.0);
 }
 
 }  // namespace
 
-void add_info_command(CLI::App& app, int& exit_code) {
-    auto options = std::make_shared<RunOptions>();
-    auto idle = std::make_shared<double>(0);
-    CLI::App* command = app.add_subcommand("info", "Show this build and the nodes it runs on");
-    add_engine_options(*command, *options);
-    add_json_option(*command, *options);
-    at_least(command->add_option("--idle", *idle,
-                                 "Stay idle for so many seconds, then report processor use and start latency"),
-             0.0);
-    command->callback(
-        [=, &exit_code] { exit_code = run_guarded("tesela info", [&] { return info(*options, *idle); }); });
-}
+Command info_command() { return command("info", "Show this build and the nodes it runs on", add_info_options, info); }
 
 }  // namespace tesela::cli

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "tesela/apps/geo/model_file.hpp"
-#include "tesela/apps/geo/prediction_map.hpp"
+#include "tesela/geo/model_file.hpp"
+#include "tesela/geo/prediction_map.hpp"
 
 #include <optional>
 #include <string>

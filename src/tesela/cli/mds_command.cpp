@@ -1,15 +1,15 @@
-#include "tesela/apps/mds/ordination_plot.hpp"
-#include "tesela/apps/mds/placement.hpp"
-#include "tesela/apps/mds/point_distances.hpp"
-#include "tesela/apps/mds/scaling.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/units.hpp"
+#include "tesela/cli/commands.hpp"
 #include "tesela/cli/geo_options.hpp"
 #include "tesela/cli/geo_run.hpp"
 #include "tesela/cli/help_groups.hpp"
-#include "tesela/cli/ordination_commands.hpp"
 #include "tesela/cli/ordination_options.hpp"
 #include "tesela/io/output_file.hpp"
+#include "tesela/mds/ordination_plot.hpp"
+#include "tesela/mds/placement.hpp"
+#include "tesela/mds/point_distances.hpp"
+#include "tesela/mds/scaling.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -194,13 +194,8 @@ int run_mds(const MdsCommand& options) {
     return success;
 }
 
-}  // namespace
-
-void add_mds_command(CLI::App& app, int& exit_code) {
-    auto options = std::make_shared<MdsCommand>();
-    OrdinationOptions& common = options->common;
-    CLI::App* command = app.add_subcommand(
-        "mds", "Multidimensional scaling: points whose distances are those of a matrix, as nearly as can be");
+void add_mds_options(CLI::App& command, MdsCommand& options) {
+    OrdinationOptions& common = options.common;
     const OrdinationHelp help{
         .file = "Distances between all points: CSV, NumPy, or HDF5 as D.h5:/distance",
         .output = "CSV, .npy or .h5 file for the coordinates, a row per point; - is standard output",
@@ -208,20 +203,26 @@ void add_mds_command(CLI::App& app, int& exit_code) {
             "Place new points among the old ones by their distances from these, a row per new point; with "
             "--from-points rows of coordinates",
         .plot = "SVG file for a picture of the first two dimensions, or of the only one"};
-    add_data_options(*command, common, help);
-    command->get_option("file")->required(false);
-    command->add_option("--from-points", options->points,
-                        "Instead: points, a row each, whose Euclidean distances are computed where they are needed");
-    add_weights_option(*command, common);
-    add_symmetry_options(*command, common);
-    set_heading(*command, "Data");
-    add_dimension_options(*command, common);
-    set_heading(*command, "Method");
-    add_output_options(*command, common, help);
-    add_machine_options(*command, common);
-    add_plan_option(*command, common);
-    add_example(*command, "tesela mds data/eurodist.csv --dim 2 -o coords.csv --plot map.svg");
-    command->callback([=, &exit_code] { exit_code = run_guarded("tesela mds", [&] { return run_mds(*options); }); });
+    add_data_options(command, common, help);
+    command.get_option("file")->required(false);
+    command.add_option("--from-points", options.points,
+                       "Instead: points, a row each, whose Euclidean distances are computed where they are needed");
+    add_weights_option(command, common);
+    add_symmetry_options(command, common);
+    set_heading(command, "Data");
+    add_dimension_options(command, common);
+    set_heading(command, "Method");
+    add_output_options(command, common, help);
+    add_machine_options(command, common);
+    add_plan_option(command, common);
+    add_example(command, "tesela mds data/eurodist.csv --dim 2 -o coords.csv --plot map.svg");
+}
+
+}  // namespace
+
+Command mds_command() {
+    return command("mds", "Multidimensional scaling: points whose distances are those of a matrix, as nearly as can be",
+                   add_mds_options, run_mds);
 }
 
 }  // namespace tesela::cli

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "tesela/apps/mds/decomposition.hpp"
-#include "tesela/apps/mds/ordination_plot.hpp"
-#include "tesela/apps/mds/tables.hpp"
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/run_options.hpp"
 #include "tesela/io/matrix_file.hpp"
+#include "tesela/mds/decomposition.hpp"
+#include "tesela/mds/ordination_plot.hpp"
+#include "tesela/mds/tables.hpp"
 
 #include <memory>
 #include <optional>

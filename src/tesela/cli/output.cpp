@@ -35,11 +35,4 @@ trace::Trace read_trace_with_warnings(const char* program, const std::string& pa
     return trace;
 }
 
-int run_guarded(const char* program, const std::function<int()>& command) {
-    return tesela::run_guarded(program, [&] {
-        validate_vector_level_variable();
-        return command();
-    });
-}
-
 }  // namespace tesela::cli

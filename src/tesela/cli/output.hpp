@@ -19,7 +19,4 @@ void print_results(const Engine& engine, const Json& results, bool as_json);
 /// Reads a trace; what it lacks is said on stderr.
 [[nodiscard]] trace::Trace read_trace_with_warnings(const char* program, const std::string& path);
 
-/// tesela::run_guarded() of a command, once what it reads from its environment is right.
-int run_guarded(const char* program, const std::function<int()>& command);
-
 }  // namespace tesela::cli

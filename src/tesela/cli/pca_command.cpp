@@ -1,13 +1,13 @@
-#include "tesela/apps/mds/components.hpp"
-#include "tesela/apps/mds/ordination_plot.hpp"
-#include "tesela/apps/mds/placement.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/cli/commands.hpp"
 #include "tesela/cli/geo_options.hpp"
 #include "tesela/cli/geo_run.hpp"
 #include "tesela/cli/help_groups.hpp"
-#include "tesela/cli/ordination_commands.hpp"
 #include "tesela/cli/ordination_options.hpp"
 #include "tesela/io/output_file.hpp"
+#include "tesela/mds/components.hpp"
+#include "tesela/mds/ordination_plot.hpp"
+#include "tesela/mds/placement.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -138,29 +138,30 @@ int run_pca(const PcaCommand& options) {
     return success;
 }
 
-}  // namespace
-
-void add_pca_command(CLI::App& app, int& exit_code) {
-    auto options = std::make_shared<PcaCommand>();
-    OrdinationOptions& common = options->common;
-    CLI::App* command = app.add_subcommand("pca", "Principal components of the columns of a matrix");
+void add_pca_options(CLI::App& command, PcaCommand& options) {
+    OrdinationOptions& common = options.common;
     const OrdinationHelp help{
         .file = "Observations, a row each: CSV, NumPy, or HDF5 as X.h5:/x",
         .output = "CSV, .npy or .h5 file for the scores, a row per observation; - is standard output",
         .new_file = "Project these rows too, which have the same columns",
         .plot = "SVG file for a biplot of the first two components, or of the only one"};
-    add_data_options(*command, common, help);
-    add_weights_option(*command, common);
-    set_heading(*command, "Data");
-    command->add_flag("--scale", options->scaled, "Divide each column by its standard deviation first");
-    add_dimension_options(*command, common);
-    set_heading(*command, "Method");
-    add_output_options(*command, common, help);
-    command->add_option("--loadings", options->loadings, "CSV, .npy or .h5 file for the loadings, a row per column");
-    add_machine_options(*command, common);
-    add_example(*command,
+    add_data_options(command, common, help);
+    add_weights_option(command, common);
+    set_heading(command, "Data");
+    command.add_flag("--scale", options.scaled, "Divide each column by its standard deviation first");
+    add_dimension_options(command, common);
+    set_heading(command, "Method");
+    add_output_options(command, common, help);
+    command.add_option("--loadings", options.loadings, "CSV, .npy or .h5 file for the loadings, a row per column");
+    add_machine_options(command, common);
+    add_example(command,
                 "tesela pca data/usarrests.csv --scale -o scores.csv --loadings loadings.csv --plot biplot.svg");
-    command->callback([=, &exit_code] { exit_code = run_guarded("tesela pca", [&] { return run_pca(*options); }); });
+}
+
+}  // namespace
+
+Command pca_command() {
+    return command("pca", "Principal components of the columns of a matrix", add_pca_options, run_pca);
 }
 
 }  // namespace tesela::cli

@@ -1,9 +1,9 @@
 #include "tesela/cli/places.hpp"
 
-#include "tesela/apps/geo/degrees.hpp"
-#include "tesela/apps/geo/grid.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/cli/choice_option.hpp"
+#include "tesela/geo/degrees.hpp"
+#include "tesela/geo/grid.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>

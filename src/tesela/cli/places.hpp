@@ -1,7 +1,7 @@
 #pragma once
 
-#include "tesela/apps/geo/model_file.hpp"
 #include "tesela/cli/geo_options.hpp"
+#include "tesela/geo/model_file.hpp"
 
 #include <memory>
 #include <string>

@@ -1,8 +1,6 @@
-#include "tesela/cli/plan_command.hpp"
+#include "tesela/cli/commands.hpp"
 
 #include "tesela/algs/operation.hpp"
-#include "tesela/apps/geo/planning.hpp"
-#include "tesela/apps/mds/planning.hpp"
 #include "tesela/base/environment.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/progress_line.hpp"
@@ -16,12 +14,14 @@
 #include "tesela/cli/platform_option.hpp"
 #include "tesela/cli/run_options.hpp"
 #include "tesela/distribution/metrics.hpp"
+#include "tesela/geo/planning.hpp"
 #include "tesela/io/json_file.hpp"
 #include "tesela/io/output_file.hpp"
+#include "tesela/mds/planning.hpp"
+#include "tesela/pictures/owner_map.hpp"
 #include "tesela/plan/plan_file.hpp"
 #include "tesela/plan/tile_choice.hpp"
 #include "tesela/platform/main_memory.hpp"
-#include "tesela/report/owner_map.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -383,50 +383,49 @@ int run(PlanCommand options) {
     return success;
 }
 
-}  // namespace
-
-void add_plan_command(CLI::App& app, int& exit_code) {
-    auto options = std::make_shared<PlanCommand>();
-    CLI::App* command = app.add_subcommand("plan", "Say where each tile goes in each phase, on nodes that differ");
+void add_plan_options(CLI::App& command, PlanCommand& options) {
     std::vector<std::string> applications{geo_application, mds_application};
     for (const std::string& operation : words_of(operation_names)) applications.push_back(operation);
     std::erase(applications, "gemm");
-    allow_only(command->add_option(
-                   "application", options->application,
+    allow_only(command.add_option(
+                   "application", options.application,
                    "What is planned; geo: likelihood evaluations, as tesela fit makes them; mds: distances that "
                    "are read, their Gram matrix and its product with random columns"),
                applications)
         ->required();
     auto* tiles =
-        at_least(command->add_option("--tiles", options->tiles, "Tile rows (and columns) of the matrix"), Index{1});
-    at_least(command->add_option("--n", options->points, "Instead: rows of the matrix, as observations of geo"),
-             Index{2})
+        at_least(command.add_option("--tiles", options.tiles, "Tile rows (and columns) of the matrix"), Index{1});
+    at_least(command.add_option("--n", options.points, "Instead: rows of the matrix, as observations of geo"), Index{2})
         ->excludes(tiles);
-    command->add_option("--tile", options->tile,
-                        "Tile size, or auto: sizes are compared by simulation, for as much as two fifths of the budget "
-                        "(default: that of --ranks, else 960)");
-    add_ranks_option(*command, options->ranks);
-    at_least(
-        command->add_option("--columns", options->columns, "Random columns that mds multiplies by (default: 1000)"),
-        Index{1});
-    set_heading(*command, "Matrix");
-    add_platform_options(*command, options->platform, options->nodes);
-    add_overlap_option(*command, options->overlap);
-    set_heading(*command, "Machine");
-    at_least(command->add_option("--budget", options->budget,
-                                 "Seconds to look for better strategies than the paper's, which are always simulated"),
+    command.add_option("--tile", options.tile,
+                       "Tile size, or auto: sizes are compared by simulation, for as much as two fifths of the budget "
+                       "(default: that of --ranks, else 960)");
+    add_ranks_option(command, options.ranks);
+    at_least(command.add_option("--columns", options.columns, "Random columns that mds multiplies by (default: 1000)"),
+             Index{1});
+    set_heading(command, "Matrix");
+    add_platform_options(command, options.platform, options.nodes);
+    add_overlap_option(command, options.overlap);
+    set_heading(command, "Machine");
+    at_least(command.add_option("--budget", options.budget,
+                                "Seconds to look for better strategies than the paper's, which are always simulated"),
              0.0)
         ->capture_default_str();
-    set_heading(*command, "Search");
-    command->add_option("-o,--output", options->output, "Where the plan goes; - is standard output")
+    set_heading(command, "Search");
+    command.add_option("-o,--output", options.output, "Where the plan goes; - is standard output")
         ->capture_default_str();
-    command->add_option("--svg", options->pictures, "Folder for pictures of both phases")->type_name("DIR");
-    command->add_flag("--json", options->json, "Print the table as JSON");
-    command->add_flag("--quiet", options->quiet, "Print no progress and no notes");
-    set_heading(*command, "Output");
-    add_example(*command,
+    command.add_option("--svg", options.pictures, "Folder for pictures of both phases")->type_name("DIR");
+    command.add_flag("--json", options.json, "Print the table as JSON");
+    command.add_flag("--quiet", options.quiet, "Print no progress and no notes");
+    set_heading(command, "Output");
+    add_example(command,
                 "tesela plan geo --platform sdumont-gsl --nodes 2sdc+2sdg --tiles 50 --budget 20 -o plan.json");
-    command->callback([options, &exit_code] { exit_code = run_guarded("tesela plan", [&] { return run(*options); }); });
+}
+
+}  // namespace
+
+Command plan_command() {
+    return command("plan", "Say where each tile goes in each phase, on nodes that differ", add_plan_options, run);
 }
 
 }  // namespace tesela::cli

@@ -1,6 +1,5 @@
-#include "tesela/cli/sample_distances_command.hpp"
+#include "tesela/cli/commands.hpp"
 
-#include "tesela/apps/mds/sample_distances.hpp"
 #include "tesela/base/environment.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/progress_line.hpp"
@@ -11,6 +10,7 @@
 #include "tesela/cli/output.hpp"
 #include "tesela/io/hdf5/write_matrix.hpp"
 #include "tesela/io/output_file.hpp"
+#include "tesela/mds/sample_distances.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -148,27 +148,26 @@ void add_file_options(CLI::App& command, SampleDistancesCommand& options) {
     set_heading(command, "Output");
 }
 
-}  // namespace
-
-void add_sample_distances_command(CLI::App& app, int& exit_code) {
-    auto options = std::make_shared<SampleDistancesCommand>();
-    CLI::App* command =
-        app.add_subcommand("sample-distances", "Distances between random points, to try multidimensional scaling on");
-    add_points_options(*command, *options);
-    add_file_options(*command, *options);
-    at_least(command->add_option("--workers", options->threads, "Threads (0: one per usable core)"), Index{0})
+void add_sample_distances_options(CLI::App& command, SampleDistancesCommand& options) {
+    add_points_options(command, options);
+    add_file_options(command, options);
+    at_least(command.add_option("--workers", options.threads, "Threads (0: one per usable core)"), Index{0})
         ->capture_default_str();
-    set_heading(*command, "Machine");
-    command->add_flag("--quiet", options->quiet, "Show no progress");
-    command->add_flag("--json", options->json, "Print the results as JSON");
-    command->footer(
+    set_heading(command, "Machine");
+    command.add_flag("--quiet", options.quiet, "Show no progress");
+    command.add_flag("--json", options.json, "Print the results as JSON");
+    command.footer(
         "Distances are symmetric, zero on the diagonal, and the same whatever the threads. The file appears when it "
         "is\n"
         "whole.");
-    add_example(*command, "tesela sample-distances --n 20000 --type float32 --chunk 500x20000 -o D.h5");
-    command->callback([=, &exit_code] {
-        exit_code = run_guarded("tesela sample-distances", [&] { return run_sample_distances(*options); });
-    });
+    add_example(command, "tesela sample-distances --n 20000 --type float32 --chunk 500x20000 -o D.h5");
+}
+
+}  // namespace
+
+Command sample_distances_command() {
+    return command("sample-distances", "Distances between random points, to try multidimensional scaling on",
+                   add_sample_distances_options, run_sample_distances);
 }
 
 }  // namespace tesela::cli

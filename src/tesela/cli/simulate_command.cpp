@@ -1,8 +1,6 @@
-#include "tesela/cli/simulate_command.hpp"
+#include "tesela/cli/commands.hpp"
 
 #include "tesela/algs/operation.hpp"
-#include "tesela/apps/geo/planning.hpp"
-#include "tesela/apps/mds/planning.hpp"
 #include "tesela/base/clock.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/progress_line.hpp"
@@ -15,6 +13,8 @@
 #include "tesela/cli/platform_option.hpp"
 #include "tesela/distribution/catalogue.hpp"
 #include "tesela/distribution/platform_constraint.hpp"
+#include "tesela/geo/planning.hpp"
+#include "tesela/mds/planning.hpp"
 #include "tesela/platform/main_memory.hpp"
 #include "tesela/sim/gpu_traffic.hpp"
 #include "tesela/sim/schedule_trace.hpp"
@@ -455,61 +455,61 @@ void add_overlap_and_mds_options(CLI::App& command, SimulateOptions& options) {
              Index{0});
 }
 
-}  // namespace
-
-void add_simulate_command(CLI::App& app, int& exit_code) {
-    auto options = std::make_shared<SimulateOptions>();
-    CLI::App* command =
-        app.add_subcommand("simulate", "Predict how long an algorithm takes on a cluster that a file describes");
+void add_simulate_options(CLI::App& command, SimulateOptions& options) {
     std::vector<std::string> operations = words_of(operation_names);
     operations.emplace_back(qr_operation);
     operations.emplace_back(geo_operation);
     operations.emplace_back(mds_operation);
-    allow_only(command->add_option("operation", options->operation,
-                                   "What is run; geo: one likelihood evaluation; mds: distances that are read, their "
-                                   "Gram matrix and its product with random columns"),
+    allow_only(command.add_option("operation", options.operation,
+                                  "What is run; geo: one likelihood evaluation; mds: distances that are read, their "
+                                  "Gram matrix and its product with random columns"),
                operations)
         ->required();
-    add_platform_options(*command, options->platform, options->nodes);
-    command->add_option("--tiles", options->tiles, "Tile rows (and columns) of the matrix")
+    add_platform_options(command, options.platform, options.nodes);
+    command.add_option("--tiles", options.tiles, "Tile rows (and columns) of the matrix")
         ->required()
         ->check(CLI::Range(Index{1}, Index{1'000'000}));
-    command->add_option("--tile", options->tile, "Tile size (default: that of --ranks, else 960)")
+    command.add_option("--tile", options.tile, "Tile size (default: that of --ranks, else 960)")
         ->check(CLI::Range(Index{1}, Index{1'000'000}));
-    command->add_option("--dist", options->distribution,
-                        "Distribution: a family such as block_cyclic:2x3, 1d1d or sbc (see tesela dist make --help), "
-                        "or a JSON file (default: block_cyclic for equal nodes; for others 1d1d_triangle, or 1d1d "
-                        "where all tiles are worked on; 1d for mds)");
-    add_choice(*command, "--network", options->network, network_names,
+    command.add_option("--dist", options.distribution,
+                       "Distribution: a family such as block_cyclic:2x3, 1d1d or sbc (see tesela dist make --help), "
+                       "or a JSON file (default: block_cyclic for equal nodes; for others 1d1d_triangle, or 1d1d "
+                       "where all tiles are worked on; 1d for mds)");
+    add_choice(command, "--network", options.network, network_names,
                "ports (fast), or simgrid (fair sharing of links, as a cross-check)");
-    add_choice(*command, "--scheduler", options->scheduler, scheduler_names,
+    add_choice(command, "--scheduler", options.scheduler, scheduler_names,
                "earliest_finish (as StarPU's dmdas), or priority (one list for all workers of a node)");
-    add_overlap_and_mds_options(*command, *options);
-    add_density_options(*command, options->contents);
-    at_least(command->add_option("--sent-rank", options->sent_rank,
-                                 "Messages with tiles of low rank are as long as with this rank; 0: as they need"),
+    add_overlap_and_mds_options(command, options);
+    add_density_options(command, options.contents);
+    at_least(command.add_option("--sent-rank", options.sent_rank,
+                                "Messages with tiles of low rank are as long as with this rank; 0: as they need"),
              Index{0})
         ->capture_default_str();
-    add_factor_options(*command, options->factor);
-    command->add_option("--noise", options->noise, "Durations vary by about this share of themselves, as 0.05")
+    add_factor_options(command, options.factor);
+    command.add_option("--noise", options.noise, "Durations vary by about this share of themselves, as 0.05")
         ->capture_default_str();
-    at_least(command->add_option("--seed", options->seed, "Of noise, density and random families"), std::uint64_t{0})
+    at_least(command.add_option("--seed", options.seed, "Of noise, density and random families"), std::uint64_t{0})
         ->capture_default_str();
     command
-        ->add_option("--max-pending", options->max_pending,
+        .add_option("--max-pending", options.max_pending,
                      "Tasks that may be pending on a node before submission waits")
         ->capture_default_str();
-    command->add_option("--limit", options->limits,
-                        "KERNEL=N: at most N tasks of this kernel run at a time on a node (or of a limited resource); "
-                        "can be given several times");
-    auto* trace = command->add_option("--trace", options->trace,
-                                      "Write the simulated run into this file (see tesela trace --help)");
-    command->add_option("--trace-modules", options->trace_modules, "What to write: all, or some of tasks,comms,memory")
+    command.add_option("--limit", options.limits,
+                       "KERNEL=N: at most N tasks of this kernel run at a time on a node (or of a limited resource); "
+                       "can be given several times");
+    auto* trace = command.add_option("--trace", options.trace,
+                                     "Write the simulated run into this file (see tesela trace --help)");
+    command.add_option("--trace-modules", options.trace_modules, "What to write: all, or some of tasks,comms,memory")
         ->needs(trace)
         ->capture_default_str();
-    command->add_flag("--json", options->json, "Print the results as JSON");
-    command->callback(
-        [options, &exit_code] { exit_code = run_guarded("tesela simulate", [&] { return run(*options); }); });
+    command.add_flag("--json", options.json, "Print the results as JSON");
+}
+
+}  // namespace
+
+Command simulate_command() {
+    return command("simulate", "Predict how long an algorithm takes on a cluster that a file describes",
+                   add_simulate_options, run);
 }
 
 }  // namespace tesela::cli

@@ -1,4 +1,4 @@
-#include "tesela/cli/trace_command.hpp"
+#include "tesela/cli/commands.hpp"
 
 #include "tesela/algs/ranks.hpp"
 #include "tesela/base/error.hpp"
@@ -12,8 +12,8 @@
 #include "tesela/io/otf2/trace_otf2.hpp"
 #include "tesela/io/output_file.hpp"
 #include "tesela/io/trace_export.hpp"
-#include "tesela/report/rank_map.hpp"
-#include "tesela/report/trace_picture.hpp"
+#include "tesela/pictures/rank_map.hpp"
+#include "tesela/pictures/trace_picture.hpp"
 #include "tesela/sim/trace_durations.hpp"
 #include "tesela/sim/traced_ranks.hpp"
 #include "tesela/trace/analysis.hpp"
@@ -32,6 +32,16 @@
 
 namespace tesela::cli {
 namespace {
+
+struct TraceArguments {
+    std::string path;
+    std::string other;
+    std::string name;
+    std::string format;
+    std::string output;
+    std::string platform;
+    bool json = false;
+};
 
 trace::Trace read_with_warnings(const std::string& path) { return read_trace_with_warnings("tesela trace", path); }
 
@@ -60,11 +70,11 @@ void print_summary(const trace::Summary& s) {
     line("idle", fmt::format("{}, runtime {}", idle, format_seconds(s.idle.runtime)));
 }
 
-int summary(const std::string& path, const std::string& platform, bool as_json) {
-    trace::Trace trace = read_with_warnings(path);
-    if (!platform.empty()) add_durations(trace, read_platform(platform, ""));
+int summary(const TraceArguments& arguments) {
+    trace::Trace trace = read_with_warnings(arguments.path);
+    if (!arguments.platform.empty()) add_durations(trace, read_platform(arguments.platform, ""));
     const trace::Summary result = trace::summarise(trace, trace::dependency_graph(trace));
-    if (!as_json) {
+    if (!arguments.json) {
         print_summary(result);
         return success;
     }
@@ -75,10 +85,10 @@ int summary(const std::string& path, const std::string& platform, bool as_json) 
     return success;
 }
 
-int table(const std::string& name, const std::string& path, const std::string& output) {
-    const trace::Trace trace = read_with_warnings(path);
-    const trace::Table result = trace::make_table(trace, trace::dependency_graph(trace), name);
-    OutputFile file(output.empty() ? "-" : output);
+int table(const TraceArguments& arguments) {
+    const trace::Trace trace = read_with_warnings(arguments.path);
+    const trace::Table result = trace::make_table(trace, trace::dependency_graph(trace), arguments.name);
+    OutputFile file(arguments.output.empty() ? "-" : arguments.output);
     trace::write_csv(result, [&file](std::string_view text) { file.write(text); });
     file.commit();
     return success;
@@ -101,9 +111,10 @@ Json to_json(const trace::Table& table) {
     return rows;
 }
 
-int diff(const std::string& a, const std::string& b, bool as_json) {
-    const trace::Table changes = trace::difference(read_with_warnings(a), read_with_warnings(b));
-    if (as_json) {
+int diff(const TraceArguments& arguments) {
+    const trace::Table changes =
+        trace::difference(read_with_warnings(arguments.path), read_with_warnings(arguments.other));
+    if (arguments.json) {
         fmt::print("{}\n", to_json(changes).dump(2));
         return success;
     }
@@ -241,19 +252,15 @@ int picture(const PictureArguments& arguments) {
     return success;
 }
 
-void add_picture(CLI::App& command, int& exit_code) {
-    auto arguments = std::make_shared<PictureArguments>();
-    CLI::App* draw = command.add_subcommand(
-        "picture", "Runs beside each other: what workers of each node did when, and the memory in use");
-    draw->add_option("traces", arguments->paths, "Trace files (of node 0), a column of the picture each")->required();
-    draw->add_option("-o,--output", arguments->output, "SVG file; - is standard output")->required();
-    add_choice(*draw, "--by", arguments->wanted.by, picture_by_names, "What has a colour each");
-    comma_separated(draw->add_option("--steps", arguments->wanted.steps_of,
-                                     "Phases (or kernels, with --by kernel) whose steps are drawn too, over time"));
-    draw->add_option("--title", arguments->wanted.title, "Over the picture");
-    comma_separated(draw->add_option("--titles", arguments->titles, "Over each run (default: names of the files)"));
-    add_example(*draw, "tesela trace picture before.trace after.trace -o runs.svg");
-    draw->callback([=, &exit_code] { exit_code = run_guarded("tesela trace", [&] { return picture(*arguments); }); });
+void add_picture_options(CLI::App& draw, PictureArguments& arguments) {
+    draw.add_option("traces", arguments.paths, "Trace files (of node 0), a column of the picture each")->required();
+    draw.add_option("-o,--output", arguments.output, "SVG file; - is standard output")->required();
+    add_choice(draw, "--by", arguments.wanted.by, picture_by_names, "What has a colour each");
+    comma_separated(draw.add_option("--steps", arguments.wanted.steps_of,
+                                    "Phases (or kernels, with --by kernel) whose steps are drawn too, over time"));
+    draw.add_option("--title", arguments.wanted.title, "Over the picture");
+    comma_separated(draw.add_option("--titles", arguments.titles, "Over each run (default: names of the files)"));
+    add_example(draw, "tesela trace picture before.trace after.trace -o runs.svg");
 }
 
 // --- export ---------------------------------------------------------------------------------------------------------
@@ -272,80 +279,72 @@ const std::map<std::string, Format>& formats() {
     return all;
 }
 
-int export_to(const std::string& path, const std::string& format, std::string output) {
-    const Format& chosen = formats().at(format);
-    if (output.empty()) output = path + chosen.ending;
-    chosen.write(read_with_warnings(path), output);
+int export_to(const TraceArguments& arguments) {
+    const Format& chosen = formats().at(arguments.format);
+    const std::string output = arguments.output.empty() ? arguments.path + chosen.ending : arguments.output;
+    chosen.write(read_with_warnings(arguments.path), output);
     if (!is_standard_output(output)) fmt::print(stderr, "wrote {}\n", output);
     return success;
 }
 
-struct TraceArguments {
-    std::string path;
-    std::string other;
-    std::string name;
-    std::string format;
-    std::string output;
-    std::string platform;
-    bool json = false;
-};
-
-}  // namespace
-
-void add_trace_command(CLI::App& app, int& exit_code) {
-    CLI::App* command = app.add_subcommand("trace", "Show where the time of a traced run went, or convert its trace");
-    command->require_subcommand(1);
-    auto arguments = std::make_shared<TraceArguments>();
-    const auto guarded = [&exit_code](auto work) {
-        return [&exit_code, work] { exit_code = run_guarded("tesela trace", work); };
-    };
-
-    CLI::App* sum = command->add_subcommand("summary", "Makespan, utilisation, bounds, volumes and idle time");
-    sum->add_option("trace", arguments->path, "Trace file (of node 0)")->required();
-    sum->add_flag("--json", arguments->json, "Print as JSON");
-    sum->add_option(
-        "--platform", arguments->platform,
+void add_summary_options(CLI::App& command, TraceArguments& arguments) {
+    command.add_option("trace", arguments.path, "Trace file (of node 0)")->required();
+    command.add_flag("--json", arguments.json, "Print as JSON");
+    command.add_option(
+        "--platform", arguments.platform,
         "Platform of the run, as tesela calibrate writes it: its durations give a lower bound (the trace of a "
         "simulated run has them)");
-    sum->callback(guarded([=] { return summary(arguments->path, arguments->platform, arguments->json); }));
+}
 
-    CLI::App* tab = command->add_subcommand("table", "One table of a trace as CSV");
+void add_table_options(CLI::App& command, TraceArguments& arguments) {
     std::string names;
     for (const trace::TableName& known : trace::table_names({}))
         names += fmt::format("\n  {:<14}{}", known.name, known.meaning);
-    tab->footer("Tables:" + names + "\n  or the name of an application's event");
-    tab->add_option("name", arguments->name, "Which table")->required();
-    tab->add_option("trace", arguments->path, "Trace file (of node 0)")->required();
-    tab->add_option("-o,--output", arguments->output, "File to write (default: standard output)");
-    tab->callback(guarded([=] { return table(arguments->name, arguments->path, arguments->output); }));
+    command.footer("Tables:" + names + "\n  or the name of an application's event");
+    command.add_option("name", arguments.name, "Which table")->required();
+    command.add_option("trace", arguments.path, "Trace file (of node 0)")->required();
+    command.add_option("-o,--output", arguments.output, "File to write (default: standard output)");
+}
 
-    CLI::App* dif = command->add_subcommand("diff", "What got slower or faster from trace a to trace b");
-    dif->add_option("a", arguments->path, "Trace file")->required();
-    dif->add_option("b", arguments->other, "Trace file")->required();
-    dif->add_flag("--json", arguments->json, "Print as JSON");
-    dif->callback(guarded([=] { return diff(arguments->path, arguments->other, arguments->json); }));
+void add_diff_options(CLI::App& command, TraceArguments& arguments) {
+    command.add_option("a", arguments.path, "Trace file")->required();
+    command.add_option("b", arguments.other, "Trace file")->required();
+    command.add_flag("--json", arguments.json, "Print as JSON");
+}
 
-    auto ranked = std::make_shared<RanksArguments>();
-    CLI::App* rank = command->add_subcommand("ranks", "Ranks of a compressed matrix's tiles, as made and at last");
-    rank->add_option("trace", ranked->path, "Trace file (of node 0)")->required();
-    rank->add_option("--matrix", ranked->matrix, "Which matrix, where several are compressed");
-    rank->add_option("-o,--output", ranked->output, "CSV file for the ranks of all tiles; -1 is stored whole");
-    rank->add_option("--svg", ranked->picture, "Picture of three maps: as made, at last, and the difference")
+void add_ranks_options(CLI::App& command, RanksArguments& arguments) {
+    command.add_option("trace", arguments.path, "Trace file (of node 0)")->required();
+    command.add_option("--matrix", arguments.matrix, "Which matrix, where several are compressed");
+    command.add_option("-o,--output", arguments.output, "CSV file for the ranks of all tiles; -1 is stored whole");
+    command.add_option("--svg", arguments.picture, "Picture of three maps: as made, at last, and the difference")
         ->type_name("FILE");
-    rank->add_option("--title", ranked->title, "Over the picture");
-    rank->add_flag("--json", ranked->json, "Print as JSON");
-    rank->callback(guarded([=] { return ranks(*ranked); }));
+    command.add_option("--title", arguments.title, "Over the picture");
+    command.add_flag("--json", arguments.json, "Print as JSON");
+}
 
-    add_picture(*command, exit_code);
-
-    CLI::App* exp = command->add_subcommand("export", "Convert a trace for other tools");
-    exp->add_option("trace", arguments->path, "Trace file (of node 0)")->required();
+void add_export_options(CLI::App& command, TraceArguments& arguments) {
+    command.add_option("trace", arguments.path, "Trace file (of node 0)")->required();
     std::vector<std::string> known_formats;
     for (const auto& format : formats()) known_formats.push_back(format.first);
-    allow_only(exp->add_option("--format", arguments->format, "Whose format"), known_formats)->required();
-    exp->add_option("-o,--output", arguments->output,
-                    "File to write (default: the trace's name and the format's ending)");
-    exp->callback(guarded([=] { return export_to(arguments->path, arguments->format, arguments->output); }));
+    allow_only(command.add_option("--format", arguments.format, "Whose format"), known_formats)->required();
+    command.add_option("-o,--output", arguments.output,
+                       "File to write (default: the trace's name and the format's ending)");
+}
+
+}  // namespace
+
+Command trace_command() {
+    return {
+        .name = "trace",
+        .summary = "Show where the time of a traced run went, or convert its trace",
+        .commands = {
+            command("summary", "Makespan, utilisation, bounds, volumes and idle time", add_summary_options, summary),
+            command("table", "One table of a trace as CSV", add_table_options, table),
+            command("diff", "What got slower or faster from trace a to trace b", add_diff_options, diff),
+            command("ranks", "Ranks of a compressed matrix's tiles, as made and at last", add_ranks_options, ranks),
+            command("picture", "Runs beside each other: what workers of each node did when, and the memory in use",
+                    add_picture_options, picture),
+            command("export", "Convert a trace for other tools", add_export_options, export_to)}};
 }
 
 }  // namespace tesela::cli

@@ -1,13 +1,5 @@
-#include "tesela/cli/validate_command.hpp"
+#include "tesela/cli/commands.hpp"
 
-#include "tesela/apps/geo/cross_validation.hpp"
-#include "tesela/apps/geo/grid.hpp"
-#include "tesela/apps/geo/model_comparison.hpp"
-#include "tesela/apps/geo/model_file.hpp"
-#include "tesela/apps/geo/prediction_map.hpp"
-#include "tesela/apps/geo/prediction_table.hpp"
-#include "tesela/apps/geo/residual_plot.hpp"
-#include "tesela/apps/geo/scores.hpp"
 #include "tesela/base/digest.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/cli/geo_options.hpp"
@@ -15,6 +7,14 @@
 #include "tesela/cli/help_groups.hpp"
 #include "tesela/cli/map_options.hpp"
 #include "tesela/cli/number_option.hpp"
+#include "tesela/geo/cross_validation.hpp"
+#include "tesela/geo/grid.hpp"
+#include "tesela/geo/model_comparison.hpp"
+#include "tesela/geo/model_file.hpp"
+#include "tesela/geo/prediction_map.hpp"
+#include "tesela/geo/prediction_table.hpp"
+#include "tesela/geo/residual_plot.hpp"
+#include "tesela/geo/scores.hpp"
 #include "tesela/io/output_file.hpp"
 
 #include <fmt/format.h>
@@ -270,34 +270,35 @@ void add_scheme_options(CLI::App& command, ValidateCommand& options) {
         ->excludes(blocks);
 }
 
-}  // namespace
-
-void add_validate_command(CLI::App& app, int& exit_code) {
-    auto options = std::make_shared<ValidateCommand>();
-    CLI::App* command = app.add_subcommand(
-        "validate", "How well a model predicts observations that it is not shown, and how sure it is");
-    command->add_option("model", options->model, "Model that tesela fit wrote")->required();
-    add_data_options(*command, options->geo.data, Reads::observations);
-    command->get_option("file")->required(false)->description(
+void add_validate_options(CLI::App& command, ValidateCommand& options) {
+    command.add_option("model", options.model, "Model that tesela fit wrote")->required();
+    add_data_options(command, options.geo.data, Reads::observations);
+    command.get_option("file")->required(false)->description(
         "CSV file of observations in place of those in the model, whose parameters stay");
-    command->get_option("--coords")
+    command.get_option("--coords")
         ->required(false)
         ->description("Columns of the coordinates (default: as in the model)");
-    command->get_option("--value")->required(false)->description("Column of the values (default: as in the model)");
-    set_heading(*command, "Data");
-    add_scheme_options(*command, *options);
-    set_heading(*command, "What is held out");
-    command->add_option("--level", options->level, "Probability of the intervals whose coverage is counted")
+    command.get_option("--value")->required(false)->description("Column of the values (default: as in the model)");
+    set_heading(command, "Data");
+    add_scheme_options(command, options);
+    set_heading(command, "What is held out");
+    command.add_option("--level", options.level, "Probability of the intervals whose coverage is counted")
         ->capture_default_str();
-    command->add_option("--residuals", options->residuals,
-                        "CSV file for what was observed and predicted, sd, error, standardised error and fold; - is "
-                        "standard output");
-    command->add_option("--plot", options->plot,
-                        "SVG file for observed against predicted values and a normal QQ plot of standardised errors");
-    command->add_option("--map", options->map, "SVG file for a map of the errors");
-    add_run_options(*command, options->geo);
-    add_example(*command, "tesela validate meuse.json --blocks 4x4 --residuals residuals.csv --plot residuals.svg");
-    command->callback([=, &exit_code] { exit_code = run_geo(program, [&] { return run_validate(*options); }); });
+    command.add_option("--residuals", options.residuals,
+                       "CSV file for what was observed and predicted, sd, error, standardised error and fold; - is "
+                       "standard output");
+    command.add_option("--plot", options.plot,
+                       "SVG file for observed against predicted values and a normal QQ plot of standardised errors");
+    command.add_option("--map", options.map, "SVG file for a map of the errors");
+    add_run_options(command, options.geo);
+    add_example(command, "tesela validate meuse.json --blocks 4x4 --residuals residuals.csv --plot residuals.svg");
+}
+
+}  // namespace
+
+Command validate_command() {
+    return command("validate", "How well a model predicts observations that it is not shown, and how sure it is",
+                   add_validate_options, run_validate);
 }
 
 }  // namespace tesela::cli

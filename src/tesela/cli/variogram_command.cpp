@@ -1,8 +1,5 @@
-#include "tesela/cli/variogram_command.hpp"
+#include "tesela/cli/commands.hpp"
 
-#include "tesela/apps/geo/model_file.hpp"
-#include "tesela/apps/geo/variogram.hpp"
-#include "tesela/apps/geo/variogram_plot.hpp"
 #include "tesela/base/environment.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/cli/choice_option.hpp"
@@ -10,6 +7,9 @@
 #include "tesela/cli/help_groups.hpp"
 #include "tesela/cli/map_options.hpp"
 #include "tesela/cli/number_option.hpp"
+#include "tesela/geo/model_file.hpp"
+#include "tesela/geo/variogram.hpp"
+#include "tesela/geo/variogram_plot.hpp"
 #include "tesela/io/output_file.hpp"
 
 #include <fmt/format.h>
@@ -193,34 +193,34 @@ void add_sample_options(CLI::App& command, VariogramCommand& options) {
         ->needs(directions);
 }
 
-}  // namespace
-
-void add_variogram_command(CLI::App& app, int& exit_code) {
-    auto options = std::make_shared<VariogramCommand>();
-    CLI::App* command = app.add_subcommand("variogram", "Sample variogram of observations, beside that of a model");
-    add_data_options(*command, options->data, Reads::observations);
-    command->get_option("--coords")->required(false);
-    command->get_option("--value")->required(false);
-    set_heading(*command, "Data");
-    add_sample_options(*command, *options);
-    set_heading(*command, "Variogram");
-    command->add_option("--model", options->model,
-                        "Model that tesela fit wrote: its variogram is a column of the table and a curve of the plot");
-    command->add_option("-o,--output,--out", options->output,
-                        "Write the table into this CSV file; - is standard output");
-    command->add_option("--plot", options->plot, "Draw it into this SVG file");
-    set_heading(*command, "Output");
-    at_least(command->add_option("--workers", options->variogram.threads, "Threads (0: one per usable core)"), 0)
+void add_variogram_options(CLI::App& command, VariogramCommand& options) {
+    add_data_options(command, options.data, Reads::observations);
+    command.get_option("--coords")->required(false);
+    command.get_option("--value")->required(false);
+    set_heading(command, "Data");
+    add_sample_options(command, options);
+    set_heading(command, "Variogram");
+    command.add_option("--model", options.model,
+                       "Model that tesela fit wrote: its variogram is a column of the table and a curve of the plot");
+    command.add_option("-o,--output,--out", options.output, "Write the table into this CSV file; - is standard output");
+    command.add_option("--plot", options.plot, "Draw it into this SVG file");
+    set_heading(command, "Output");
+    at_least(command.add_option("--workers", options.variogram.threads, "Threads (0: one per usable core)"), 0)
         ->capture_default_str();
-    set_heading(*command, "Machine");
-    command->add_flag("--quiet", options->quiet, "Print no notes");
-    command->add_flag("--json", options->json, "Print the results as JSON");
-    command->footer(
+    set_heading(command, "Machine");
+    command.add_flag("--quiet", options.quiet, "Print no notes");
+    command.add_flag("--json", options.json, "Print the results as JSON");
+    command.footer(
         "Intervals and estimators are those of R's gstat: half the mean squared difference of pairs, or (--robust)\n"
         "1/2 (mean |difference|^(1/2))^4 / (0.457 + 0.494/np). A model's is nugget + sigma2 - C(distance).");
-    add_example(*command, "tesela variogram data/meuse.csv --model meuse.json --plot variogram.svg");
-    command->callback(
-        [=, &exit_code] { exit_code = run_guarded("tesela variogram", [&] { return run_variogram(*options); }); });
+    add_example(command, "tesela variogram data/meuse.csv --model meuse.json --plot variogram.svg");
+}
+
+}  // namespace
+
+Command variogram_command() {
+    return command("variogram", "Sample variogram of observations, beside that of a model", add_variogram_options,
+                   run_variogram);
 }
 
 }  // namespace tesela::cli

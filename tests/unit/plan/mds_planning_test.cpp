@@ -1,9 +1,9 @@
 #include "support/temporary_directory.hpp"
-#include "tesela/apps/mds/planning.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/distribution/families.hpp"
 #include "tesela/distribution/metrics.hpp"
 #include "tesela/io/json_file.hpp"
+#include "tesela/mds/planning.hpp"
 #include "tesela/plan/plan_file.hpp"
 
 #include <gmock/gmock.h>

@@ -2,10 +2,10 @@
 
 #include "support/temporary_directory.hpp"
 #include "tesela/algs/operation.hpp"
-#include "tesela/apps/geo/planning.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/distribution/families.hpp"
 #include "tesela/distribution/metrics.hpp"
+#include "tesela/geo/planning.hpp"
 #include "tesela/io/json_file.hpp"
 #include "tesela/kernels/tile.hpp"
 #include "tesela/plan/plan_file.hpp"

@@ -1,7 +1,7 @@
 #include "tesela/plan/tile_choice.hpp"
 
-#include "tesela/apps/geo/planning.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/geo/planning.hpp"
 #include "tesela/io/json_file.hpp"
 
 #include <gmock/gmock.h>

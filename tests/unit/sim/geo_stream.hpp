@@ -3,8 +3,8 @@
 // The likelihood of geostatistics as a stream: generation, Cholesky, determinant, solve and the sums over them.
 
 #include "support.hpp"
-#include "tesela/apps/geo/likelihood.hpp"
-#include "tesela/apps/geo/sample.hpp"
+#include "tesela/geo/likelihood.hpp"
+#include "tesela/geo/sample.hpp"
 
 #include <utility>
 

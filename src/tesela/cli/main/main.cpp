@@ -2,18 +2,10 @@
 // with; `tesela bench …` runs it.
 
 #include "tesela/base/version.hpp"
-#include "tesela/cli/calibrate_command.hpp"
 #include "tesela/cli/command_line.hpp"
+#include "tesela/cli/commands.hpp"
 #include "tesela/cli/completion.hpp"
-#include "tesela/cli/dist_command.hpp"
-#include "tesela/cli/geo_commands.hpp"
-#include "tesela/cli/info_command.hpp"
-#include "tesela/cli/ordination_commands.hpp"
 #include "tesela/cli/output.hpp"
-#include "tesela/cli/plan_command.hpp"
-#include "tesela/cli/sample_distances_command.hpp"
-#include "tesela/cli/simulate_command.hpp"
-#include "tesela/cli/trace_command.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -55,17 +47,15 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): options
     app.footer(
         "tesela COMMAND --help explains a command. Under mpirun or srun the same commands run on several nodes.");
     int exit_code = tesela::success;
-    tesela::cli::add_geo_commands(app, exit_code);
-    tesela::cli::add_ordination_commands(app, exit_code);
-    tesela::cli::add_sample_distances_command(app, exit_code);
-    tesela::cli::add_dist_command(app, exit_code);
-    tesela::cli::add_simulate_command(app, exit_code);
-    tesela::cli::add_plan_command(app, exit_code);
-    tesela::cli::add_trace_command(app, exit_code);
-    tesela::cli::add_calibrate_command(app, exit_code);
-    tesela::cli::add_info_command(app, exit_code);
+    using namespace tesela::cli;
+    add_commands(
+        app,
+        {variogram_command(), fit_command(), loglik_command(), predict_command(), validate_command(), compare_command(),
+         sample_command(), mds_command(), pca_command(), ca_command(), sample_distances_command(), dist_command(),
+         simulate_command(), plan_command(), trace_command(), calibrate_command(), info_command()},
+        exit_code);
     app.add_subcommand("bench",
                        "Benchmarks: Tesela beside what it is compared with, such as LAPACK (see tesela bench --help)");
-    tesela::cli::add_completion_command(app, exit_code);
-    return tesela::cli::parse_and_run(app, argc, argv, exit_code);
+    add_commands(app, {completion_command()}, exit_code);
+    return parse_and_run(app, argc, argv, exit_code);
 }
