@@ -200,7 +200,7 @@ void add_calibrate_options(CLI::App& command, CalibrateOptions& options) {
         ->capture_default_str();
     command
         .add_option("--seconds", options.timing.seconds,
-                     "Seconds to time each kernel, tile size and load (at least seven calls)")
+                    "Seconds to time each kernel, tile size and load (at least seven calls)")
         ->capture_default_str();
     add_choice(command, "--precision", options.precision, precision_names,
                "double or single: which kernels, unless --kernels names them");
@@ -208,7 +208,7 @@ void add_calibrate_options(CLI::App& command, CalibrateOptions& options) {
     command.add_flag("--alone", options.alone, "Keep durations of one worker while the others are idle")->excludes(all);
     command
         .add_option("--workers", options.run.workers,
-                     "Workers per node (0: the usable cores of a machine, divided among the nodes on it)")
+                    "Workers per node (0: the usable cores of a machine, divided among the nodes on it)")
         ->capture_default_str();
     command.add_flag("--quiet", options.run.quiet, "Print no line per node and no progress, only warnings");
     add_json_option(command, options.run);

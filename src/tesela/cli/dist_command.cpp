@@ -299,13 +299,13 @@ void add_compare_options(CLI::App& command, CompareOptions& options) {
                          "Also the makespans of paper 001 over the ideal: with dependencies, and with communication");
     command
         .add_option("--bandwidth", options.network.bandwidth,
-                     "Bytes per second of a node's interface in the makespan with communication")
+                    "Bytes per second of a node's interface in the makespan with communication")
         ->needs(simulated)
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
     command
         .add_option("--flops", options.network.flops,
-                     "Operations per second of a node in a product of full tiles of 960 rows")
+                    "Operations per second of a node in a product of full tiles of 960 rows")
         ->needs(simulated)
         ->check(CLI::PositiveNumber)
         ->capture_default_str();

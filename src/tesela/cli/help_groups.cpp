@@ -12,6 +12,8 @@ void set_heading(CLI::App& command, const std::string& heading) {
     for (CLI::Option* option : command.get_options(without_heading)) option->group(heading);
 }
 
+CLI::Option* rarely_used(CLI::Option* option) { return option; }
+
 void add_example(CLI::App& command, const std::string& example) {
     const std::string rest = command.get_footer();
     command.footer(fmt::format("Example:\n  {}{}{}", example, rest.empty() ? "" : "\n\n", rest));

@@ -4,12 +4,16 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace tesela::cli {
 
 /// Puts the options that were added since the last heading under this one in the help of a command.
 void set_heading(CLI::App& command, const std::string& heading);
+
+/// Leaves an option out of --help.
+CLI::Option* rarely_used(CLI::Option* option);
 
 /// Puts an example before what else stands at the end of the help.
 void add_example(CLI::App& command, const std::string& example);

@@ -491,8 +491,7 @@ void add_simulate_options(CLI::App& command, SimulateOptions& options) {
     at_least(command.add_option("--seed", options.seed, "Of noise, density and random families"), std::uint64_t{0})
         ->capture_default_str();
     command
-        .add_option("--max-pending", options.max_pending,
-                     "Tasks that may be pending on a node before submission waits")
+        .add_option("--max-pending", options.max_pending, "Tasks that may be pending on a node before submission waits")
         ->capture_default_str();
     command.add_option("--limit", options.limits,
                        "KERNEL=N: at most N tasks of this kernel run at a time on a node (or of a limited resource); "
