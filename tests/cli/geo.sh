@@ -84,13 +84,13 @@ import json
 c = json.load(open('tlr.json'))['configuration']
 assert c['method'] == 'tlr' and c['tile'] == 16 and c['sample_seconds'] > 0
 assert c['compression']['tile'] == 16 and c['compression']['band'] >= 1"
-# Long predictions say what they will take, and how far they are, where standard error is a file too.
+# Predictions of more than two seconds (here: by one core) say what they will take, and how far they are, where standard error is a file too.
 python3 -c "
 import random
 random.seed(3)
 print('x,y,z')
 for _ in range(3000): print(f'{random.random()},{random.random()},{random.gauss(0, 1)}')" >many.csv
-long=(predict many.csv --grid 160x160 --coords x,y --value z --family exponential --theta sigma2=1,range=0.1,nugget=0.1 -o long.csv)
+long=(predict many.csv --grid 160x160 --coords x,y --value z --family exponential --theta sigma2=1,range=0.1,nugget=0.1 --workers 1 -o long.csv)
 expect 0 "a long prediction" "$tesela" "${long[@]}"
 check "a long prediction" grep -qE '^expected: about [0-9.]+ m?s for the factor, then [0-9.]+ (s|min) for 25600 points$' err
 check "a long prediction" grep -qE '^[0-9]+ of 25600 points, [0-9.]+ s, about [0-9.]+ m?s left$' err

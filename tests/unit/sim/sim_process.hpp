@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include <cstdio>
-
+#include <exception>
 #include <vector>
 
 namespace tesela::testing {
@@ -20,10 +20,16 @@ std::vector<double> in_child(const Function& function) {
     const pid_t child = fork();
     if (child == 0) {
         close(ends[0]);
-        const std::vector<double> values = function();
-        const auto size = values.size() * sizeof(double);
-        const bool written = ::write(ends[1], values.data(), size) == static_cast<ssize_t>(size);
-        _exit(written ? 0 : 1);
+        // An exception must not leave this block: the child would go on with all other tests.
+        try {
+            const std::vector<double> values = function();
+            const auto size = values.size() * sizeof(double);
+            const bool written = ::write(ends[1], values.data(), size) == static_cast<ssize_t>(size);
+            _exit(written ? 0 : 1);
+        } catch (const std::exception& error) {
+            std::fprintf(stderr, "in a child: %s\n", error.what());
+            _exit(1);
+        }
     }
     close(ends[1]);
     std::vector<double> values;
