@@ -20,8 +20,7 @@ add_library(tesela_build_flags INTERFACE)
 target_compile_options(tesela_build_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
   -Wno-missing-field-initializers
-  # Of sources that are compiled together, a local name may be one that another file has, and their own types are in one file's main part.
-  $<IF:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>,-Wno-subobject-linkage,-Wshadow>
+  $<$<NOT:$<BOOL:${TESELA_UNITY}>>:-Wshadow> # among sources that are compiled together a local name may be one that another file has
   -Wno-aggressive-loop-optimizations # g++ 12 warns falsely of triangular loops in templates
   $<$<BOOL:${TESELA_WERROR}>:-Werror>)
 if(TESELA_SANITIZE)
@@ -57,7 +56,9 @@ function(tesela_precompile target)
     elseif(flavour STREQUAL "programs")
       target_link_libraries(tesela_pch_${flavour} PRIVATE nlohmann_json::nlohmann_json)
     endif()
-    target_precompile_headers(tesela_pch_${flavour} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/precompiled/${flavour}.hpp")
+    # Named without the checkout's place, or what is compiled with it would be another checkout's alone.
+    target_include_directories(tesela_pch_${flavour} PRIVATE "${PROJECT_SOURCE_DIR}/cmake")
+    target_precompile_headers(tesela_pch_${flavour} PRIVATE "<precompiled/${flavour}.hpp>")
   endif()
   target_precompile_headers(${target} REUSE_FROM tesela_pch_${flavour})
   if(CCACHE_PROGRAM AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -72,11 +73,42 @@ function(tesela_precompile target)
 endfunction()
 
 # tesela_compile_together(TARGET): eight sources at a time, which share their headers and what these make the compiler
-# generate. Names in anonymous namespaces must differ within a folder.
+# generate. Names in anonymous namespaces must differ within a folder. Unlike CMake's unity builds these name the sources as they
+# stand in the checkout, not on this machine, so that ccache knows them again in another one.
 function(tesela_compile_together target)
-  if(TESELA_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  if(NOT TESELA_UNITY)
+    return()
   endif()
+  get_target_property(sources ${target} SOURCES)
+  set(number 0)
+  set(together "")
+  set(names "")
+  foreach(source ${sources} END)
+    set(own "")
+    if(NOT source STREQUAL "END")
+      cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
+      cmake_path(IS_PREFIX PROJECT_SOURCE_DIR "${source}" is_here)
+      get_source_file_property(own "${source}" COMPILE_OPTIONS)
+      if(own OR NOT is_here OR NOT source MATCHES "\\.cpp$")
+        continue()
+      endif()
+      cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${PROJECT_SOURCE_DIR}" OUTPUT_VARIABLE name)
+      string(APPEND together "#include \"${name}\"\n")
+      list(APPEND names "${source}")
+    endif()
+    list(LENGTH names count)
+    if(count EQUAL 8 OR (source STREQUAL "END" AND count GREATER 0))
+      set(file "${CMAKE_CURRENT_BINARY_DIR}/${target}_together/${number}.cpp")
+      file(CONFIGURE OUTPUT "${file}" CONTENT "${together}" @ONLY)
+      target_sources(${target} PRIVATE "${file}")
+      set_source_files_properties(${names} PROPERTIES HEADER_FILE_ONLY ON)
+      math(EXPR number "${number} + 1")
+      set(together "")
+      set(names "")
+    endif()
+  endforeach()
+  target_include_directories(${target} PRIVATE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
+  target_compile_options(${target} PRIVATE -Wno-subobject-linkage) # whose own types are in one file's main part
 endfunction()
 
 # tesela_public_headers(VARIABLE [STABLE]): the headers that docs/api.md lists, or the stable ones, as "tesela/flow/stream.hpp"

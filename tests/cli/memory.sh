@@ -11,18 +11,18 @@ launch=()  # mpirun, for several nodes
 limited() { timeout --kill-after=5 40 "${launch[@]}" bash -c 'ulimit -v "$0"; exec "$@"' "$@"; }
 small=("$tesela" loglik "$data/meuse.csv" --coords x,y --value log_zinc --theta sigma2=0.6,range=180,smoothness=0.9,nugget=0.05 --quiet)
 # find_least KIB: from there on, the least with which a small problem can be done, to 7 MB: much more would be enough for
-# the problems that are to have too little.
+# the problems that are to have too little. The more cores a machine has, the more it is.
 find_least() {
+    local too_little=$1 middle
     least=$1
     until limited "$least" "${small[@]}" >out 2>err; do
-        least=$((least + 50000))
-        if [ "$least" -gt 20000000 ]; then break; fi
+        too_little=$least
+        least=$((least + least / 2))
+        if [ "$least" -gt 100000000 ]; then check "a small problem cannot be done in 100 GB" false; finish; exit 1; fi
     done
-    local step
-    for step in 25000 12500 6250; do
-        if [ "$least" -gt $(($1 + step)) ] && limited $((least - step)) "${small[@]}" >out 2>err; then
-            least=$((least - step))
-        fi
+    while [ $((least - too_little)) -gt 7000 ]; do
+        middle=$(((least + too_little) / 2))
+        if limited "$middle" "${small[@]}" >out 2>err; then least=$middle; else too_little=$middle; fi
     done
 }
 find_least 100000
