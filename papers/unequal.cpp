@@ -11,6 +11,7 @@
 #include "tesela/base/error.hpp"
 #include "tesela/base/median.hpp"
 #include "tesela/distribution/families.hpp"
+#include "tesela/geo/specimens.hpp"
 #include "tesela/io/output_file.hpp"
 
 #include <fmt/format.h>
@@ -98,7 +99,8 @@ private:
     [[nodiscard]] autoplan::RunningPlanOptions planning() const {
         autoplan::RunningPlanOptions with{
             .evaluation = {.points = options_.n, .tile = tile_size(0, options_.n, engine_), .overlap = planned_overlap},
-            .budget_seconds = plan_seconds};
+            .budget_seconds = plan_seconds,
+            .specimens = joined({calibration::specimens(), geo::specimens()})};
         if (!options_.engine.quiet) with.tell = [](const std::string& line) { fmt::print(stderr, "plan: {}\n", line); };
         return with;
     }

@@ -4,6 +4,7 @@
 #include "support/temporary_directory.hpp"
 #include "tesela/distribution/metrics.hpp"
 #include "tesela/geo/sample.hpp"
+#include "tesela/geo/specimens.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,12 +40,14 @@ KernelResult run_slowly(const KernelCall& call) noexcept {
 }
 const CovarianceKernel slow_covariance{"dcmg", covariance_kernel.cost, run_slowly};
 
+std::vector<Specimen> evaluation_specimens() { return joined({calibration::specimens(), geo::specimens()}); }
+
 /// Equal nodes on which nothing but generation takes time, so that all of them generate.
 std::vector<calibration::MeasuredNode> equal_nodes() {
     NodeType type{.name = "node", .count = 1, .memory = 1e10, .memory_bandwidth = 1e10};
     type.nic = {.bandwidth = 1e9, .latency = 1e-5};
     type.workers = {{.name = "cores", .processor = Processor::cpu, .count = 1}};
-    for (const std::string& name : calibration::kernel_names(ElementType::f64)) {
+    for (const std::string& name : kernel_names(evaluation_specimens())) {
         const double seconds = name == "dcmg" ? 1.1e-3 * usual_pause : 1e-5;
         type.workers.front().kernels.push_back(
             {.kernel = name, .time = TimedKernel{.seconds = {{.tile = tile, .value = seconds}}}});
@@ -128,9 +131,10 @@ TEST_F(RunningPlanOfEqualNodes, GoesBackToOwnersWithWhichEvaluationsTookLess) {
 TEST(RunningPlan, TakesNodesThatItKnowsFromAFileAndIsTheSameOnAllNodes) {
     const TemporaryDirectory folder;
     const auto plan = [&] {
-        return RunningPlan(
-            engine(),
-            {.evaluation = {.points = points, .tile = tile}, .budget_seconds = 0, .cache_folder = folder.path()});
+        return RunningPlan(engine(), {.evaluation = {.points = points, .tile = tile},
+                                      .budget_seconds = 0,
+                                      .specimens = evaluation_specimens(),
+                                      .cache_folder = folder.path()});
     };
     const RunningPlan first = plan();
     EXPECT_THAT(first.lines().front(), ::testing::HasSubstr("measured in"));

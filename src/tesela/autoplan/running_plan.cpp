@@ -86,16 +86,15 @@ Numbered numbered(const std::vector<MeasuredNode>& nodes) {
     return result;
 }
 
-/// Those of the application that can be timed.
-std::vector<std::string> kernels_of(const plan::Application& application, Index nodes) {
+/// Those that the application uses.
+std::vector<Specimen> used_by(const plan::Application& application, Index nodes, std::vector<Specimen> specimens) {
     const Recording recording = recorded(application, nodes);
-    std::vector<std::string> used = calibration::kernel_names(ElementType::f64);
-    const auto& items = recording.items;
-    std::erase_if(used, [&](const std::string& name) {
-        return std::ranges::none_of(
-            items, [&](const RecordedItem& item) { return item.kernel != nullptr && item.kernel->name == name; });
+    std::erase_if(specimens, [&](const Specimen& specimen) {
+        return std::ranges::none_of(recording.items, [&](const RecordedItem& item) {
+            return item.kernel != nullptr && std::string_view(item.kernel->name) == specimen.kernel->name;
+        });
     });
-    return used;
+    return specimens;
 }
 
 double makespan_of(const plan::Planned& planned, const char* strategy) {
@@ -269,22 +268,22 @@ void RunningPlan::find_nodes() {
     const std::vector<std::string> keys = engine_.gather(key_of(engine_.description(), options_.evaluation.tile));
     const bool first = engine_.this_node() == NodeId{0};
     const std::string file = cache_file(options_.cache_folder, keys);
-    const std::vector<std::string> kernels = kernels_of(application_, engine_.node_count());
-    const Json mine = first ? to_json(read_cache(file, keys, kernels)) : Json::array();
+    const std::vector<Specimen> used = used_by(application_, engine_.node_count(), options_.specimens);
+    const Json mine = first ? to_json(read_cache(file, keys, kernel_names(used))) : Json::array();
     nodes_ = nodes_from(Json::parse(engine_.gather(mine.dump()).front()));
     if (!nodes_.empty()) {
         where_from_ = fmt::format("as measured before ({}; without it they are measured again)", file);
         return;
     }
     const auto start = Clock::now();
-    measure(kernels);
+    measure(used);
     where_from_ = fmt::format("measured in {}", format_seconds(seconds_since(start)));
     if (first && write_cache(file, keys, nodes_)) where_from_ += fmt::format(", kept in {}", file);
 }
 
-void RunningPlan::measure(const std::vector<std::string>& kernels) {
+void RunningPlan::measure(const std::vector<Specimen>& used) {
     const Index tile = options_.evaluation.tile;
-    calibration::CalibrationOptions timing{.kernels = kernels,
+    calibration::CalibrationOptions timing{.specimens = used,
                                            .tiles = {tile},
                                            .loads = {calibration::Load::busy},
                                            .seconds = 0.04,

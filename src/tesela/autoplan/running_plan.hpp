@@ -21,6 +21,8 @@ struct RunningPlanOptions {
     double budget_seconds = 10;
     /// Evaluations that a run is thought to make in all: what a change of owners must pay for.
     Index usual_evaluations = geo::usual_evaluations;
+    /// Calls of the kernels that an evaluation may use: those that it does use are timed.
+    std::vector<Specimen> specimens{};
     /// The nodes, by number, where they are known; none: they are measured.
     std::vector<calibration::MeasuredNode> nodes{};
     /// Where measurements of nodes are kept from run to run; empty: nowhere.
@@ -74,7 +76,7 @@ public:
 private:
     struct Decision;
     void find_nodes();
-    void measure(const std::vector<std::string>& kernels);
+    void measure(const std::vector<Specimen>& used);
     [[nodiscard]] Decision first_decision() const;
     [[nodiscard]] Decision next_decision(Index left) const;
     /// What all nodes together have seen since the last look.

@@ -5,6 +5,7 @@
 #include "tesela/base/units.hpp"
 #include "tesela/base/version.hpp"
 #include "tesela/calibration/measured_platform.hpp"
+#include "tesela/cli/all_specimens.hpp"
 #include "tesela/cli/blas_restart.hpp"
 #include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/output.hpp"
@@ -23,7 +24,6 @@
 namespace tesela::cli {
 namespace {
 
-using calibration::CallShape;
 using calibration::KernelSample;
 using calibration::Load;
 using calibration::MeasuredPlatform;
@@ -34,6 +34,7 @@ struct CalibrateOptions {
     std::string out = "machine.json";
     std::string name;
     ElementType precision = ElementType::f64;
+    std::vector<std::string> kernels;  ///< none: all of the precision
     calibration::CalibrationOptions timing;
     bool alone = false;
 
@@ -163,7 +164,8 @@ Json to_json(const CalibrateOptions& options, const MeasuredPlatform& all) {
 int calibrate(CalibrateOptions options) {
     if (is_standard_output(options.out) && options.run.json)
         throw Error("--out - and --json both want standard output; give --out a file");
-    if (options.timing.kernels.empty()) options.timing.kernels = calibration::kernel_names(options.precision);
+    options.timing.specimens = options.kernels.empty() ? of_type(all_specimens(), options.precision)
+                                                       : of_kernels(all_specimens(), options.kernels);
     calibration::check(options.timing);
     const auto engine = start_engine(options.run);
     const bool first = engine->this_node() == NodeId{0};
@@ -194,7 +196,7 @@ void add_calibrate_options(CLI::App& command, CalibrateOptions& options) {
     fit_blas_before(command);
     command.add_option("-o,--out", options.out, "Platform file to write; - is standard output")->capture_default_str();
     command.add_option("--name", options.name, "Name of the platform (default: the host's)");
-    comma_separated(command.add_option("--kernels", options.timing.kernels,
+    comma_separated(command.add_option("--kernels", options.kernels,
                                        "Kernels to time, as dgemm,dpotrf (default: all of --precision)"));
     comma_separated(command.add_option("--tile-sizes", options.timing.tiles, "Tile sizes to time, as 256,512"))
         ->capture_default_str();

@@ -7,6 +7,7 @@
 #include "tesela/base/error.hpp"
 #include "tesela/base/in_parallel.hpp"
 #include "tesela/base/units.hpp"
+#include "tesela/cli/all_specimens.hpp"
 #include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/column_options.hpp"
 #include "tesela/cli/help_groups.hpp"
@@ -414,6 +415,7 @@ std::unique_ptr<autoplan::RunningPlan> plan_for_nodes(const GeoOptions& options,
                                       ? options.overlap
                                       : geo::Overlap::oversubscribe},
         .budget_seconds = options.plan_budget,
+        .specimens = all_specimens(),
         .cache_folder = user_cache_folder()};
     with.measuring = [line](Index done, Index of, const std::string& next) { line->show_bar(done, of, next); };
     with.planning = [line](Index simulated, double best) {

@@ -1,9 +1,8 @@
 #include "tesela/cli/platform_option.hpp"
 
 #include "tesela/base/near_word.hpp"
-#include "tesela/calibration/calibrate.hpp"
+#include "tesela/cli/all_specimens.hpp"
 #include "tesela/cli/output.hpp"
-#include "tesela/flow/exchange.hpp"
 #include "tesela/io/platform_file.hpp"
 #include "tesela/kernels/gram.hpp"
 
@@ -11,7 +10,6 @@
 
 #include <algorithm>
 #include <set>
-#include <utility>
 #include <vector>
 
 namespace tesela::cli {
@@ -19,10 +17,8 @@ namespace {
 
 /// A program may have kernels of its own, so that an unknown one is no error; more often it is misspelt.
 void warn_of_unknown_kernels(const Platform& platform, const std::string& file) {
-    std::vector<std::string> known = calibration::kernel_names(ElementType::f64);
-    for (std::string& name : calibration::kernel_names(ElementType::f32)) known.push_back(std::move(name));
-    known.insert(known.end(),
-                 {ParcelTaskNames::pack, ParcelTaskNames::unpack, ParcelTaskNames::copy, read_without_file.name});
+    std::vector<std::string> known = kernel_names(all_specimens());
+    known.emplace_back(read_without_file.name);
     std::set<std::string> warned;
     for (const NodeType& type : platform.node_types)
         for (const WorkerGroup& group : type.workers)
