@@ -180,7 +180,7 @@ KernelResult run_scale(const KernelCall& call) noexcept {
 
 /// Rows and columns of a tile by the function of its elements.
 template <class T>
-class GeneratedTile final : public low_rank::Sampler<T> {
+class GeneratedTile final : public TileSource<T> {
 public:
     GeneratedTile(const GenerateArguments& args, const TileShape& shape, ElementIndex& at)
         : args_(args),
