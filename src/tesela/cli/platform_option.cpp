@@ -4,7 +4,7 @@
 #include "tesela/cli/all_specimens.hpp"
 #include "tesela/cli/output.hpp"
 #include "tesela/io/platform_file.hpp"
-#include "tesela/kernels/gram.hpp"
+#include "tesela/mds/gram.hpp"
 
 #include <CLI/CLI.hpp>
 

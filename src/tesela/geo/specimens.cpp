@@ -1,6 +1,6 @@
 #include "tesela/geo/specimens.hpp"
 
-#include "tesela/kernels/covariance_kernel.hpp"
+#include "tesela/geo/covariance_kernel.hpp"
 
 #include <cmath>
 #include <utility>

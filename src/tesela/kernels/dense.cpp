@@ -1,9 +1,9 @@
 #include "tesela/kernels/dense.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/kernels/describe.hpp"
 #include "tesela/kernels/internal/blas.hpp"
 #include "tesela/kernels/internal/blas_library.hpp"
-#include "tesela/kernels/internal/describe.hpp"
 #include "tesela/kernels/internal/low_rank_tiles.hpp"
 #include "tesela/kernels/low_rank_cost.hpp"
 

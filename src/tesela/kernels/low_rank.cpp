@@ -1,9 +1,9 @@
 #include "tesela/kernels/internal/low_rank.hpp"
 
 #include "tesela/base/random.hpp"
-#include "tesela/kernels/internal/loops.hpp"
 #include "tesela/kernels/internal/reflectors.hpp"
 #include "tesela/kernels/internal/singular_values.hpp"
+#include "tesela/kernels/loops.hpp"
 
 #include <algorithm>
 #include <array>

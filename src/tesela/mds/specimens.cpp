@@ -1,6 +1,6 @@
 #include "tesela/mds/specimens.hpp"
 
-#include "tesela/kernels/gram.hpp"
+#include "tesela/mds/gram.hpp"
 
 namespace tesela::mds {
 

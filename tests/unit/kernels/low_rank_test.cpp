@@ -2,7 +2,7 @@
 #include "tesela/kernels/owned_tile.hpp"
 
 #include "tesela/base/random.hpp"
-#include "tesela/kernels/covariance.hpp"
+#include "tesela/geo/covariance.hpp"
 #include "tesela/kernels/internal/low_rank_tiles.hpp"
 
 #include <gtest/gtest.h>

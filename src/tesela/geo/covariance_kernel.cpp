@@ -1,9 +1,9 @@
-#include "tesela/kernels/covariance_kernel.hpp"
+#include "tesela/geo/covariance_kernel.hpp"
 
 #include "tesela/kernels/compressed_tile.hpp"
 #include "tesela/kernels/dense.hpp"
-#include "tesela/kernels/internal/describe.hpp"
-#include "tesela/kernels/internal/loops.hpp"
+#include "tesela/kernels/describe.hpp"
+#include "tesela/kernels/loops.hpp"
 
 #include <algorithm>
 #include <array>

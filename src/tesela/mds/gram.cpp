@@ -1,8 +1,8 @@
-#include "tesela/kernels/gram.hpp"
+#include "tesela/mds/gram.hpp"
 
 #include "tesela/kernels/dense.hpp"
-#include "tesela/kernels/internal/describe.hpp"
-#include "tesela/kernels/internal/loops.hpp"
+#include "tesela/kernels/describe.hpp"
+#include "tesela/kernels/loops.hpp"
 #include "tesela/kernels/tile_span.hpp"
 
 #include <algorithm>
