@@ -3,6 +3,8 @@
 #include "support/shared_engine.hpp"
 #include "support/temporary_directory.hpp"
 #include "tesela/distribution/metrics.hpp"
+#include "tesela/geo/fit.hpp"
+#include "tesela/geo/planning.hpp"
 #include "tesela/geo/sample.hpp"
 #include "tesela/geo/specimens.hpp"
 
@@ -28,6 +30,19 @@ geo::Observations observations() {
     geo::Observations data{.coordinates = geo::random_points(points, 1)};
     for (Index i = 0; i < points; ++i) data.values.push_back(std::sin(static_cast<double>(i)));
     return data;
+}
+
+PlannedProgram program() {
+    const geo::PlannedEvaluation evaluation{.points = points, .tile = tile};
+    return {.application = planned_evaluation(evaluation),
+            .as_run = [evaluation](const Platform& nodes) { return as_run(evaluation, nodes); },
+            .usual_evaluations = geo::usual_evaluations};
+}
+Progress progress_of(geo::Likelihood& likelihood, Index evaluations) {
+    return {
+        .evaluations = evaluations,
+        .seconds = likelihood.seconds(),
+        .give = [&](const plan::PhaseDistributions& owners) { likelihood.redistribute(owners.second, owners.first); }};
 }
 
 /// Covariances as ever, after a while.
@@ -78,8 +93,7 @@ protected:
     std::vector<std::string> told;
 
 private:
-    RunningPlanOptions options_{
-        .evaluation = {.points = points, .tile = tile}, .budget_seconds = 1, .nodes = equal_nodes()};
+    RunningPlanOptions options_{.program = program(), .budget_seconds = 1, .nodes = equal_nodes()};
 };
 
 TEST_F(RunningPlanOfEqualNodes, LeavesLessToANodeThatTurnsOutToBeSlowAndTheValueAsItIs) {
@@ -93,7 +107,7 @@ TEST_F(RunningPlanOfEqualNodes, LeavesLessToANodeThatTurnsOutToBeSlowAndTheValue
     ASSERT_GT(before, 0);
     RunningPlan::Outcome last{};
     for (Index k = 1; k <= 40 && last != RunningPlan::Outcome::changed; ++k) {
-        last = plan.correct(likelihood, k);
+        last = plan.correct(progress_of(likelihood, k));
         EXPECT_NEAR(likelihood.evaluate(theta).log_likelihood, value, 1e-9 * std::abs(value));
     }
     EXPECT_EQ(last, RunningPlan::Outcome::changed) << ::testing::PrintToString(told);
@@ -110,7 +124,7 @@ TEST_F(RunningPlanOfEqualNodes, GoesBackToOwnersWithWhichEvaluationsTookLess) {
     RunningPlan::Outcome last{};
     for (Index k = 1; k <= 60 && last != RunningPlan::Outcome::reverted; ++k) {
         const plan::PhaseDistributions now = plan.owners();
-        last = plan.correct(likelihood, k);
+        last = plan.correct(progress_of(likelihood, k));
         if (last == RunningPlan::Outcome::changed && !before) {
             before = now;
             pause_milliseconds = 10 * slow_pause;  // whoever owns what, it is much worse from now on
@@ -131,7 +145,7 @@ TEST_F(RunningPlanOfEqualNodes, GoesBackToOwnersWithWhichEvaluationsTookLess) {
 TEST(RunningPlan, TakesNodesThatItKnowsFromAFileAndIsTheSameOnAllNodes) {
     const TemporaryDirectory folder;
     const auto plan = [&] {
-        return RunningPlan(engine(), {.evaluation = {.points = points, .tile = tile},
+        return RunningPlan(engine(), {.program = program(),
                                       .budget_seconds = 0,
                                       .specimens = evaluation_specimens(),
                                       .cache_folder = folder.path()});
