@@ -15,7 +15,8 @@
 namespace tesela::cli {
 namespace {
 
-/// A program may have kernels of its own, so that an unknown one is no error; more often it is misspelt.
+/// A program may have kernels of its own, so that an unknown one is no error; more often it is misspelt, unless it was
+/// measured: nobody typed its name then.
 void warn_of_unknown_kernels(const Platform& platform, const std::string& file) {
     std::vector<std::string> known = kernel_names(all_specimens());
     known.emplace_back(read_without_file.name);
@@ -23,7 +24,8 @@ void warn_of_unknown_kernels(const Platform& platform, const std::string& file) 
     for (const NodeType& type : platform.node_types)
         for (const WorkerGroup& group : type.workers)
             for (const KernelTime& kernel : group.kernels) {
-                if (std::ranges::find(known, kernel.kernel) != known.end() || !warned.insert(kernel.kernel).second)
+                if (kernel.source == Source::measured || std::ranges::find(known, kernel.kernel) != known.end() ||
+                    !warned.insert(kernel.kernel).second)
                     continue;
                 print_error("tesela", fmt::format("warning: {}: no operation of Tesela uses the kernel \"{}\"{}", file,
                                                   kernel.kernel, did_you_mean(kernel.kernel, known)));

@@ -43,8 +43,8 @@ template <class T>
 template <class T, TileForms Forms = TileForms::dense>
 class TileSpan {
     static_assert(Forms == TileForms::dense || std::is_const_v<T>,
-                  "a kernel of one's own reads tiles that may be stored as U·Vᵀ, TileSpan<const double, "
-                  "TileForms::any>, and writes them as CompressibleTile<double>");
+                  "a kernel of one's own reads tiles that may be stored as U·Vᵀ: TileSpan<const double, "
+                  "TileForms::any>");
 
 public:
     using Element = T;
