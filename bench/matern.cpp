@@ -6,7 +6,7 @@
 #include "tesela/base/error.hpp"
 #include "tesela/base/largest_difference.hpp"
 #include "tesela/base/random.hpp"
-#include "tesela/kernels/covariance_derivatives.hpp"
+#include "tesela/geo/covariance_derivatives.hpp"
 #include "tesela/kernels/vector_level.hpp"
 
 #include <fmt/format.h>

@@ -13,6 +13,7 @@
 #include "tesela/distribution/families.hpp"
 #include "tesela/geo/likelihood.hpp"
 #include "tesela/geo/sample.hpp"
+#include "tesela/geo/specimens.hpp"
 #include "tesela/io/output_file.hpp"
 #include "tesela/net/nodes.hpp"
 #include "tesela/sim/simulated_engine.hpp"
@@ -88,7 +89,9 @@ public:
         cholesky(stream_, A_);
         require_done(stream_.wait());
     }
-    static std::vector<std::string> kernels() { return {"dgenerate", "dpotrf", "dtrsm", "dsyrk", "dgemm"}; }
+    static std::vector<Specimen> specimens() {
+        return of_kernels(calibration::specimens(), {"dgenerate", "dpotrf", "dtrsm", "dsyrk", "dgemm"});
+    }
     const Index tile;
 
 private:
@@ -105,7 +108,9 @@ public:
           likelihood_(stream_, observations(n), {}, {.tile = tile, .overlap = geo::Overlap::order}) {}
     void prepare() {}
     void run() { (void)likelihood_.evaluate({.sigma2 = 1, .range = 0.1, .smoothness = 1.23, .nugget = 0.1}); }
-    static std::vector<std::string> kernels() { return calibration::kernel_names(ElementType::f64); }
+    static std::vector<Specimen> specimens() {
+        return of_type(joined({calibration::specimens(), geo::specimens()}), ElementType::f64);
+    }
     const Index tile;
 
 private:
@@ -134,7 +139,9 @@ public:
         redistribute(stream_, from_.view(), to_.view());
         require_done(stream_.wait());
     }
-    static std::vector<std::string> kernels() { return {"dgenerate", "pack", "unpack", "copy"}; }
+    static std::vector<Specimen> specimens() {
+        return of_kernels(calibration::specimens(), {"dgenerate", "pack", "unpack", "copy"});
+    }
     static constexpr Index tile = 480;
 
 private:
@@ -184,7 +191,7 @@ calibration::MeasuredPlatform calibrated_platform(StarpuEngine& engine, Index n,
     std::vector<Index> tiles{tile};
     if (n % tile != 0) tiles.push_back(std::max<Index>(16, n % tile));
     return calibration::measure_platform(
-        engine, {.kernels = Run::kernels(), .tiles = tiles, .loads = {calibration::Load::busy}, .seconds = seconds},
+        engine, {.specimens = Run::specimens(), .tiles = tiles, .loads = {calibration::Load::busy}, .seconds = seconds},
         calibration::Load::busy);
 }
 

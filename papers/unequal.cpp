@@ -11,6 +11,9 @@
 #include "tesela/base/error.hpp"
 #include "tesela/base/median.hpp"
 #include "tesela/distribution/families.hpp"
+#include "tesela/geo/fit.hpp"
+#include "tesela/geo/planning.hpp"
+#include "tesela/geo/specimens.hpp"
 #include "tesela/io/output_file.hpp"
 
 #include <fmt/format.h>
@@ -88,23 +91,35 @@ public:
     void warm_up() {
         for (Index k = 0; k < warm_up_evaluations; ++k) {
             evaluate();
-            plan_.correct(likelihood_, k + 1);
+            correct(k + 1);
         }
     }
+    /// The plan looks at the last of so many evaluations.
+    void correct(Index evaluations) {
+        plan_.correct({.evaluations = evaluations,
+                       .seconds = likelihood_.seconds(),
+                       .give = [&](const plan::PhaseDistributions& owners) {
+                           likelihood_.redistribute(owners.second, owners.first);
+                       }});
+    }
     [[nodiscard]] RunningPlan& plan() { return plan_; }
-    [[nodiscard]] geo::Likelihood& likelihood() { return likelihood_; }
 
 private:
     [[nodiscard]] autoplan::RunningPlanOptions planning() const {
+        const geo::PlannedEvaluation evaluation{
+            .points = options_.n, .tile = tile_size(0, options_.n, engine_), .overlap = planned_overlap};
         autoplan::RunningPlanOptions with{
-            .evaluation = {.points = options_.n, .tile = tile_size(0, options_.n, engine_), .overlap = planned_overlap},
-            .budget_seconds = plan_seconds};
+            .program = {.application = planned_evaluation(evaluation),
+                        .as_run = [evaluation](const Platform& nodes) { return as_run(evaluation, nodes); },
+                        .usual_evaluations = geo::usual_evaluations},
+            .budget_seconds = plan_seconds,
+            .specimens = joined({calibration::specimens(), geo::specimens()})};
         if (!options_.engine.quiet) with.tell = [](const std::string& line) { fmt::print(stderr, "plan: {}\n", line); };
         return with;
     }
     [[nodiscard]] geo::LikelihoodOptions first_options() const {
         const plan::PhaseDistributions& owners = plan_.owners();
-        geo::LikelihoodOptions result{.tile = planning().evaluation.tile,
+        geo::LikelihoodOptions result{.tile = tile_size(0, options_.n, engine_),
                                       .distribution = owners.second,
                                       .generation = owners.first,
                                       .overlap = planned_overlap};
@@ -268,7 +283,7 @@ Report follow_change(StarpuEngine& engine, const UnequalOptions& options) {
         for (Index k = 0; k < followed_evaluations; ++k) {
             if (k == options.halve_at) halve_quota(engine);
             taken.push_back(contest.evaluate());
-            contest.plan().correct(contest.likelihood(), k + 1);
+            contest.correct(k + 1);
         }
         last = contest.plan().owners();
     }

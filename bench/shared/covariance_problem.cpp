@@ -6,8 +6,8 @@
 #include "tesela/base/error.hpp"
 #include "tesela/base/random.hpp"
 #include "tesela/distribution/families.hpp"
+#include "tesela/geo/covariance_kernel.hpp"
 #include "tesela/geo/point_order.hpp"
-#include "tesela/kernels/covariance_kernel.hpp"
 
 #include <cmath>
 #include <cstdint>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "tesela/flow/matrix.hpp"
+#include "tesela/geo/covariance.hpp"
 #include "tesela/geo/tile_accuracy.hpp"
-#include "tesela/kernels/covariance.hpp"
 
 #include <algorithm>
 #include <optional>

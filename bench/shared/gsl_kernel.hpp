@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tesela/kernels/covariance_kernel.hpp"
+#include "tesela/geo/covariance_kernel.hpp"
 
 namespace tesela::bench {
 

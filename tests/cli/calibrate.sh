@@ -38,6 +38,33 @@ d = json.load(open('$work/two.json'))
 assert sum(t['count'] for t in d['node_types']) == 2  # one type, unless one of them was disturbed
 assert all(t['nic']['source'] == 'measured' for t in d['node_types'])"
 
+# Durations are merged into a file, which otherwise stays as it is; a program does so with those of its own kernel.
+cp machine.json before.json
+expect 0 "merge" "$tesela" calibrate --kernels dgemm --tile-sizes 48 --seconds 0.002 --merge machine.json
+holds "merge" out "merged          1 kernels of"
+expect 0 "a kernel of one's own" "$(dirname "$tesela")/examples/example_own_kernel" machine.json
+holds "a kernel of one's own" out "ms run: done"
+expect 0 "a platform with a kernel of one's own" "$tesela" dist make 1d1d --tiles 6 --platform machine.json --tile 64
+check "a kernel of one's own is not warned of" [ ! -s "$work/err" ]
+check "what was merged" python3 -c "
+import json
+before, after = (json.load(open('$work/' + name)) for name in ('before.json', 'machine.json'))
+old, new = ({k['kernel']: k for k in d['node_types'][0]['workers'][0].pop('kernels')} for d in (before, after))
+assert before == after and list(before) == list(after)  # but for kernels
+assert [p['tile'] for p in new['dgemm']['seconds']] == [48] and new['dgemm']['source'] == 'measured'
+assert [p['tile'] for p in new['assemble']['seconds']] == [75, 150] and float(new['assemble']['seconds'][0]['value'].removesuffix(' s')) > 0
+assert all(new[name] == old[name] for name in old if name != 'dgemm') and set(new) == set(old) | {'assemble'}"
+cp "$platforms/grid5000-lille.json" lille.json
+expect 0 "merge into a type that is named" "$tesela" calibrate --kernels dpotrf --tile-sizes 48 --seconds 0.002 --merge lille.json --type chi --json
+json "merge into a type that is named" "d['out'] == 'lille.json' and {s['kernel'] for s in d['samples']} == {'dpotrf'}"
+check "the type that was named" python3 -c "
+import json
+before, after = (json.load(open(name))['node_types'] for name in ('$platforms/grid5000-lille.json', '$work/lille.json'))
+assert [b['name'] for a, b in zip(after, before) if a != b] == ['chi']"
+bad "merge into no type" 'does not have 1 nodes "nowhere"; it has' "$tesela" calibrate --kernels dpotrf --tile-sizes 48 --seconds 0.002 --merge lille.json --type nowhere
+bad "merge into a ready-made platform" "and merge into the copy" "$tesela" calibrate --merge grid5000-lille
+bad "merge into no file" "no platform file nofile.json" "$tesela" calibrate --merge nofile.json
+
 bad "unknown kernel" 'no kernel "dfoo"' "$tesela" calibrate --kernels dfoo
 bad "tile of zero" "tiles of 0 rows" "$tesela" calibrate --tile-sizes 0
 bad "no time" "must be above 0" "$tesela" calibrate --seconds 0

@@ -3,7 +3,10 @@
 #include "support/shared_engine.hpp"
 #include "support/temporary_directory.hpp"
 #include "tesela/distribution/metrics.hpp"
+#include "tesela/geo/fit.hpp"
+#include "tesela/geo/planning.hpp"
 #include "tesela/geo/sample.hpp"
+#include "tesela/geo/specimens.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,6 +32,19 @@ geo::Observations observations() {
     return data;
 }
 
+PlannedProgram program() {
+    const geo::PlannedEvaluation evaluation{.points = points, .tile = tile};
+    return {.application = planned_evaluation(evaluation),
+            .as_run = [evaluation](const Platform& nodes) { return as_run(evaluation, nodes); },
+            .usual_evaluations = geo::usual_evaluations};
+}
+Progress progress_of(geo::Likelihood& likelihood, Index evaluations) {
+    return {
+        .evaluations = evaluations,
+        .seconds = likelihood.seconds(),
+        .give = [&](const plan::PhaseDistributions& owners) { likelihood.redistribute(owners.second, owners.first); }};
+}
+
 /// Covariances as ever, after a while.
 constexpr int usual_pause = 4;
 constexpr int slow_pause = 40;
@@ -39,12 +55,14 @@ KernelResult run_slowly(const KernelCall& call) noexcept {
 }
 const CovarianceKernel slow_covariance{"dcmg", covariance_kernel.cost, run_slowly};
 
+std::vector<Specimen> evaluation_specimens() { return joined({calibration::specimens(), geo::specimens()}); }
+
 /// Equal nodes on which nothing but generation takes time, so that all of them generate.
 std::vector<calibration::MeasuredNode> equal_nodes() {
     NodeType type{.name = "node", .count = 1, .memory = 1e10, .memory_bandwidth = 1e10};
     type.nic = {.bandwidth = 1e9, .latency = 1e-5};
     type.workers = {{.name = "cores", .processor = Processor::cpu, .count = 1}};
-    for (const std::string& name : calibration::kernel_names(ElementType::f64)) {
+    for (const std::string& name : kernel_names(evaluation_specimens())) {
         const double seconds = name == "dcmg" ? 1.1e-3 * usual_pause : 1e-5;
         type.workers.front().kernels.push_back(
             {.kernel = name, .time = TimedKernel{.seconds = {{.tile = tile, .value = seconds}}}});
@@ -75,8 +93,7 @@ protected:
     std::vector<std::string> told;
 
 private:
-    RunningPlanOptions options_{
-        .evaluation = {.points = points, .tile = tile}, .budget_seconds = 1, .nodes = equal_nodes()};
+    RunningPlanOptions options_{.program = program(), .budget_seconds = 1, .nodes = equal_nodes()};
 };
 
 TEST_F(RunningPlanOfEqualNodes, LeavesLessToANodeThatTurnsOutToBeSlowAndTheValueAsItIs) {
@@ -90,7 +107,7 @@ TEST_F(RunningPlanOfEqualNodes, LeavesLessToANodeThatTurnsOutToBeSlowAndTheValue
     ASSERT_GT(before, 0);
     RunningPlan::Outcome last{};
     for (Index k = 1; k <= 40 && last != RunningPlan::Outcome::changed; ++k) {
-        last = plan.correct(likelihood, k);
+        last = plan.correct(progress_of(likelihood, k));
         EXPECT_NEAR(likelihood.evaluate(theta).log_likelihood, value, 1e-9 * std::abs(value));
     }
     EXPECT_EQ(last, RunningPlan::Outcome::changed) << ::testing::PrintToString(told);
@@ -107,7 +124,7 @@ TEST_F(RunningPlanOfEqualNodes, GoesBackToOwnersWithWhichEvaluationsTookLess) {
     RunningPlan::Outcome last{};
     for (Index k = 1; k <= 60 && last != RunningPlan::Outcome::reverted; ++k) {
         const plan::PhaseDistributions now = plan.owners();
-        last = plan.correct(likelihood, k);
+        last = plan.correct(progress_of(likelihood, k));
         if (last == RunningPlan::Outcome::changed && !before) {
             before = now;
             pause_milliseconds = 10 * slow_pause;  // whoever owns what, it is much worse from now on
@@ -128,9 +145,10 @@ TEST_F(RunningPlanOfEqualNodes, GoesBackToOwnersWithWhichEvaluationsTookLess) {
 TEST(RunningPlan, TakesNodesThatItKnowsFromAFileAndIsTheSameOnAllNodes) {
     const TemporaryDirectory folder;
     const auto plan = [&] {
-        return RunningPlan(
-            engine(),
-            {.evaluation = {.points = points, .tile = tile}, .budget_seconds = 0, .cache_folder = folder.path()});
+        return RunningPlan(engine(), {.program = program(),
+                                      .budget_seconds = 0,
+                                      .specimens = evaluation_specimens(),
+                                      .cache_folder = folder.path()});
     };
     const RunningPlan first = plan();
     EXPECT_THAT(first.lines().front(), ::testing::HasSubstr("measured in"));

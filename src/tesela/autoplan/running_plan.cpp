@@ -86,16 +86,15 @@ Numbered numbered(const std::vector<MeasuredNode>& nodes) {
     return result;
 }
 
-/// Those of the application that can be timed.
-std::vector<std::string> kernels_of(const plan::Application& application, Index nodes) {
+/// Those that the application uses.
+std::vector<Specimen> used_by(const plan::Application& application, Index nodes, std::vector<Specimen> specimens) {
     const Recording recording = recorded(application, nodes);
-    std::vector<std::string> used = calibration::kernel_names(ElementType::f64);
-    const auto& items = recording.items;
-    std::erase_if(used, [&](const std::string& name) {
-        return std::ranges::none_of(
-            items, [&](const RecordedItem& item) { return item.kernel != nullptr && item.kernel->name == name; });
+    std::erase_if(specimens, [&](const Specimen& specimen) {
+        return std::ranges::none_of(recording.items, [&](const RecordedItem& item) {
+            return item.kernel != nullptr && std::string_view(item.kernel->name) == specimen.kernel->name;
+        });
     });
-    return used;
+    return specimens;
 }
 
 double makespan_of(const plan::Planned& planned, const char* strategy) {
@@ -246,8 +245,7 @@ struct RunningPlan::Decision {
 
 RunningPlan::RunningPlan(StarpuEngine& engine, RunningPlanOptions options)
     : engine_(engine),
-      options_(std::move(options)),
-      application_(planned_evaluation(options_.evaluation)) {
+      options_(std::move(options)) {
     find_nodes();
     Decision first = Decision::from(plan::decide_together(engine_, [&] { return first_decision().json(); }));
     owners_ = std::move(first.owners);
@@ -266,26 +264,25 @@ void RunningPlan::find_nodes() {
         where_from_ = "as described";
         return;
     }
-    const std::vector<std::string> keys = engine_.gather(key_of(engine_.description(), options_.evaluation.tile));
+    const std::vector<std::string> keys = engine_.gather(key_of(engine_.description(), tile()));
     const bool first = engine_.this_node() == NodeId{0};
     const std::string file = cache_file(options_.cache_folder, keys);
-    const std::vector<std::string> kernels = kernels_of(application_, engine_.node_count());
-    const Json mine = first ? to_json(read_cache(file, keys, kernels)) : Json::array();
+    const std::vector<Specimen> used = used_by(application(), engine_.node_count(), options_.specimens);
+    const Json mine = first ? to_json(read_cache(file, keys, kernel_names(used))) : Json::array();
     nodes_ = nodes_from(Json::parse(engine_.gather(mine.dump()).front()));
     if (!nodes_.empty()) {
         where_from_ = fmt::format("as measured before ({}; without it they are measured again)", file);
         return;
     }
     const auto start = Clock::now();
-    measure(kernels);
+    measure(used);
     where_from_ = fmt::format("measured in {}", format_seconds(seconds_since(start)));
     if (first && write_cache(file, keys, nodes_)) where_from_ += fmt::format(", kept in {}", file);
 }
 
-void RunningPlan::measure(const std::vector<std::string>& kernels) {
-    const Index tile = options_.evaluation.tile;
-    calibration::CalibrationOptions timing{.kernels = kernels,
-                                           .tiles = {tile},
+void RunningPlan::measure(const std::vector<Specimen>& used) {
+    calibration::CalibrationOptions timing{.specimens = used,
+                                           .tiles = {tile()},
                                            .loads = {calibration::Load::busy},
                                            .seconds = 0.04,
                                            // Less than a last cache may have: what that hides, corrections show.
@@ -300,8 +297,8 @@ void RunningPlan::measure(const std::vector<std::string>& kernels) {
 
 plan::Planned RunningPlan::plan_for(const Platform& platform, double budget) const {
     const plan::PlanOptions with{
-        .budget_seconds = budget, .simulation = as_run(options_.evaluation, platform), .progress = options_.planning};
-    return make_plan(application_, platform, with);
+        .budget_seconds = budget, .simulation = options_.program.as_run(platform), .progress = options_.planning};
+    return make_plan(application(), platform, with);
 }
 
 std::vector<RunningPlan::Proposal> RunningPlan::proposals() {
@@ -323,10 +320,10 @@ RunningPlan::Decision RunningPlan::first_decision() const {
     const Numbered nodes = numbered(nodes_);
     const plan::Planned planned = plan_for(nodes.platform, options_.budget_seconds);
     const plan::Strategy& chosen = planned.chosen();
-    const GridSize tiles = application_.matrix.tiles;
+    const GridSize tiles = application().matrix.tiles;
     Decision decision{.owners = nodes.from_platform(chosen.distributions), .seconds = chosen.simulated.makespan};
     decision.lines = {
-        fmt::format("{}, {}", describe(nodes.platform, options_.evaluation.tile), where_from_),
+        fmt::format("{}, {}", describe(nodes.platform, tile()), where_from_),
         fmt::format("{} in {}; {} of {} tiles move from their generation to the factorisation", planned.why,
                     format_seconds(planned.seconds), chosen.moved, tiles.rows * (tiles.rows + 1) / 2),
         fmt::format("an evaluation should take {}; block-cyclic {} on all nodes, {} on the fast ones",
@@ -337,8 +334,8 @@ RunningPlan::Decision RunningPlan::first_decision() const {
 
 double RunningPlan::predicted(const plan::PhaseDistributions& owners) const {
     const Numbered nodes = numbered(nodes_);
-    SimulatedEngine engine(nodes.platform, as_run(options_.evaluation, nodes.platform));
-    application_.submit(engine, nodes.to_platform(owners));
+    SimulatedEngine engine(nodes.platform, options_.program.as_run(nodes.platform));
+    application().submit(engine, nodes.to_platform(owners));
     return engine.result().makespan;
 }
 
@@ -346,7 +343,7 @@ std::vector<Index> RunningPlan::fastest_first() const {
     std::vector<Index> order(nodes_.size());
     std::iota(order.begin(), order.end(), Index{0});
     std::ranges::stable_sort(order, std::greater<>{}, [&](Index node) {
-        return node_power(nodes_[static_cast<std::size_t>(node)].type, "dgemm", product_of(options_.evaluation.tile));
+        return node_power(nodes_[static_cast<std::size_t>(node)].type, "dgemm", product_of(tile()));
     });
     return order;
 }
@@ -373,39 +370,39 @@ RunningPlan::Decision RunningPlan::next_decision(Index left) const {
     }
     decision.owners = nodes.from_platform(planned.chosen().distributions);
     decision.seconds = then;
-    const Index moved = count_moves(owners_->second, decision.owners->second, application_.matrix.stored()).moved;
+    const Index moved = count_moves(owners_->second, decision.owners->second, application().matrix.stored()).moved;
     decision.lines.push_back(
         fmt::format("{}: {} tiles change hands, for about {} evaluations ({})", would, moved, left, planned.why));
     return decision;
 }
 
-RunningPlan::Outcome RunningPlan::correct(geo::Likelihood& likelihood, Index evaluations) {
-    evaluations_ = evaluations;
+RunningPlan::Outcome RunningPlan::correct(const Progress& progress) {
+    evaluations_ = progress.evaluations;
     if (engine_.node_count() == 1) return Outcome::as_planned;
     // The first after a change touches new memory.
-    if (evaluations <= looked_at_ + 1) {
+    if (evaluations_ <= looked_at_ + 1) {
         seen_ = engine_.kernel_uses();
         return Outcome::as_planned;
     }
-    taken_.push_back(engine_.max(likelihood.seconds()));
+    taken_.push_back(engine_.max(progress.seconds));
     const auto enough = static_cast<std::size_t>(patience_);
     const double together = std::accumulate(taken_.begin(), taken_.end(), 0.0);
     if (taken_.size() < enough || (taken_.size() < 4 * enough && together < shortest_look)) return Outcome::as_planned;
     const Look seen = look();
-    if (was_better_before(seen)) return revert(likelihood, seen);
+    if (was_better_before(seen)) return revert(progress, seen);
     before_.reset();
     // What is seen once may be noise, unless it is much.
     const double apart = plan::speed_extremes(seen.nodes).ratio();
     const bool again = std::exchange(doubted_, apart > noticeable);
     if (apart < noticeable || (apart < obvious && !again)) return Outcome::as_planned;
     doubted_ = false;
-    return plan_again(likelihood, seen);
+    return plan_again(progress, seen);
 }
 
 RunningPlan::Look RunningPlan::look() {
     const std::vector<KernelUse> now = engine_.kernel_uses();
     const auto me = static_cast<std::size_t>(engine_.this_node().number());
-    const auto mine = plan::kernel_speeds(nodes_[me].type, options_.evaluation.tile, seen_, now);
+    const auto mine = plan::kernel_speeds(nodes_[me].type, tile(), seen_, now);
     Look look{.seconds = median(std::exchange(taken_, {}))};
     for (const std::string& text : engine_.gather(to_json(mine).dump()))
         look.nodes.push_back(speeds_from(Json::parse(text)));
@@ -419,20 +416,21 @@ bool RunningPlan::was_better_before(const Look& look) const {
 }
 
 /// The simulator was wrong about what is better: it is asked less often from now on.
-RunningPlan::Outcome RunningPlan::revert(geo::Likelihood& likelihood, const Look& look) {
+RunningPlan::Outcome RunningPlan::revert(const Progress& progress, const Look& look) {
     patience_ *= 2;
     const double before = std::exchange(expected_seconds_, before_->seconds);
     tell(Outcome::reverted, before,
          {fmt::format("evaluations take {} with the new owners, and took {} with those before: back to these",
                       format_seconds(look.seconds), format_seconds(before_->seconds))});
-    give(likelihood, std::exchange(before_, std::nullopt)->owners);
+    give(progress, std::exchange(before_, std::nullopt)->owners);
     return Outcome::reverted;
 }
 
-RunningPlan::Outcome RunningPlan::plan_again(geo::Likelihood& likelihood, const Look& look) {
+RunningPlan::Outcome RunningPlan::plan_again(const Progress& progress, const Look& look) {
     for (std::size_t node = 0; node < nodes_.size(); ++node)
         nodes_[node].type = corrected(nodes_[node].type, look.nodes[node]);
-    const Index left = std::max(options_.usual_evaluations - evaluations_, options_.usual_evaluations / 6);
+    const Index left =
+        std::max(options_.program.usual_evaluations - evaluations_, options_.program.usual_evaluations / 6);
     const Decision decision =
         Decision::from(plan::decide_together(engine_, [&] { return next_decision(left).json(); }));
     const Outcome outcome = decision.owners ? Outcome::changed : Outcome::kept;
@@ -441,12 +439,12 @@ RunningPlan::Outcome RunningPlan::plan_again(geo::Likelihood& likelihood, const 
          {fmt::format("{}; {}", describe(plan::speed_extremes(look.nodes)), fmt::join(decision.lines, "; "))});
     if (!decision.owners) return outcome;
     before_ = {.owners = *owners_, .seconds = look.seconds};
-    give(likelihood, *decision.owners);
+    give(progress, *decision.owners);
     return outcome;
 }
 
-void RunningPlan::give(geo::Likelihood& likelihood, plan::PhaseDistributions owners) {
-    likelihood.redistribute(owners.second, owners.first);
+void RunningPlan::give(const Progress& progress, plan::PhaseDistributions owners) {
+    progress.give(owners);
     owners_ = std::move(owners);
     looked_at_ = evaluations_;
 }

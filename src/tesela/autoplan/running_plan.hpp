@@ -1,10 +1,8 @@
 #pragma once
 
 #include "tesela/calibration/calibrate.hpp"
-#include "tesela/geo/fit.hpp"
-#include "tesela/geo/likelihood.hpp"
-#include "tesela/geo/planning.hpp"
 #include "tesela/plan/node_speeds.hpp"
+#include "tesela/plan/planner.hpp"
 #include "tesela/starpu/engine.hpp"
 
 #include <cstdint>
@@ -15,12 +13,30 @@
 
 namespace tesela::autoplan {
 
+/// What is evaluated again and again on the nodes at hand.
+struct PlannedProgram {
+    /// The stream of an evaluation under any owners.
+    plan::Application application;
+    /// How an evaluation is simulated on a platform so that it is as the engine runs it.
+    std::function<SimulationOptions(const Platform&)> as_run;
+    /// Evaluations that a run is thought to make in all: what a change of owners must pay for.
+    Index usual_evaluations = 0;
+};
+
+/// The program between two evaluations.
+struct Progress {
+    Index evaluations = 0;  ///< so far
+    double seconds = 0;     ///< that the last of them took on this node
+    /// Gives its tiles to other owners, for the evaluations to come.
+    std::function<void(const plan::PhaseDistributions& owners)> give;
+};
+
 /// What is planned for the nodes at hand, and how long that may take.
 struct RunningPlanOptions {
-    geo::PlannedEvaluation evaluation;
+    PlannedProgram program;
     double budget_seconds = 10;
-    /// Evaluations that a run is thought to make in all: what a change of owners must pay for.
-    Index usual_evaluations = geo::usual_evaluations;
+    /// Calls of the kernels that an evaluation may use: those that it does use are timed.
+    std::vector<Specimen> specimens{};
     /// The nodes, by number, where they are known; none: they are measured.
     std::vector<calibration::MeasuredNode> nodes{};
     /// Where measurements of nodes are kept from run to run; empty: nowhere.
@@ -65,16 +81,16 @@ public:
 
     /// What became of a look at the nodes.
     enum class Outcome : std::uint8_t { as_planned, kept, changed, reverted };
-    /// To be called before an evaluation, of which there were so many. Looks at some evaluations together. Where
-    /// kernels were not as fast as thought, and not alike so, plans again; the likelihood gets new owners if that pays.
-    /// Where evaluations take longer with these than before, it gets the old ones back, and is left alone for longer.
-    /// `tell` is told, and an event, "plan", goes into the trace, as for the first plan.
-    Outcome correct(geo::Likelihood& likelihood, Index evaluations);
+    /// To be called before an evaluation. Looks at some evaluations together. Where kernels were not as fast as
+    /// thought, and not alike so, plans again; the program gets new owners if that pays. Where evaluations take longer
+    /// with these than before, it gets the old ones back, and is left alone for longer. `tell` is told, and an event,
+    /// "plan", goes into the trace, as for the first plan.
+    Outcome correct(const Progress& progress);
 
 private:
     struct Decision;
     void find_nodes();
-    void measure(const std::vector<std::string>& kernels);
+    void measure(const std::vector<Specimen>& used);
     [[nodiscard]] Decision first_decision() const;
     [[nodiscard]] Decision next_decision(Index left) const;
     /// What all nodes together have seen since the last look.
@@ -84,15 +100,16 @@ private:
     };
     [[nodiscard]] Look look();
     [[nodiscard]] bool was_better_before(const Look& look) const;
-    Outcome revert(geo::Likelihood& likelihood, const Look& look);
-    Outcome plan_again(geo::Likelihood& likelihood, const Look& look);
-    void give(geo::Likelihood& likelihood, plan::PhaseDistributions owners);
+    Outcome revert(const Progress& progress, const Look& look);
+    Outcome plan_again(const Progress& progress, const Look& look);
+    void give(const Progress& progress, plan::PhaseDistributions owners);
     void tell(Outcome outcome, double before, const std::vector<std::string>& lines) const;
     [[nodiscard]] plan::Planned plan_for(const Platform& platform, double budget) const;
+    [[nodiscard]] const plan::Application& application() const { return options_.program.application; }
+    [[nodiscard]] Index tile() const { return application().matrix.tile; }
 
     StarpuEngine& engine_;
     RunningPlanOptions options_;
-    plan::Application application_;
     std::vector<calibration::MeasuredNode> nodes_;  ///< each as it is thought to be, by node
     std::string where_from_;                        ///< what is known of them, in words
     std::optional<plan::PhaseDistributions> owners_;

@@ -14,7 +14,6 @@
 #include <atomic>
 #include <barrier>
 #include <chrono>
-#include <iterator>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -52,18 +51,16 @@ Spread spread_of(std::vector<double>& seconds) {
             .calls = static_cast<Index>(n)};
 }
 
-std::vector<const Specimen*> chosen_specimens(const std::vector<std::string>& names) {
-    std::vector<const Specimen*> chosen;
-    for (const std::string& name : names) {
-        const std::size_t before = chosen.size();
-        for (const Specimen& specimen : specimens())
-            if (specimen.kernel->name == name) chosen.push_back(&specimen);
-        if (chosen.size() == before)
-            throw Error("there is no kernel \"{}\" to time; there are {} and {}", name,
-                        fmt::join(kernel_names(ElementType::f64), ", "),
-                        fmt::join(kernel_names(ElementType::f32), ", "));
-    }
-    return chosen;
+/// Narrow calls on smaller tiles are not narrow.
+constexpr Index smallest_tile_for_narrow = 16;
+
+/// Each operand fits into the memory that a TileSupply has for it.
+void check_operands(const Specimen& specimen, Index tile) {
+    for (const Specimen::Operand& operand : specimen.operands(tile))
+        if (const Index most = TileSupply::most_elements(operand.origin, tile);
+            operand.shape.rows * operand.shape.cols > most)
+            throw Error("{} cannot be timed: an operand has {} x {} elements where tiles have {} rows; {} fit",
+                        specimen.kernel->name, operand.shape.rows, operand.shape.cols, tile, most);
 }
 
 /// All specimens at one tile size under one load, in as many rounds as wanted. Each worker has its own tiles.
@@ -192,11 +189,10 @@ std::vector<Spread> time_until_steady(const std::vector<const Specimen*>& list, 
 }
 
 /// Those that a session on tiles of one size and type can time.
-std::vector<const Specimen*> some_of(const std::vector<const Specimen*>& list, Index tile, ElementType type) {
+std::vector<const Specimen*> some_of(const std::vector<Specimen>& list, Index tile, ElementType type) {
     std::vector<const Specimen*> some;
-    std::ranges::copy_if(list, std::back_inserter(some), [&](const Specimen* s) {
-        return s->type == type && (s->shape == CallShape::square || tile >= smallest_tile_for_narrow);
-    });
+    for (const Specimen& s : list)
+        if (s.type == type && (s.shape == CallShape::square || tile >= smallest_tile_for_narrow)) some.push_back(&s);
     return some;
 }
 
@@ -262,20 +258,13 @@ void make_names_unique(std::vector<NodeType>& types) {
 
 }  // namespace
 
-std::vector<std::string> kernel_names(ElementType type) {
-    std::vector<std::string> names;
-    for (const Specimen& specimen : specimens())
-        if (specimen.type == type && std::ranges::find(names, specimen.kernel->name) == names.end())
-            names.emplace_back(specimen.kernel->name);
-    return names;
-}
-
 void check(const CalibrationOptions& options) {
-    if (options.kernels.empty() || options.tiles.empty()) throw Error("name at least one kernel and one tile size");
-    (void)chosen_specimens(options.kernels);
-    for (const Index tile : options.tiles)
-        if (tile < 1 || tile > largest_tile)
-            throw Error("tiles of {} rows cannot be timed; take sizes from 1 to {}", tile, largest_tile);
+    if (options.specimens.empty() || options.tiles.empty()) throw Error("name at least one kernel and one tile size");
+    for (const Index tile : options.tiles) {
+        if (tile < 1 || tile > Specimen::largest_tile)
+            throw Error("tiles of {} rows cannot be timed; take sizes from 1 to {}", tile, Specimen::largest_tile);
+        for (const Specimen& specimen : options.specimens) check_operands(specimen, tile);
+    }
     if (options.loads.empty()) throw Error("kernels are timed under at least one load");
     if (options.workers < 1) throw Error("kernels need at least one worker; {} were asked for", options.workers);
     if (options.most_rounds < 1) throw Error("kernels need at least one round; {} were asked for", options.most_rounds);
@@ -286,7 +275,6 @@ void check(const CalibrationOptions& options) {
 std::vector<KernelSample> time_kernels(const CalibrationOptions& options) {
     check(options);
     const SingleThreadedBlas one_thread;
-    const auto chosen = chosen_specimens(options.kernels);
     auto tiles = options.tiles;
     std::ranges::sort(tiles);
     tiles.erase(std::unique(tiles.begin(), tiles.end()), tiles.end());
@@ -298,12 +286,12 @@ std::vector<KernelSample> time_kernels(const CalibrationOptions& options) {
     Index total = 0;
     for (const Index tile : tiles)
         for (const ElementType type : element_types)
-            total += loads * static_cast<Index>(some_of(chosen, tile, type).size());
+            total += loads * static_cast<Index>(some_of(options.specimens, tile, type).size());
     Index done = 0;
     std::vector<KernelSample> samples;
     for (const Index tile : tiles)
         for (const ElementType type : element_types) {
-            const auto list = some_of(chosen, tile, type);
+            const auto list = some_of(options.specimens, tile, type);
             if (list.empty()) continue;
             bool counts = true;  // rounds after the first do not
             const auto announce = [&](const Specimen& specimen) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "tesela/base/index.hpp"
-#include "tesela/kernels/kernel.hpp"
+#include "tesela/kernels/specimen.hpp"
 #include "tesela/platform/platform.hpp"
 
 #include <cstdint>
@@ -14,9 +14,6 @@ namespace tesela::calibration {
 /// Whether one worker calls a kernel while the others are idle, or all call it at the same time and share the memory's
 /// bandwidth and the processor's power, as in a run.
 enum class Load : std::uint8_t { alone, busy };
-
-/// Whether a call has square tiles, or the few columns of a right-hand side beside one.
-enum class CallShape : std::uint8_t { square, narrow };
 
 /// How long calls of one kind took: the best, the mean, which is what they add up to in a run, and the one that nine of
 /// ten stayed below. They are timed in rounds, of which the middle one counts; `drift` is by how much, as a share, the
@@ -46,7 +43,7 @@ struct KernelSample {
 };
 
 struct CalibrationOptions {
-    std::vector<std::string> kernels;  ///< names as in kernel_names()
+    std::vector<Specimen> specimens{};  ///< what is timed; those of one kernel together are its durations
     std::vector<Index> tiles{64, 128, 192, 256, 320, 384, 512, 640, 768, 960};
     int workers = 1;
     /// Under which loads; what is not asked for is as the other.
@@ -65,10 +62,11 @@ struct CalibrationOptions {
     std::function<void(Index done, Index of, const std::string& next)> progress{};
 };
 
-/// The kernels that can be timed: all that algorithms and applications submit on elements of this type.
-[[nodiscard]] std::vector<std::string> kernel_names(ElementType type);
+/// Calls of all kernels that the library's algorithms submit, in both precisions, and of the work of redistributions.
+/// Applications have lists of their own.
+[[nodiscard]] std::vector<Specimen> specimens();
 
-/// Throws Error for a kernel that is not known, or for tile sizes, workers or seconds that make no sense.
+/// Throws Error for a specimen that cannot be timed, or for tile sizes, workers or seconds that make no sense.
 void check(const CalibrationOptions& options);
 
 /// Times CPU kernels by calling them directly from threads of its own: nothing but the kernel is timed, and tiles

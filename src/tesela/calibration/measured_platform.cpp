@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <utility>
 
 namespace tesela::calibration {
 namespace {
@@ -162,11 +163,16 @@ std::string describe_platform(const StarpuEngine& engine, const std::string& fir
 
 }  // namespace
 
+MeasuredNodes measure_nodes(StarpuEngine& engine, const CalibrationOptions& timing, Load load) {
+    NodeMeasurement here = measure_node(engine, timing);
+    const auto nodes = gather(engine, describe(engine.description(), here, load));
+    return {.nodes = group_alike(nodes), .description = nodes.front().description, .here = std::move(here)};
+}
+
 MeasuredPlatform measure_platform(StarpuEngine& engine, const CalibrationOptions& timing, Load load,
                                   const std::string& name) {
-    const NodeMeasurement here = measure_node(engine, timing);
-    const auto nodes = gather(engine, describe(engine.description(), here, load));
-    NodeTypes types = group_alike(nodes);
+    const auto [nodes, description, here] = measure_nodes(engine, timing, load);
+    NodeTypes types = nodes;
     const auto network = measure_networks(engine, types);
     measure_runtimes(engine, types, network);
     const LogCurve recompression = measure_recompression(engine);
@@ -175,7 +181,7 @@ MeasuredPlatform measure_platform(StarpuEngine& engine, const CalibrationOptions
     return {.platform = {.name = name.empty() ? first_host : name,
                          .node_types = types.types,
                          .subnets = {},
-                         .description = describe_platform(engine, nodes.front().description, load, here),
+                         .description = describe_platform(engine, description, load, here),
                          .recompression = recompression},
             .type_of = types.type_of,
             .here = here,

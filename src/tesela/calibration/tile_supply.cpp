@@ -17,6 +17,8 @@ constexpr std::size_t fewest_walked = 4;
 /// Vectors of a call are this many columns apart; one tile has room for as many as a task may use.
 constexpr std::size_t vector_columns = 8;
 constexpr std::size_t columns_of_vectors = vector_columns * max_tiles;
+/// T of the reflectors of a small tile is wider than it.
+constexpr Index least_columns = 24;
 constexpr double tiny = 1e-7;
 /// lauum squares the diagonal: an error of 1e-12 doubles with each use of a tile and is still small after so many.
 constexpr std::size_t uses_between_resets = 20;
@@ -49,10 +51,14 @@ std::size_t last_cache_bytes() {
     return largest > 0 ? largest : guess;
 }
 
+Index TileSupply::most_elements(Specimen::Origin origin, Index tile) {
+    return tile * (origin == Specimen::Origin::vector ? Index{vector_columns} : std::max(tile, least_columns));
+}
+
 TileSupply::TileSupply(const Size& size)
     : tile_(size.tile),
       type_(size.type),
-      tile_bytes_(static_cast<std::size_t>(size.tile) * static_cast<std::size_t>(std::max<Index>(size.tile, 24)) *
+      tile_bytes_(static_cast<std::size_t>(most_elements(Specimen::Origin::memory, size.tile)) *
                   element_bytes(size.type)),
       walked_(std::max(fewest_walked, size.bytes / tile_bytes_)),
       at_(walked_) {  // as if all were used
@@ -84,18 +90,18 @@ void TileSupply::copy_first_to(std::size_t number) {
     if (number > 0) std::memcpy(tile_at(number), tile_at(0), tile_bytes_);
 }
 
-std::byte* TileSupply::next_of(Origin origin) {
+std::byte* TileSupply::next_of(Specimen::Origin origin) {
     switch (origin) {
-        case Origin::memory: return tile_at(at_++ % walked_);
-        case Origin::panel: return tile_at(walked_ + panel_at_++ % panel_tiles);
-        case Origin::pivot: return tile_at(walked_ + panel_tiles);
-        case Origin::vector: break;
+        case Specimen::Origin::memory: return tile_at(at_++ % walked_);
+        case Specimen::Origin::panel: return tile_at(walked_ + panel_at_++ % panel_tiles);
+        case Specimen::Origin::pivot: return tile_at(walked_ + panel_tiles);
+        case Specimen::Origin::vector: break;
     }
     const std::size_t column = static_cast<std::size_t>(tile_) * element_bytes(type_);
     return tile_at(walked_ + panel_tiles + 1) + vector_columns * column * vector_at_++;
 }
 
-std::span<const Tile> TileSupply::next(const std::vector<Operand>& operands) {
+std::span<const Tile> TileSupply::next(const std::vector<Specimen::Operand>& operands) {
     if (at_ - reset_at_ >= uses_between_resets * walked_) reset();
     vector_at_ = 0;
     for (std::size_t n = 0; n < operands.size(); ++n) {

@@ -5,11 +5,13 @@
 #include "tesela/base/units.hpp"
 #include "tesela/base/version.hpp"
 #include "tesela/calibration/measured_platform.hpp"
+#include "tesela/cli/all_specimens.hpp"
 #include "tesela/cli/blas_restart.hpp"
 #include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/run_options.hpp"
 #include "tesela/io/output_file.hpp"
+#include "tesela/io/platform_file.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -23,7 +25,6 @@
 namespace tesela::cli {
 namespace {
 
-using calibration::CallShape;
 using calibration::KernelSample;
 using calibration::Load;
 using calibration::MeasuredPlatform;
@@ -32,19 +33,31 @@ using calibration::NodeMeasurement;
 struct CalibrateOptions {
     RunOptions run;
     std::string out = "machine.json";
+    std::string merge;  ///< the file that durations are merged into; empty: a file is written
+    std::string type;   ///< of nodes, there
     std::string name;
     ElementType precision = ElementType::f64;
+    std::vector<std::string> kernels;  ///< none: all of the precision
     calibration::CalibrationOptions timing;
     bool alone = false;
 
     [[nodiscard]] Load load() const { return alone ? Load::alone : Load::busy; }
 };
 
+/// The options, with a bar on this line.
+calibration::CalibrationOptions shown_on(ProgressLine& line, calibration::CalibrationOptions timing) {
+    timing.progress = [&line](Index done, Index of, const std::string& next) { line.show_bar(done, of, next); };
+    return timing;
+}
+
 MeasuredPlatform measure(StarpuEngine& engine, const CalibrateOptions& options) {
     ProgressLine line(wants_progress(options.run));
-    calibration::CalibrationOptions timing = options.timing;
-    timing.progress = [&](Index done, Index of, const std::string& next) { line.show_bar(done, of, next); };
-    return measure_platform(engine, timing, options.load(), options.name);
+    return measure_platform(engine, shown_on(line, options.timing), options.load(), options.name);
+}
+
+calibration::MeasuredNodes measure_kernels(StarpuEngine& engine, const CalibrateOptions& options) {
+    ProgressLine line(wants_progress(options.run));
+    return measure_nodes(engine, shown_on(line, options.timing), options.load());
 }
 
 // --- output
@@ -136,8 +149,7 @@ Json to_json(const RuntimeCosts& runtime) {
             {"message_bandwidth", runtime.message_bandwidth}};
 }
 
-Json to_json(const CalibrateOptions& options, const MeasuredPlatform& all) {
-    const auto& [platform, type_of, measured, network] = all;
+Json to_json(const CalibrateOptions& options, const NodeMeasurement& measured) {
     Json samples = Json::array();
     for (const auto& sample : measured.samples)
         samples.push_back({{"kernel", sample.kernel},
@@ -147,32 +159,62 @@ Json to_json(const CalibrateOptions& options, const MeasuredPlatform& all) {
                            {"bytes", sample.cost.bytes},
                            {"alone", to_json(sample.alone)},
                            {"busy", to_json(sample.busy)}});
-    return {{"out", options.out},
+    return {{"out", options.merge.empty() ? options.out : options.merge},
             {"load", options.alone ? "alone" : "busy"},
             {"unsteady", count_unsteady(measured.samples, options.load())},
             {"copy_bandwidth", measured.copy_bandwidth},
-            {"network", network ? to_json(*network) : Json()},
-            {"runtime", to_json(platform.node_types.front().runtime)},
-            {"recompression", nlohmann::json(platform)["recompression"]},
             {"samples", samples}};
+}
+
+Json to_json(const CalibrateOptions& options, const MeasuredPlatform& all) {
+    Json json = to_json(options, all.here);
+    json["network"] = all.network ? to_json(*all.network) : Json();
+    json["runtime"] = to_json(all.platform.node_types.front().runtime);
+    json["recompression"] = nlohmann::json(all.platform)["recompression"];
+    return json;
 }
 
 // --- the command
 // ----------------------------------------------------------------------------------------------------------
 
-int calibrate(CalibrateOptions options) {
-    if (is_standard_output(options.out) && options.run.json)
-        throw Error("--out - and --json both want standard output; give --out a file");
-    if (options.timing.kernels.empty()) options.timing.kernels = calibration::kernel_names(options.precision);
-    calibration::check(options.timing);
-    const auto engine = start_engine(options.run);
-    const bool first = engine->this_node() == NodeId{0};
+/// The type of a platform whose nodes were measured: the one that is named, one of the same name, or the only one.
+std::string type_in(const Platform& platform, const NodeType& measured, const std::string& named) {
+    if (!named.empty()) return named;
+    const auto& types = platform.node_types;
+    const bool same = std::ranges::find(types, measured.name, &NodeType::name) != types.end();
+    return same || types.size() > 1 ? measured.name : types.front().name;
+}
+
+int merge(const CalibrateOptions& options, StarpuEngine& engine) {
+    const Platform platform = tesela::read_platform(options.merge, "");
+    if (const std::string ready = find_platform(options.merge); ready != options.merge)
+        throw Error("{} is a ready-made platform: copy {} and merge into the copy", options.merge, ready);
+    if (!options.type.empty()) (void)choose_nodes(platform, "1" + options.type);  // is there, before the work
+    const auto measured = measure_kernels(engine, options);
+    const std::vector<NodeType>& types = measured.nodes.types;
+    if (types.size() > 1 && !options.type.empty())
+        throw Error("--type names one type of node, and the nodes at hand are of {}", types.size());
+    if (engine.this_node() != NodeId{0}) return success;
+    std::vector<TypeDurations> durations;
+    for (const NodeType& type : types)
+        durations.push_back({type_in(platform, type, options.type), type.workers.front().kernels});
+    merge_durations(options.merge, durations);
+    if (options.run.json) {
+        fmt::print("{}\n", to_json(options, measured.here).dump(2));
+        return success;
+    }
+    print_table(measured.here.samples, options.load());
+    print_summary(measured.here, options.load(), std::nullopt);
+    for (const auto& [type, kernels] : durations)
+        fmt::print("merged          {} kernels of {} into {}\n", kernels.size(), type, options.merge);
+    return success;
+}
+
+int write_platform(const CalibrateOptions& options, StarpuEngine& engine) {
+    const bool first = engine.this_node() == NodeId{0};
     std::optional<OutputFile> file;
     if (first) file.emplace(options.out);
-    if (first && engine->description().accelerators > 0)
-        fmt::print(stderr, "tesela calibrate: only cores are measured; describe accelerators in the file by hand\n");
-
-    const MeasuredPlatform all = measure(*engine, options);
+    const MeasuredPlatform all = measure(engine, options);
     const auto& [platform, type_of, measured, network] = all;
     if (!first) return success;
     check_platform(platform);
@@ -190,11 +232,30 @@ int calibrate(CalibrateOptions options) {
     return success;
 }
 
+int calibrate(CalibrateOptions options) {
+    if (is_standard_output(options.out) && options.run.json)
+        throw Error("--out - and --json both want standard output; give --out a file");
+    options.timing.specimens = options.kernels.empty() ? of_type(all_specimens(), options.precision)
+                                                       : of_kernels(all_specimens(), options.kernels);
+    calibration::check(options.timing);
+    const auto engine = start_engine(options.run);
+    if (engine->this_node() == NodeId{0} && engine->description().accelerators > 0)
+        fmt::print(stderr, "tesela calibrate: only cores are measured; describe accelerators in the file by hand\n");
+    return options.merge.empty() ? write_platform(options, *engine) : merge(options, *engine);
+}
+
 void add_calibrate_options(CLI::App& command, CalibrateOptions& options) {
     fit_blas_before(command);
-    command.add_option("-o,--out", options.out, "Platform file to write; - is standard output")->capture_default_str();
-    command.add_option("--name", options.name, "Name of the platform (default: the host's)");
-    comma_separated(command.add_option("--kernels", options.timing.kernels,
+    auto* out = command.add_option("-o,--out", options.out, "Platform file to write; - is standard output");
+    auto* name = command.add_option("--name", options.name, "Name of the platform (default: the host's)");
+    out->capture_default_str();
+    auto* merged = command.add_option("--merge", options.merge,
+                                      "Put the durations into this platform file instead, and leave all else in it");
+    merged->excludes(out)->excludes(name);
+    command
+        .add_option("--type", options.type, "Type of node there (default: that of the host's name, or the only one)")
+        ->needs(merged);
+    comma_separated(command.add_option("--kernels", options.kernels,
                                        "Kernels to time, as dgemm,dpotrf (default: all of --precision)"));
     comma_separated(command.add_option("--tile-sizes", options.timing.tiles, "Tile sizes to time, as 256,512"))
         ->capture_default_str();

@@ -295,6 +295,13 @@ void dry_run(const FitCommand& command, const geo::FittedModel& fitted, StarpuEn
 
 // --- fit -------------------------------------------------------------------------------------------------------------
 
+autoplan::Progress progress_of(geo::Likelihood& likelihood, Index evaluations) {
+    return {
+        .evaluations = evaluations,
+        .seconds = likelihood.seconds(),
+        .give = [&](const plan::PhaseDistributions& owners) { likelihood.redistribute(owners.second, owners.first); }};
+}
+
 geo::FitResult search(const FitCommand& options, geo::Likelihood& likelihood, autoplan::RunningPlan* plan) {
     ProgressLine line(wants_progress(options.geo.run));
     geo::FitOptions with_progress = options.search;
@@ -308,7 +315,9 @@ geo::FitResult search(const FitCommand& options, geo::Likelihood& likelihood, au
         });
     };
     if (plan != nullptr)
-        with_progress.between = [plan](geo::Likelihood& of, Index evaluations) { plan->correct(of, evaluations); };
+        with_progress.between = [plan](geo::Likelihood& of, Index evaluations) {
+            plan->correct(progress_of(of, evaluations));
+        };
     const Interrupt interrupt(
         "\ntesela: the fit ends after this evaluation, with the best point so far; Ctrl-C again ends it at once\n");
     with_progress.interrupted = Interrupt::came;

@@ -7,6 +7,7 @@
 #include "tesela/base/error.hpp"
 #include "tesela/base/in_parallel.hpp"
 #include "tesela/base/units.hpp"
+#include "tesela/cli/all_specimens.hpp"
 #include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/column_options.hpp"
 #include "tesela/cli/help_groups.hpp"
@@ -14,6 +15,7 @@
 #include "tesela/cli/plan_use.hpp"
 #include "tesela/distribution/families.hpp"
 #include "tesela/geo/degrees.hpp"
+#include "tesela/geo/planning.hpp"
 #include "tesela/io/output_file.hpp"
 #include "tesela/kernels/dense.hpp"
 
@@ -407,13 +409,18 @@ bool plans_by_itself(const GeoOptions& options) { return options.plan == "auto";
 std::unique_ptr<autoplan::RunningPlan> plan_for_nodes(const GeoOptions& options, Index n, StarpuEngine& engine) {
     if (!plans_by_itself(options)) return {};
     const auto line = std::make_shared<ProgressLine>(wants_progress(options.run));
+    const geo::PlannedEvaluation evaluation{
+        .points = n,
+        .tile = tile_size(options.run, n, engine),
+        .overlap = options.overlap || options.run.critical_worker == CriticalWorker::none
+                       ? options.overlap
+                       : geo::Overlap::oversubscribe};
     autoplan::RunningPlanOptions with{
-        .evaluation = {.points = n,
-                       .tile = tile_size(options.run, n, engine),
-                       .overlap = options.overlap || options.run.critical_worker == CriticalWorker::none
-                                      ? options.overlap
-                                      : geo::Overlap::oversubscribe},
+        .program = {.application = planned_evaluation(evaluation),
+                    .as_run = [evaluation](const Platform& nodes) { return as_run(evaluation, nodes); },
+                    .usual_evaluations = geo::usual_evaluations},
         .budget_seconds = options.plan_budget,
+        .specimens = all_specimens(),
         .cache_folder = user_cache_folder()};
     with.measuring = [line](Index done, Index of, const std::string& next) { line->show_bar(done, of, next); };
     with.planning = [line](Index simulated, double best) {

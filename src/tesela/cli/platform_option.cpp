@@ -1,33 +1,31 @@
 #include "tesela/cli/platform_option.hpp"
 
 #include "tesela/base/near_word.hpp"
-#include "tesela/calibration/calibrate.hpp"
+#include "tesela/cli/all_specimens.hpp"
 #include "tesela/cli/output.hpp"
-#include "tesela/flow/exchange.hpp"
 #include "tesela/io/platform_file.hpp"
-#include "tesela/kernels/gram.hpp"
+#include "tesela/mds/gram.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <set>
-#include <utility>
 #include <vector>
 
 namespace tesela::cli {
 namespace {
 
-/// A program may have kernels of its own, so that an unknown one is no error; more often it is misspelt.
+/// A program may have kernels of its own, so that an unknown one is no error; more often it is misspelt, unless it was
+/// measured: nobody typed its name then.
 void warn_of_unknown_kernels(const Platform& platform, const std::string& file) {
-    std::vector<std::string> known = calibration::kernel_names(ElementType::f64);
-    for (std::string& name : calibration::kernel_names(ElementType::f32)) known.push_back(std::move(name));
-    known.insert(known.end(),
-                 {ParcelTaskNames::pack, ParcelTaskNames::unpack, ParcelTaskNames::copy, read_without_file.name});
+    std::vector<std::string> known = kernel_names(all_specimens());
+    known.emplace_back(read_without_file.name);
     std::set<std::string> warned;
     for (const NodeType& type : platform.node_types)
         for (const WorkerGroup& group : type.workers)
             for (const KernelTime& kernel : group.kernels) {
-                if (std::ranges::find(known, kernel.kernel) != known.end() || !warned.insert(kernel.kernel).second)
+                if (kernel.source == Source::measured || std::ranges::find(known, kernel.kernel) != known.end() ||
+                    !warned.insert(kernel.kernel).second)
                     continue;
                 print_error("tesela", fmt::format("warning: {}: no operation of Tesela uses the kernel \"{}\"{}", file,
                                                   kernel.kernel, did_you_mean(kernel.kernel, known)));

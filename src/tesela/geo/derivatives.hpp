@@ -1,7 +1,7 @@
 #pragma once
 
+#include "tesela/geo/covariance_derivatives.hpp"
 #include "tesela/geo/likelihood.hpp"
-#include "tesela/kernels/covariance_derivatives.hpp"
 
 #include <array>
 #include <optional>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tesela/kernels/covariance.hpp"
+#include "tesela/geo/covariance.hpp"
 
 namespace tesela::geo {
 

@@ -3,10 +3,10 @@
 #include "tesela/algs/priorities.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/flow/matrix.hpp"
+#include "tesela/geo/covariance_kernel.hpp"
 #include "tesela/geo/overlap.hpp"
 #include "tesela/geo/tile_accuracy.hpp"
 #include "tesela/geo/trend.hpp"
-#include "tesela/kernels/covariance_kernel.hpp"
 
 #include <optional>
 #include <string>

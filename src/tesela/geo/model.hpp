@@ -1,7 +1,7 @@
 #pragma once
 
+#include "tesela/geo/covariance.hpp"
 #include "tesela/geo/trend_formula.hpp"
-#include "tesela/kernels/covariance.hpp"
 
 #include <array>
 #include <cstdint>

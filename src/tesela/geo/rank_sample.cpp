@@ -3,9 +3,9 @@
 #include "tesela/base/error.hpp"
 #include "tesela/base/in_parallel.hpp"
 #include "tesela/base/processor_time.hpp"
+#include "tesela/geo/covariance_kernel.hpp"
 #include "tesela/geo/fit.hpp"
 #include "tesela/geo/tile_accuracy.hpp"
-#include "tesela/kernels/covariance_kernel.hpp"
 #include "tesela/kernels/owned_tile.hpp"
 
 #include <algorithm>

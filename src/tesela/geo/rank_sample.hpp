@@ -1,8 +1,8 @@
 #pragma once
 
 #include "tesela/algs/compressed_cut.hpp"
+#include "tesela/geo/covariance.hpp"
 #include "tesela/geo/model.hpp"
-#include "tesela/kernels/covariance.hpp"
 
 #include <cstdint>
 #include <limits>

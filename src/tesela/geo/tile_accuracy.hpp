@@ -2,8 +2,8 @@
 
 #include "tesela/algs/conjugate_gradients.hpp"
 #include "tesela/algs/ranks.hpp"
+#include "tesela/geo/covariance.hpp"
 #include "tesela/geo/model.hpp"
-#include "tesela/kernels/covariance.hpp"
 
 #include <optional>
 #include <string>

@@ -2,9 +2,11 @@
 
 #include "tesela/base/environment.hpp"
 #include "tesela/base/error.hpp"
+#include "tesela/io/input_file.hpp"
 #include "tesela/io/json_file.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
@@ -41,6 +43,46 @@ std::string known_platforms() {
     return list;
 }
 
+using Json = nlohmann::ordered_json;
+
+/// As a platform file has them.
+nlohmann::json kernels_json(const std::vector<KernelTime>& kernels) {
+    const nlohmann::json platform = Platform{.node_types = {{.workers = {{.kernels = kernels}}}}};
+    return platform["node_types"][0]["workers"][0]["kernels"];
+}
+
+/// The group of cores of a type of node.
+Json& cores_of(Json& platform, const std::string& type) {
+    Json& types = platform["node_types"];
+    for (Json& one : types) {
+        if (type.empty() ? types.size() > 1 : one["name"] != type) continue;
+        for (Json& group : one["workers"])
+            if (group["processor"] == "cpu") return group;
+        throw Error("nodes of type {} have no cores", one["name"].get<std::string>());
+    }
+    std::vector<std::string> names;
+    for (const Json& one : types) names.push_back(one["name"]);
+    throw Error("{}; it has {}", type.empty() ? "say which type of node it is" : "there is no type of node " + type,
+                fmt::join(names, ", "));
+}
+
+void put(Json& kernels, const Json& kernel) {
+    for (Json& one : kernels)
+        if (one["kernel"] == kernel["kernel"]) {
+            one = kernel;
+            return;
+        }
+    kernels.push_back(kernel);
+}
+
+Platform platform_of(const nlohmann::json& json, const std::string& file) {
+    try {
+        return json.get<Platform>();
+    } catch (const Error& error) {
+        throw Error("{}: {}", file, error.what());
+    }
+}
+
 }  // namespace
 
 std::string find_platform(const std::string& name) {
@@ -58,14 +100,24 @@ std::string find_platform(const std::string& name) {
 
 Platform read_platform(const std::string& name, const std::string& nodes) {
     const std::string file = find_platform(name);
-    Platform platform;
-    const nlohmann::json json = read_json_file(file);
+    const Platform platform = platform_of(read_json_file(file), file);
+    return nodes.empty() ? platform : choose_nodes(platform, nodes);
+}
+
+void merge_durations(const std::string& file, const std::vector<TypeDurations>& measured) {
+    const std::string text = read_file(file);
+    (void)platform_of(parse_json(text, file), file);
+    Json platform = Json::parse(text);  // which keeps the order of keys
     try {
-        platform = json.get<Platform>();
+        for (const auto& [type, kernels] : measured) {
+            Json& there = cores_of(platform, type)["kernels"];
+            for (const nlohmann::json& kernel : kernels_json(kernels)) put(there, kernel);
+        }
     } catch (const Error& error) {
         throw Error("{}: {}", file, error.what());
     }
-    return nodes.empty() ? platform : choose_nodes(platform, nodes);
+    (void)platform_of(platform, file);
+    write_json_file(file, platform);
 }
 
 }  // namespace tesela

@@ -1,9 +1,9 @@
 #include "tesela/kernels/dense.hpp"
 
 #include "tesela/base/error.hpp"
+#include "tesela/kernels/describe.hpp"
 #include "tesela/kernels/internal/blas.hpp"
 #include "tesela/kernels/internal/blas_library.hpp"
-#include "tesela/kernels/internal/describe.hpp"
 #include "tesela/kernels/internal/low_rank_tiles.hpp"
 #include "tesela/kernels/low_rank_cost.hpp"
 
@@ -180,7 +180,7 @@ KernelResult run_scale(const KernelCall& call) noexcept {
 
 /// Rows and columns of a tile by the function of its elements.
 template <class T>
-class GeneratedTile final : public low_rank::Sampler<T> {
+class GeneratedTile final : public TileSource<T> {
 public:
     GeneratedTile(const GenerateArguments& args, const TileShape& shape, ElementIndex& at)
         : args_(args),

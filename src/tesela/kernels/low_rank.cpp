@@ -1,9 +1,9 @@
 #include "tesela/kernels/internal/low_rank.hpp"
 
 #include "tesela/base/random.hpp"
-#include "tesela/kernels/internal/loops.hpp"
 #include "tesela/kernels/internal/reflectors.hpp"
 #include "tesela/kernels/internal/singular_values.hpp"
+#include "tesela/kernels/loops.hpp"
 
 #include <algorithm>
 #include <array>
@@ -323,7 +323,7 @@ double least_tail(const Decay::Line& line, Index rank, Index order) {
 template <class T>
 class Crosses {
 public:
-    explicit Crosses(const Sampler<T>& block)
+    explicit Crosses(const TileSource<T>& block)
         : block_(block),
           factors_{block.rows(), block.cols(), 0, {}, {}},
           row_used_(count(block.rows())),
@@ -457,7 +457,7 @@ private:
         return static_cast<double>(std::abs(element)) * std::sqrt(elements) < rounding_error();
     }
 
-    const Sampler<T>& block_;
+    const TileSource<T>& block_;
     Factors<T> factors_;
     std::vector<char> row_used_, col_used_;
     std::vector<double> row_bounds_, col_bounds_;
@@ -525,7 +525,7 @@ Factors<T> sum(double alpha, const Factors<T>& a, double beta, const Factors<T>&
 }
 
 template <class T>
-CrossApproximation<T> cross_approximate(const Sampler<T>& block, double accuracy, const CrossLimits& limits) {
+CrossApproximation<T> cross_approximate(const TileSource<T>& block, double accuracy, const CrossLimits& limits) {
     // ‖A − U·Vᵀ‖ may be this much by estimate, and recompression may lose the rest. The two errors are all but
     // orthogonal, so that an estimate four times too small does no harm: 0.4² + 0.9² < 1.
     constexpr double residual_share = 0.1;
@@ -555,7 +555,7 @@ CrossApproximation<T> cross_approximate(const Sampler<T>& block, double accuracy
 }
 
 template <class T>
-bool is_accurate(const Factors<T>& f, const Sampler<T>& block, double accuracy) {
+bool is_accurate(const Factors<T>& f, const TileSource<T>& block, double accuracy) {
     constexpr Index columns = 32;
     std::vector<T> some(count(f.rows, columns));
     double squares = 0;
@@ -575,8 +575,8 @@ bool is_accurate(const Factors<T>& f, const Sampler<T>& block, double accuracy) 
     return std::sqrt(differences) <= std::max(accuracy, rounding<T>(std::sqrt(squares)));
 }
 
-template bool is_accurate(const Factors<float>&, const Sampler<float>&, double);
-template bool is_accurate(const Factors<double>&, const Sampler<double>&, double);
+template bool is_accurate(const Factors<float>&, const TileSource<float>&, double);
+template bool is_accurate(const Factors<double>&, const TileSource<double>&, double);
 template void recompress(Factors<float>&, double);
 template void recompress(Factors<double>&, double);
 template Factors<float> compress(Block<const float>, double);
@@ -585,7 +585,7 @@ template std::optional<Factors<float>> compress(Block<const float>, double, Inde
 template std::optional<Factors<double>> compress(Block<const double>, double, Index);
 template Factors<float> sum(double, const Factors<float>&, double, const Factors<float>&);
 template Factors<double> sum(double, const Factors<double>&, double, const Factors<double>&);
-template CrossApproximation<float> cross_approximate(const Sampler<float>&, double, const CrossLimits&);
-template CrossApproximation<double> cross_approximate(const Sampler<double>&, double, const CrossLimits&);
+template CrossApproximation<float> cross_approximate(const TileSource<float>&, double, const CrossLimits&);
+template CrossApproximation<double> cross_approximate(const TileSource<double>&, double, const CrossLimits&);
 
 }  // namespace tesela::low_rank

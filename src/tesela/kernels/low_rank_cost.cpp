@@ -1,6 +1,6 @@
 #include "tesela/kernels/low_rank_cost.hpp"
 
-#include "tesela/kernels/internal/describe.hpp"
+#include "tesela/kernels/describe.hpp"
 
 #include <algorithm>
 

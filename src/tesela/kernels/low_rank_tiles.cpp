@@ -250,7 +250,7 @@ KernelResult store_whole(const Tile& tile, blas::Block<T> value) {
     return {};
 }
 template <class T>
-KernelResult store_whole(const Tile& tile, const Sampler<T>& value) {
+KernelResult store_whole(const Tile& tile, const TileSource<T>& value) {
     auto* const all = static_cast<T*>(tile.room->replace(dense_rank));
     if (all == nullptr) return {Failure::out_of_memory};
     value.columns(0, tile.cols(), all);
@@ -310,7 +310,7 @@ KernelResult store(const Tile& tile, blas::Block<T> value) {
 }
 
 template <class T>
-KernelResult store(const Tile& tile, const Sampler<T>& value) {
+KernelResult store(const Tile& tile, const TileSource<T>& value) {
     // Crosses are up to twice the rank that is left of them: with more than this the whole tile is as soon looked at.
     const CrossLimits limits{.crosses = std::min(tile.rows(), tile.cols()) / 3,
                              .useless_rank = useless_rank(tile.shape)};
@@ -445,7 +445,7 @@ KernelResult scale(double factor, const Tile& a) {
     template KernelResult store_columns(const Tile&, const Factors<T>&, Index);          \
     template KernelResult store(const Tile&, const Factors<T>&, double);                 \
     template KernelResult store(const Tile&, blas::Block<T>);                            \
-    template KernelResult store(const Tile&, const Sampler<T>&);                         \
+    template KernelResult store(const Tile&, const TileSource<T>&);                      \
     template KernelResult trsm<T>(const TriangularArguments&, const Tile&, const Tile&); \
     template KernelResult trmm<T>(const TriangularArguments&, const Tile&, const Tile&); \
     template KernelResult syrk<T>(const SyrkArguments&, const Tile&, const Tile&);       \

@@ -1,6 +1,6 @@
 #include "tesela/kernels/qr.hpp"
 
-#include "tesela/kernels/internal/describe.hpp"
+#include "tesela/kernels/describe.hpp"
 #include "tesela/kernels/internal/low_rank_tiles.hpp"
 #include "tesela/kernels/internal/reflectors.hpp"
 

@@ -3,7 +3,7 @@
 #include "tesela/base/environment.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/kernels/blas_core.hpp"
-#include "tesela/kernels/internal/loops.hpp"
+#include "tesela/kernels/loops.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,7 +1,7 @@
 #include "tesela/mds/point_distances.hpp"
 
 #include "tesela/io/memory_matrix.hpp"
-#include "tesela/kernels/distances.hpp"
+#include "tesela/kernels/loops.hpp"
 #include "tesela/mds/input_check.hpp"
 
 #include <fmt/format.h>
@@ -47,7 +47,8 @@ private:
             for (Index c = 0; c < to_->cols; ++c)
                 origin[static_cast<std::size_t>(c)] =
                     to_->values[static_cast<std::size_t>(c * to_->rows + block.col + j)];
-            euclidean_distances(coordinates, origin.data(), count, column.data());
+            loops::functions().distances({coordinates.size(), coordinates.data(), origin.data()}, 1, count,
+                                         column.data());
             for (std::size_t i = 0; i < count; ++i)
                 to(static_cast<Index>(i), j) = static_cast<typename To::Element>(column[i]);
         }

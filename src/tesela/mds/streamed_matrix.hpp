@@ -2,7 +2,7 @@
 
 #include "tesela/base/names.hpp"
 #include "tesela/flow/matrix.hpp"
-#include "tesela/kernels/gram.hpp"
+#include "tesela/mds/gram.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -43,7 +43,7 @@ struct StreamedReading {
     int readers_per_node = 5;       ///< paper 000, section 2.2
 };
 
-/// A matrix F that is read, and the A = diag(l)·(H + U·Vᵀ)·diag(r) that is made of it (see kernels/gram.hpp).
+/// A matrix F that is read, and the A = diag(l)·(H + U·Vᵀ)·diag(r) that is made of it (see mds/gram.hpp).
 struct StreamedSpec {
     Tiling tiling;
     /// lower: F is symmetric, its rows cut as its columns, and only that half is read and kept.

@@ -2,9 +2,8 @@
 
 #include "tesela/base/error.hpp"
 #include "tesela/flow/exchange.hpp"
-#include "tesela/kernels/covariance_kernel.hpp"
 #include "tesela/kernels/dense.hpp"
-#include "tesela/kernels/gram.hpp"
+#include "tesela/kernels/make_kernel.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,51 +15,41 @@
 namespace tesela::calibration::calibrate_test {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
-CalibrationOptions quick(std::vector<std::string> kernels) {
+CalibrationOptions quick(std::vector<Specimen> list) {
     return {
-        .kernels = std::move(kernels), .tiles = {24, 48, 96}, .workers = 2, .seconds = 0.002, .walked_bytes = 1 << 20};
+        .specimens = std::move(list), .tiles = {24, 48, 96}, .workers = 2, .seconds = 0.002, .walked_bytes = 1 << 20};
 }
+CalibrationOptions quick_of(const std::vector<std::string>& kernels) { return quick(of_kernels(specimens(), kernels)); }
 
-TEST(KernelNames, HoldEveryKernelThatAlgorithmsAndApplicationsSubmit) {
-    const auto names = kernel_names(ElementType::f64);
+TEST(Specimens, HoldEveryKernelThatAlgorithmsSubmit) {
+    const auto names = kernel_names(of_type(specimens(), ElementType::f64));
     using K = Dense<double>;
-    for (const Kernel* kernel : std::initializer_list<const Kernel*>{&K::potrf,
-                                                                     &K::getrf,
-                                                                     &K::trtri,
-                                                                     &K::lauum,
-                                                                     &K::trsm,
-                                                                     &K::trmm,
-                                                                     &K::syrk,
-                                                                     &K::gemm,
-                                                                     &K::gemv,
-                                                                     &K::geadd,
-                                                                     &K::laset,
-                                                                     &K::scale,
-                                                                     &K::generate,
-                                                                     &K::dot,
-                                                                     &K::logdet,
-                                                                     &covariance_kernel,
-                                                                     &column_squares_kernel,
-                                                                     &gram_rows_kernel,
-                                                                     &centre_kernel,
-                                                                     &border_kernel,
-                                                                     &scale_rows_kernel,
-                                                                     &squares_kernel,
-                                                                     &both_products_kernel,
-                                                                     &take_double_kernel})
+    for (const Kernel* kernel : std::initializer_list<const Kernel*>{
+             &K::potrf, &K::getrf, &K::trtri, &K::lauum, &K::trsm, &K::trmm, &K::syrk, &K::gemm, &K::gemv, &K::geadd,
+             &K::laset, &K::scale, &K::generate, &K::dot, &K::logdet})
         EXPECT_THAT(names, Contains(kernel->name));
     for (const char* name : {ParcelTaskNames::pack, ParcelTaskNames::unpack, ParcelTaskNames::copy})
         EXPECT_THAT(names, Contains(name));
-    EXPECT_THAT(kernel_names(ElementType::f32), Contains("sgemm"));
-    EXPECT_THAT(kernel_names(ElementType::f32), Not(Contains("dgemm")));
+    EXPECT_THAT(names, Not(Contains("sgemm")));
+    EXPECT_THAT(kernel_names(of_type(specimens(), ElementType::f32)), Contains("sgemm"));
+}
+
+TEST(Specimens, OfAnUnknownKernelAreAnErrorThatListsThoseThatThereAre) {
+    try {
+        (void)of_kernels(specimens(), {"dgem"});
+        FAIL() << "found it";
+    } catch (const Error& error) {
+        EXPECT_THAT(error.what(), AllOf(HasSubstr("\"dgem\""), HasSubstr("dpotrf")));
+    }
 }
 
 TEST(TimeKernels, GiveOneSampleForEachKernelTileAndShape) {
-    const auto samples = time_kernels(quick({"dgemm", "sgemm", "dlogdet"}));
+    const auto samples = time_kernels(quick_of({"dgemm", "sgemm", "dlogdet"}));
     EXPECT_EQ(samples.size(), 3U * (2 + 2 + 1));
     for (const auto& sample : samples)
         for (const Spread* spread : {&sample.alone, &sample.busy}) {
@@ -76,7 +65,7 @@ TEST(TimeKernels, GiveOneSampleForEachKernelTileAndShape) {
 }
 
 TEST(TimeKernels, UnderOneLoadOnlyAreTheSameForBoth) {
-    CalibrationOptions options = quick({"dgemm"});
+    CalibrationOptions options = quick_of({"dgemm"});
     options.loads = {Load::busy};
     Index announced = 0;
     options.progress = [&](Index, Index of, const std::string&) {
@@ -91,15 +80,13 @@ TEST(TimeKernels, UnderOneLoadOnlyAreTheSameForBoth) {
 }
 
 TEST(TimeKernels, RunEveryKernelWithoutFailure) {
-    for (const ElementType type : {ElementType::f64, ElementType::f32}) {
-        CalibrationOptions options = quick(kernel_names(type));
-        options.tiles = {1, 7, 33};
-        EXPECT_NO_THROW((void)time_kernels(options));
-    }
+    CalibrationOptions options = quick(specimens());
+    options.tiles = {1, 7, 33};
+    EXPECT_NO_THROW((void)time_kernels(options));
 }
 
 TEST(TimeKernels, MeasureTheKernelAndNotMoreThanTheTimeThatPassed) {
-    CalibrationOptions options = quick({"dgemm"});
+    CalibrationOptions options = quick_of({"dgemm"});
     options.tiles = {192};
     options.workers = 1;
     const auto start = std::chrono::steady_clock::now();
@@ -115,7 +102,7 @@ TEST(TimeKernels, MeasureTheKernelAndNotMoreThanTheTimeThatPassed) {
 }
 
 TEST(TimeKernels, TellProgressUpToTheEnd) {
-    CalibrationOptions options = quick({"dlaset"});
+    CalibrationOptions options = quick_of({"dlaset"});
     std::vector<Index> done;
     options.progress = [&](Index d, Index of, const std::string& next) {
         EXPECT_EQ(of, 6);  // three sizes, alone and busy
@@ -129,7 +116,7 @@ TEST(TimeKernels, TellProgressUpToTheEnd) {
 TEST(TimeKernels, LeaveTheThreadsOfBlasAsTheyWere) {
     const int before = set_blas_threads(2);
     if (describe_blas().threads != 2) GTEST_SKIP() << "this BLAS has no threads of its own";
-    (void)time_kernels(quick({"dlaset"}));
+    (void)time_kernels(quick_of({"dlaset"}));
     EXPECT_EQ(set_blas_threads(before), 2);
 }
 
@@ -142,13 +129,35 @@ TEST(CalibrationOptions, ThatMakeNoSenseAreErrorsThatSayWhy) {
         }
         return "";
     };
-    EXPECT_EQ(message(quick({"dgemm"})), "");
-    EXPECT_THAT(message(quick({"dgem"})), HasSubstr("\"dgem\""));
+    const auto dgemm = of_kernels(specimens(), {"dgemm"});
+    EXPECT_EQ(message(quick(dgemm)), "");
     EXPECT_THAT(message(quick({})), HasSubstr("kernel"));
-    EXPECT_THAT(message({.kernels = {"dgemm"}, .tiles = {64, -1}}), HasSubstr("-1"));
-    EXPECT_THAT(message({.kernels = {"dgemm"}, .tiles = {100'000}}), HasSubstr("100000"));
-    EXPECT_THAT(message({.kernels = {"dgemm"}, .workers = 0}), HasSubstr("worker"));
-    EXPECT_THAT(message({.kernels = {"dgemm"}, .seconds = 0}), HasSubstr("above 0"));
+    EXPECT_THAT(message({.specimens = dgemm, .tiles = {64, -1}}), HasSubstr("-1"));
+    EXPECT_THAT(message({.specimens = dgemm, .tiles = {100'000}}), HasSubstr("100000"));
+    EXPECT_THAT(message({.specimens = dgemm, .workers = 0}), HasSubstr("worker"));
+    EXPECT_THAT(message({.specimens = dgemm, .seconds = 0}), HasSubstr("above 0"));
+}
+
+KernelResult doubled(const double& factor, TileSpan<const double> x, TileSpan<double> y) noexcept {
+    for (Index i = 0; i < x.rows(); ++i) y(i, 0) = factor * x(i, 0);
+    return {};
+}
+
+TEST(TimeKernels, TimeAKernelOfOnesOwn) {
+    CalibrationOptions options = quick({Specimen::of(make_kernel<doubled>("doubled"), 2.0, Specimen::columns({1, 1}))});
+    options.tiles = {100};
+    const std::vector<KernelTime> times = kernel_times(time_kernels(options), Load::busy);
+    ASSERT_EQ(times.size(), 1U);
+    EXPECT_EQ(times[0].kernel, "doubled");
+    const TimedCall& call = std::get<TimedKernel>(times[0].time).seconds.at(0);
+    EXPECT_EQ(call.tile, 100);
+    EXPECT_EQ(call.work, 2 * 100 * sizeof(double));
+    EXPECT_GT(call.value, 0);
+}
+
+TEST(Specimens, OfOperandsThatDoNotFitOrAreTooFewAreErrors) {
+    EXPECT_THROW((void)Specimen::of(make_kernel<doubled>("doubled"), 2.0, Specimen::columns({1})), Error);
+    EXPECT_THROW(check(quick({Specimen::of(make_kernel<doubled>("doubled"), 2.0, Specimen::columns({1, 9}))})), Error);
 }
 
 KernelSample sample(const char* kernel, Index tile, CallShape shape, double seconds) {
@@ -177,7 +186,7 @@ TEST(KernelTimes, KeepTheMediansOfTheLoadWithTheWork) {
 }
 
 TEST(KernelTimes, OfAMeasurementMakeAValidPlatform) {
-    const auto samples = time_kernels(quick(kernel_names(ElementType::f64)));
+    const auto samples = time_kernels(quick(of_type(specimens(), ElementType::f64)));
     const NodeType type{.name = "node",
                         .count = 1,
                         .memory = 1e9,

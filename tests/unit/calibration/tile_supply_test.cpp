@@ -18,7 +18,7 @@ constexpr std::size_t tile_bytes = n * 24 * sizeof(double);
 
 TEST(TileSupply, WalksThroughAllItsMemoryBeforeATileComesAgain) {
     TileSupply supply({.tile = n, .bytes = 10 * tile_bytes});
-    const std::vector<Operand> operands{{{n, n}, Origin::memory}};
+    const std::vector<Specimen::Operand> operands{{{n, n}, Specimen::Origin::memory}};
     std::vector<void*> seen;
     for (int call = 0; call < 20; ++call) seen.push_back(supply.next(operands)[0].data);
     EXPECT_EQ(std::set<void*>(seen.begin(), seen.end()).size(), 10U);
@@ -27,9 +27,10 @@ TEST(TileSupply, WalksThroughAllItsMemoryBeforeATileComesAgain) {
 
 TEST(TileSupply, GivesOperandsOfOneCallPlacesOfTheirOwn) {
     TileSupply supply({.tile = n, .bytes = 4 * tile_bytes});
-    const std::vector<Operand> operands{{{n, n}, Origin::pivot},  {{n, n}, Origin::panel},  {{n, n}, Origin::panel},
-                                        {{n, n}, Origin::memory}, {{n, n}, Origin::memory}, {{n, 4}, Origin::vector},
-                                        {{n, 4}, Origin::vector}, {{1, 1}, Origin::vector}};
+    const std::vector<Specimen::Operand> operands{
+        {{n, n}, Specimen::Origin::pivot},  {{n, n}, Specimen::Origin::panel},  {{n, n}, Specimen::Origin::panel},
+        {{n, n}, Specimen::Origin::memory}, {{n, n}, Specimen::Origin::memory}, {{n, 4}, Specimen::Origin::vector},
+        {{n, 4}, Specimen::Origin::vector}, {{1, 1}, Specimen::Origin::vector}};
     const auto tiles = supply.next(operands);
     ASSERT_EQ(tiles.size(), operands.size());
     for (std::size_t a = 0; a < tiles.size(); ++a) {

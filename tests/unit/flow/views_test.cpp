@@ -5,6 +5,7 @@
 #include "tesela/distribution/families.hpp"
 #include "tesela/flow/inline_engine.hpp"
 #include "tesela/flow/recording.hpp"
+#include "tesela/kernels/compressed_tile.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -226,6 +227,31 @@ TEST_F(Views, AKernelCanReadCompressedTiles) {
         }
     EXPECT_THAT([&] { s.submit(Task(multiply_kernel, read(C(1, 0)), read(D(0, 0)), read_write(D(0, 0)))); },
                 ThrowsMessage<Error>(HasSubstr("works on tiles with all their elements")));
+}
+
+/// A product of a column and a row, as one that has twice as many columns as it needs.
+KernelResult write_compressed(const double& factor, CompressibleTile<double> c) noexcept {
+    if (!(c.accuracy() > 0)) return fail("it is not to be compressed");
+    std::vector<double> u;
+    for (int twice = 0; twice < 2; ++twice)
+        for (Index i = 0; i < c.rows(); ++i) u.push_back(factor * static_cast<double>(i + 1));
+    const std::vector<double> v(static_cast<std::size_t>(2 * c.cols()), 0.5);
+    return c.store(u.data(), v.data(), 2);
+}
+KernelResult check_rank(const Index& rank, TileSpan<const double, TileForms::any> c) noexcept {
+    return c.rank() == rank ? KernelResult{} : fail("another rank", c.rank());
+}
+
+TEST_F(Views, AKernelCanStoreItsTileAsAProduct) {
+    const Matrix<double> C(s, Tiling::square(12, 6), squarest_block_cyclic({2, 2}, 2),
+                           {.name = "C", .compression = Compression{.accuracy = 1e-12}});
+    fill(s, C.view(), {});
+    s.submit(Task(make_kernel<write_compressed>("write_compressed"), 3.0, write(C(1, 0))));
+    s.submit(Task(make_kernel<check_rank>("check_rank"), Index{1}, read(C(1, 0))));
+    const std::vector<double> found = gather(s, C.view());
+    require_done(s.wait());
+    for (Index i = 0; i < 6; ++i)
+        EXPECT_NEAR(found[static_cast<std::size_t>(6 + i)], 3.0 * static_cast<double>(i + 1), 1e-11);
 }
 
 // After a failure.

@@ -5,11 +5,11 @@
 #include "tesela/distribution/families.hpp"
 #include "tesela/flow/inline_engine.hpp"
 #include "tesela/geo/conditioning.hpp"
+#include "tesela/geo/covariance_kernel.hpp"
 #include "tesela/geo/likelihood.hpp"
 #include "tesela/geo/point_order.hpp"
 #include "tesela/geo/predict.hpp"
 #include "tesela/geo/sample.hpp"
-#include "tesela/kernels/covariance_kernel.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

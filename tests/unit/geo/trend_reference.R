@@ -21,7 +21,7 @@ say <- function(...) code <<- c(code, paste0(...))
 say("#pragma once\n")
 say("// Written by trend_reference.R with R ", getRversion(), ", nlme ", packageVersion("nlme"), ", gstat ", packageVersion("gstat"),
     " and sp ", packageVersion("sp"), ".\n// clang-format off\n")
-say('#include "tesela/kernels/covariance.hpp"\n\n#include <string>\n#include <vector>\n')
+say('#include "tesela/geo/covariance.hpp"\n\n#include <string>\n#include <vector>\n')
 say("namespace tesela::testing {\n")
 
 # Matrices of the 154 rows with a land use: names, three rows, and the sums of columns.

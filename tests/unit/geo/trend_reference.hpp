@@ -3,7 +3,7 @@
 // Written by trend_reference.R with R 4.2.2, nlme 3.1.162, gstat 2.1.0 and sp 1.6.0.
 // clang-format off
 
-#include "tesela/kernels/covariance.hpp"
+#include "tesela/geo/covariance.hpp"
 
 #include <string>
 #include <vector>

@@ -1,10 +1,10 @@
-#include "tesela/kernels/internal/loops.hpp"
+#include "tesela/kernels/loops.hpp"
 
 #include "tesela/base/environment.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/random.hpp"
-#include "tesela/kernels/covariance_derivatives.hpp"
-#include "tesela/kernels/internal/power_table.hpp"
+#include "tesela/geo/covariance_derivatives.hpp"
+#include "tesela/geo/internal/power_table.hpp"
 #include "tesela/kernels/vector_level.hpp"
 
 #include <gmock/gmock.h>

@@ -2,7 +2,7 @@
 #include "tesela/kernels/owned_tile.hpp"
 
 #include "tesela/base/random.hpp"
-#include "tesela/kernels/covariance.hpp"
+#include "tesela/geo/covariance.hpp"
 #include "tesela/kernels/internal/low_rank_tiles.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ std::size_t at(Index i, Index j = 0, Index ld = 0) { return static_cast<std::siz
 
 /// A block that is there in full and can be asked for rows and columns too.
 template <class T>
-struct WholeBlock final : Sampler<T> {
+struct WholeBlock final : TileSource<T> {
     WholeBlock(Index m, Index n) : size{m, n}, elements(at(m * n)) {}
     template <class Element>
     WholeBlock(Index m, Index n, Element element) : WholeBlock(m, n) {
@@ -49,7 +49,7 @@ struct WholeBlock final : Sampler<T> {
 
 /// Counts the elements that are asked for.
 template <class T>
-struct Counting final : Sampler<T> {
+struct Counting final : TileSource<T> {
     explicit Counting(const WholeBlock<T>& a) : block(a) {}
     [[nodiscard]] Index rows() const override { return block.rows(); }
     [[nodiscard]] Index cols() const override { return block.cols(); }
@@ -383,7 +383,7 @@ TYPED_TEST(LowRank, DecoupledPartsOfABlockAreFound) {
 
 // Rows and columns drawn without regard to bounds miss it five times of six.
 TYPED_TEST(LowRank, ElementsThatBoundsPointAtAreFound) {
-    struct Spike final : Sampler<TypeParam> {
+    struct Spike final : TileSource<TypeParam> {
         explicit Spike(ElementIndex place) : spike(place) {}
         [[nodiscard]] Index rows() const override { return 200; }
         [[nodiscard]] Index cols() const override { return 200; }

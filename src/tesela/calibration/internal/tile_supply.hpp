@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tesela/calibration/internal/specimens.hpp"
+#include "tesela/kernels/specimen.hpp"
 
 #include <array>
 #include <cstddef>
@@ -27,10 +27,13 @@ public:
     };
     explicit TileSupply(const Size& size);
 
+    /// There is room for so many elements in an operand.
+    [[nodiscard]] static Index most_elements(Specimen::Origin origin, Index tile);
+
     /// Gives all tiles their first values again.
     void reset();
     /// Tiles for one call; valid until the next.
-    [[nodiscard]] std::span<const Tile> next(const std::vector<Operand>& operands);
+    [[nodiscard]] std::span<const Tile> next(const std::vector<Specimen::Operand>& operands);
 
 private:
     struct Free {
@@ -38,7 +41,7 @@ private:
     };
 
     [[nodiscard]] std::byte* tile_at(std::size_t number) const { return memory_[number].get(); }
-    [[nodiscard]] std::byte* next_of(Origin origin);
+    [[nodiscard]] std::byte* next_of(Specimen::Origin origin);
     void copy_first_to(std::size_t number);
 
     Index tile_;

@@ -2,6 +2,7 @@
 
 // Arithmetic of blocks of low rank. Private to src/tesela/kernels. Functions may throw std::bad_alloc.
 
+#include "tesela/kernels/compressed_tile.hpp"
 #include "tesela/kernels/internal/blas.hpp"
 
 #include <cstdint>
@@ -41,37 +42,6 @@ template <class T>
 template <class T>
 [[nodiscard]] Factors<T> sum(double alpha, const Factors<T>& a, double beta, const Factors<T>& b);
 
-/// A block whose rows and columns can be asked for one at a time.
-template <class T>
-class Sampler {
-public:
-    virtual ~Sampler() = default;
-    Sampler(const Sampler&) = delete;
-    Sampler& operator=(const Sampler&) = delete;
-    Sampler(Sampler&&) = delete;
-    Sampler& operator=(Sampler&&) = delete;
-
-    [[nodiscard]] virtual Index rows() const = 0;
-    [[nodiscard]] virtual Index cols() const = 0;
-    /// Row i, of cols() elements.
-    virtual void row(Index i, T* out) const = 0;
-    /// Column j, of rows() elements.
-    virtual void column(Index j, T* out) const = 0;
-    /// Several columns, one after the other.
-    virtual void columns(Index first, Index several, T* out) const {
-        for (Index j = 0; j < several; ++j) column(first + j, out + j * rows());
-    }
-    /// Bounds of the elements of row i or column j, up to a factor that they all share: where something large can hide
-    /// is looked at more often. Of a covariance, its value at the distance of the point from the box around the others.
-    [[nodiscard]] virtual double row_bound(Index /*i*/) const { return 1; }
-    [[nodiscard]] virtual double column_bound(Index /*j*/) const { return 1; }
-    /// No element is larger, if anything is known of that.
-    [[nodiscard]] virtual double bound() const { return std::numeric_limits<double>::infinity(); }
-
-protected:
-    Sampler() = default;
-};
-
 /// How far a cross approximation goes.
 struct CrossLimits {
     Index crosses;                         ///< rows and columns that may be asked for, of each
@@ -93,12 +63,12 @@ struct CrossApproximation {
 /// the error is met is a matter of probability: it is estimated from rows and columns chosen at random (but always the
 /// same), so that what stands in a few elements only can be missed: see is_accurate.
 template <class T>
-[[nodiscard]] CrossApproximation<T> cross_approximate(const Sampler<T>& block, double accuracy,
+[[nodiscard]] CrossApproximation<T> cross_approximate(const TileSource<T>& block, double accuracy,
                                                       const CrossLimits& limits);
 
 /// Whether U·Vᵀ differs from the block by no more than the accuracy, or than rounding: all elements are looked at, some
 /// columns at a time.
 template <class T>
-[[nodiscard]] bool is_accurate(const Factors<T>& f, const Sampler<T>& block, double accuracy);
+[[nodiscard]] bool is_accurate(const Factors<T>& f, const TileSource<T>& block, double accuracy);
 
 }  // namespace tesela::low_rank

@@ -84,7 +84,7 @@ template <class T>
 [[nodiscard]] KernelResult store(const Tile& tile, blas::Block<T> value);
 /// From some of its rows and columns, or all if these do not do.
 template <class T>
-[[nodiscard]] KernelResult store(const Tile& tile, const Sampler<T>& value);
+[[nodiscard]] KernelResult store(const Tile& tile, const TileSource<T>& value);
 
 /// B := alpha·op(A)⁻¹·B or alpha·B·op(A)⁻¹, or products with A: of one factor of B. A has all its elements.
 template <class T>

@@ -1,7 +1,7 @@
 // Compiled once for each level of vector instructions, TESELA_VECTOR_LEVEL. Nothing that this source includes may have
 // functions of its own: the linker would take those of any level for all, on processors that lack its instructions.
 
-#include "tesela/kernels/internal/loops.hpp"
+#include "tesela/kernels/loops.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 #include "tesela/flow/engine.hpp"
 #include "tesela/flow/status.hpp"
-#include "tesela/kernels/gram.hpp"
+#include "tesela/mds/gram.hpp"
 #include "tesela/mds/input_check.hpp"
 
 #include <atomic>

@@ -1,12 +1,14 @@
-#include "tesela/kernels/covariance_kernel.hpp"
+#include "tesela/geo/covariance_kernel.hpp"
 
-#include "tesela/kernels/internal/describe.hpp"
-#include "tesela/kernels/internal/loops.hpp"
-#include "tesela/kernels/internal/low_rank_tiles.hpp"
+#include "tesela/kernels/compressed_tile.hpp"
+#include "tesela/kernels/dense.hpp"
+#include "tesela/kernels/describe.hpp"
+#include "tesela/kernels/loops.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -74,7 +76,7 @@ private:
 };
 
 /// Rows and columns of a tile; a row is filled as a column of the transposed tile, which is what is fast.
-class CovarianceTile final : public low_rank::Sampler<double> {
+class CovarianceTile final : public TileSource<double> {
 public:
     CovarianceTile(const CovarianceArguments& args, const TileShape& shape)
         : args_(args),
@@ -106,8 +108,7 @@ private:
 KernelResult run_covariance(const KernelCall& call) noexcept {
     const auto& args = call.args<CovarianceArguments>();
     const Tile& tile = call.tiles[0];
-    if (low_rank::concerns(call.tiles))
-        return low_rank::guarded([&] { return low_rank::store<double>(tile, CovarianceTile(args, tile.shape)); });
+    if (tile.room != nullptr) return store_tile<double>(tile, CovarianceTile(args, tile.shape));
     args.covariance->fill_tile({.rows = args.rows,
                                 .row_begin = args.first.i,
                                 .row_count = tile.rows(),
@@ -129,21 +130,23 @@ KernelCost cost_covariance(Shapes s, const void* arguments) noexcept {
 }
 
 /// Some columns of K at a time, which stay in a cache.
-KernelResult run_covariance_product(const KernelCall& call) noexcept {
+KernelResult run_covariance_product(const KernelCall& call) noexcept try {
     const auto& args = call.args<CovarianceArguments>();
-    const blas::Block<double> x(call.tiles[0]);
-    const blas::Block<double> y(call.tiles[1]);
+    const Tile& x = call.tiles[0];
+    const Tile& y = call.tiles[1];
     constexpr Index columns = 32;
-    return low_rank::guarded([&]() -> KernelResult {
-        std::vector<double> some(static_cast<std::size_t>(y.rows * columns));
-        for (Index first = 0; first < x.rows; first += columns) {
-            const Index count = std::min(columns, x.rows - first);
-            fill_part(args, {0, first}, {y.rows, count}, some.data());
-            const blas::Block<double> k(some.data(), y.rows, count, y.rows);
-            blas::gemm({.alpha = 1, .beta = 1}, k, x.part({first, 0}, {count, x.cols}), y);
-        }
-        return {};
-    });
+    std::vector<double> some(static_cast<std::size_t>(y.rows() * columns));
+    for (Index first = 0; first < x.rows(); first += columns) {
+        const Index count = std::min(columns, x.rows() - first);
+        fill_part(args, {0, first}, {y.rows(), count}, some.data());
+        const Tile k{.data = some.data(), .shape = {y.rows(), count}, .ld = y.rows()};
+        const Tile part{.data = x.as<double>() + first, .shape = {count, x.cols()}, .ld = x.ld};
+        constexpr GemmArguments sum{.alpha = 1, .beta = 1};
+        (void)Dense<double>::gemm.cpu({std::array{k, part, y}, &sum});
+    }
+    return {};
+} catch (const std::bad_alloc&) {
+    return {Failure::out_of_memory};
 }
 
 KernelCost cost_covariance_product(Shapes s, const void* arguments) noexcept {

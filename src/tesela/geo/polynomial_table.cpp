@@ -1,6 +1,6 @@
-#include "tesela/kernels/polynomial_table.hpp"
+#include "tesela/geo/polynomial_table.hpp"
 
-#include "tesela/kernels/internal/loops.hpp"
+#include "tesela/kernels/loops.hpp"
 
 namespace tesela {
 

@@ -1,4 +1,4 @@
-#include "tesela/kernels/covariance.hpp"
+#include "tesela/geo/covariance.hpp"
 
 #include "tesela/base/error.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What kernels say of themselves: names and costs. Private to src/tesela/kernels.
+// What kernels say of themselves: names and costs. Not installed: for kernels here and in applications.
 
 #include "tesela/kernels/tile.hpp"
 

@@ -1,4 +1,4 @@
-#include "tesela/kernels/covariance_derivatives.hpp"
+#include "tesela/geo/covariance_derivatives.hpp"
 
 #include <gtest/gtest.h>
 

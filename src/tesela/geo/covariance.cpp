@@ -1,8 +1,8 @@
-#include "tesela/kernels/covariance.hpp"
+#include "tesela/geo/covariance.hpp"
 
 #include "tesela/base/error.hpp"
-#include "tesela/kernels/internal/loops.hpp"
-#include "tesela/kernels/internal/power_table.hpp"
+#include "tesela/geo/internal/power_table.hpp"
+#include "tesela/kernels/loops.hpp"
 
 #include <algorithm>
 #include <array>

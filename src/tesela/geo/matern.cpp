@@ -1,7 +1,7 @@
-#include "tesela/kernels/matern.hpp"
+#include "tesela/geo/matern.hpp"
 
 #include "tesela/base/error.hpp"
-#include "tesela/kernels/internal/polynomials.hpp"
+#include "tesela/geo/internal/polynomials.hpp"
 
 #include <algorithm>
 #include <array>

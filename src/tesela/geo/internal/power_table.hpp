@@ -3,8 +3,8 @@
 // The exponents of families e^-u: u = x^p, with x^p and log x by a table where p is not 1 or 2. Private to
 // src/tesela/kernels.
 
-#include "tesela/kernels/covariance.hpp"
-#include "tesela/kernels/polynomial_table.hpp"
+#include "tesela/geo/covariance.hpp"
+#include "tesela/geo/polynomial_table.hpp"
 
 #include <cstdint>
 #include <span>

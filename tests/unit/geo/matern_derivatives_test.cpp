@@ -1,4 +1,4 @@
-#include "tesela/kernels/matern_derivatives.hpp"
+#include "tesela/geo/matern_derivatives.hpp"
 
 #include "tesela/base/error.hpp"
 

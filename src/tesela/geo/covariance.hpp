@@ -2,8 +2,8 @@
 
 #include "tesela/base/index.hpp"
 #include "tesela/base/names.hpp"
-#include "tesela/kernels/matern.hpp"
-#include "tesela/kernels/polynomial_table.hpp"
+#include "tesela/geo/matern.hpp"
+#include "tesela/geo/polynomial_table.hpp"
 
 #include <cstddef>
 #include <cstdint>

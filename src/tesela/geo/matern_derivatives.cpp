@@ -1,6 +1,6 @@
-#include "tesela/kernels/matern_derivatives.hpp"
+#include "tesela/geo/matern_derivatives.hpp"
 
-#include "tesela/kernels/internal/polynomials.hpp"
+#include "tesela/geo/internal/polynomials.hpp"
 
 #include <algorithm>
 #include <array>

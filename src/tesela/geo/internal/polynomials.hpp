@@ -3,7 +3,7 @@
 // How polynomials of tables are made. Private to src/tesela/kernels.
 
 #include "tesela/base/error.hpp"
-#include "tesela/kernels/polynomial_table.hpp"
+#include "tesela/geo/polynomial_table.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
-#include "tesela/kernels/internal/power_table.hpp"
+#include "tesela/geo/internal/power_table.hpp"
 
-#include "tesela/kernels/internal/polynomials.hpp"
+#include "tesela/geo/internal/polynomials.hpp"
 
 #include <algorithm>
 #include <array>

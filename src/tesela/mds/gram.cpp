@@ -1,11 +1,12 @@
-#include "tesela/kernels/gram.hpp"
+#include "tesela/mds/gram.hpp"
 
-#include "tesela/kernels/internal/blas.hpp"
-#include "tesela/kernels/internal/describe.hpp"
-#include "tesela/kernels/internal/loops.hpp"
+#include "tesela/kernels/dense.hpp"
+#include "tesela/kernels/describe.hpp"
+#include "tesela/kernels/loops.hpp"
 #include "tesela/kernels/tile_span.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace tesela {
@@ -173,18 +174,24 @@ KernelResult run_scale_rows(const KernelCall& call) noexcept {
 /// Columns of H that both products use one after the other, so that the second finds them in the cache.
 constexpr Index strip = 96;
 
+/// Rows and columns of a tile.
+Tile part_of(const Tile& tile, const MatrixRange& range) {
+    return {.data = tile.as<double>() + range.i + range.j * tile.ld, .shape = {range.rows, range.cols}, .ld = tile.ld};
+}
+
 KernelResult run_both_products(const KernelCall& call) noexcept {
-    using Block = blas::Block<double>;
-    const Block h(call.tiles[0]);
-    const Block x(call.tiles[1]);
-    const Block z(call.tiles[2]);
-    const Block y(call.tiles[3]);
-    const Block w(call.tiles[4]);
-    for (Index j = 0; j < h.cols; j += strip) {
-        const Index cols = std::min(strip, h.cols - j);
-        const Block part = h.part({0, j}, {h.rows, cols});
-        blas::gemm(GemmArguments{}, part, x.part({j, 0}, {cols, x.cols}), y);
-        blas::gemm(GemmArguments{.op_a = Op::transpose}, part, z, w.part({j, 0}, {cols, w.cols}));
+    const Tile& h = call.tiles[0];
+    const Tile& x = call.tiles[1];
+    const Tile& z = call.tiles[2];
+    const Tile& y = call.tiles[3];
+    const Tile& w = call.tiles[4];
+    constexpr GemmArguments product;
+    constexpr GemmArguments transposed{.op_a = Op::transpose};
+    for (Index j = 0; j < h.cols(); j += strip) {
+        const Index cols = std::min(strip, h.cols() - j);
+        const Tile part = part_of(h, {0, j, h.rows(), cols});
+        (void)Dense<double>::gemm.cpu({std::array{part, part_of(x, {j, 0, cols, x.cols()}), y}, &product});
+        (void)Dense<double>::gemm.cpu({std::array{part, z, part_of(w, {j, 0, cols, w.cols()})}, &transposed});
     }
     return {};
 }

@@ -1,4 +1,4 @@
-#include "tesela/kernels/matern.hpp"
+#include "tesela/geo/matern.hpp"
 
 #include "tesela/base/error.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tesela/kernels/polynomial_table.hpp"
+#include "tesela/geo/polynomial_table.hpp"
 
 #include <cstddef>
 #include <span>

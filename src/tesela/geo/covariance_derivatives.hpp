@@ -1,8 +1,8 @@
 #pragma once
 
-#include "tesela/kernels/covariance.hpp"
+#include "tesela/geo/covariance.hpp"
+#include "tesela/geo/matern_derivatives.hpp"
 #include "tesela/kernels/kernel.hpp"
-#include "tesela/kernels/matern_derivatives.hpp"
 
 #include <memory>
 #include <optional>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tesela/kernels/matern.hpp"
+#include "tesela/geo/matern.hpp"
 
 #include <cstddef>
 #include <span>

@@ -1,6 +1,6 @@
 #pragma once
 
-// The loops that take time and are not BLAS's. Private to src/tesela/kernels.
+// The loops that take time and are not BLAS's. Not installed: for kernels here and in applications.
 
 #include <cstddef>
 
@@ -19,7 +19,7 @@ struct View {
 };
 
 /// A table of polynomials of degree 7 about centres, several to a piece, each in a line of the cache;
-/// internal/polynomials.hpp says where the pieces are.
+/// geo/internal/polynomials.hpp says where the pieces are.
 struct Pieces {
     const double* coefficients;
     std::size_t polynomials;  ///< to a piece

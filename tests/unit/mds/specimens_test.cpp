@@ -1,0 +1,23 @@
+#include "tesela/mds/specimens.hpp"
+
+#include "tesela/calibration/calibrate.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tesela::mds::specimens_test {
+namespace {
+
+TEST(MdsSpecimens, CanBeTimedAtAnyTileSize) {
+    for (const auto& sample : calibration::time_kernels(
+             {.specimens = specimens(), .tiles = {1, 33}, .seconds = 0.002, .walked_bytes = 1 << 20}))
+        EXPECT_GT(sample.busy.mean, 0) << sample.kernel;
+}
+
+TEST(MdsSpecimens, AreOfAllKernelsThatHaveADurationInPlatforms) {
+    EXPECT_THAT(kernel_names(specimens()), ::testing::UnorderedElementsAre("dgram", "dsquares", "dgemmtwice", "dtake",
+                                                                           "dborders", "dscalerows", "dcentre"));
+}
+
+}  // namespace
+}  // namespace tesela::mds::specimens_test
