@@ -1,4 +1,5 @@
 #include "experiments.hpp"
+#include "harness/choice.hpp"
 #include "harness/engine_options.hpp"
 #include "shared/contest.hpp"
 #include "shared/rates.hpp"
