@@ -9,9 +9,6 @@
 namespace tesela::bench {
 namespace {
 
-constexpr Names<RedistributionPath, 2> path_names{
-    {{RedistributionPath::exchange, "exchange"}, {RedistributionPath::tasks, "tasks"}}};
-
 struct RedistributeBenchOptions {
     ContestOptions contest;
     int repetitions = 7;
@@ -38,21 +35,13 @@ void add_submatrix_options(CLI::App& command, ContestOptions& contest) {
 }
 
 void add_message_options(CLI::App& command, RedistributeOptions& what) {
-    add_choice(command, "--path", what.path, path_names, "exchange: in bulk; tasks: a task per segment");
     command.add_option("--batch", what.batch, "Messages between two nodes at a time; 0: all")->capture_default_str();
-    command
-        .add_option("--batch-columns", what.batch_columns,
-                    "Source tile columns whose messages are under way at a time (paper 002's batch); 0: all")
-        ->capture_default_str();
     command.add_option("--message-bytes", what.message_bytes, "Size of messages that segments are put together to")
         ->capture_default_str();
     command
         .add_option("--whole-tile-bytes", what.whole_tile_bytes,
                     "Tiles that travel as a whole do so alone from this size on")
         ->capture_default_str();
-    command.add_flag("!--no-isolate-segments", what.isolate_segments, "Segments of a tile land one after another");
-    command.add_flag("!--no-dynamic-volume", what.dynamic_volume, "Whole source tiles travel");
-    command.add_flag("!--no-multiple-send", what.multiple_send, "One thread hands all messages to the network");
 }
 
 void add_redistribute_options(CLI::App& command, RedistributeBenchOptions& options) {
@@ -97,7 +86,6 @@ void check_redistribution(const RedistributeBenchOptions& given) {
     check_in_place(options);
     check_at_least(1, "--repetitions", given.repetitions);
     check_at_least(0, "--batch", options.redistribute.batch);
-    check_at_least(0, "--batch-columns", options.redistribute.batch_columns);
     check_at_least(1, "--message-bytes", options.redistribute.message_bytes);
 }
 

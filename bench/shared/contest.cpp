@@ -89,7 +89,10 @@ double Contest::tesela_seconds() {
     engine_.barrier();
     return engine_.max(seconds_of([&] {
         if (options_.in_place) return give(to_.distribution());
-        redistribute(stream_, source(), to_.view(), options_.redistribute);
+        if (options_.by)
+            options_.by(stream_, source(), to_.view());
+        else
+            redistribute(stream_, source(), to_.view(), options_.redistribute);
         require_done(stream_.wait());
     }));
 }

@@ -7,6 +7,7 @@
 #include "tesela/distribution/redistribution.hpp"
 #include "tesela/starpu/engine.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,6 +27,8 @@ struct ContestOptions {
     ElementIndex tile_from{960, 960};
     ElementIndex tile_to{400, 400};
     RedistributeOptions redistribute{};
+    /// What redistributes, all of the source; empty: `redistribute`.
+    std::function<void(Stream&, const MatrixView<double>& from, const MatrixView<double>& to)> by{};
     Part part = Part::all;
     Op op = Op::none;
     /// Gives the tiles of one matrix to other owners instead, by moves.

@@ -85,7 +85,7 @@ void require_alike(Engine& engine, const CovarianceProblem& problem, const std::
     digest.add(std::vector{theta.sigma2, theta.range, theta.smoothness, theta.nugget, problem.accuracy});
     digest.add(std::vector{static_cast<double>(problem.n), static_cast<double>(problem.family),
                            static_cast<double>(problem.dimensions), static_cast<double>(problem.band),
-                           static_cast<double>(problem.precision), static_cast<double>(problem.sent_rank)});
+                           static_cast<double>(problem.precision)});
     for (const char letter : tile) digest.add(static_cast<std::uint64_t>(letter));
     engine.require_alike("options of the matrix and its tiles", digest.value());
 }

@@ -24,13 +24,9 @@ struct CovarianceProblem {
     double accuracy = 1e-8;
     Index band = 0;  ///< 0: as sampled ranks make it look best, where ranks are sampled; otherwise 1
     FactorPrecision precision = FactorPrecision::full;
-    Index sent_rank = 0;  ///< messages have at least so many columns
 
     [[nodiscard]] Compression compression() const {
-        return {.accuracy = accuracy * theta.sigma2,
-                .dense_band = std::max<Index>(1, band),
-                .precision = precision,
-                .sent_rank = sent_rank};
+        return {.accuracy = accuracy * theta.sigma2, .dense_band = std::max<Index>(1, band), .precision = precision};
     }
 };
 

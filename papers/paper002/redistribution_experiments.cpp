@@ -1,6 +1,7 @@
 // Sections 8.2 to 8.6 of paper 002: redistributions alone.
 
 #include "paper002/section.hpp"
+#include "paper002/segment_tasks.hpp"
 
 #include "tesela/base/error.hpp"
 
@@ -40,22 +41,20 @@ struct SwitchCase {
     std::string name;
     std::string varied;  // what `at` is
     Index at = 0;
-    ContestOptions on;
-    RedistributeOptions off{};
+    ContestOptions on, off;
     double volume_ratio = 1;  // bytes that travel without the switch over those with it
 };
 
 Row measure_switch(Laboratory& lab, const SwitchCase& c) {
     Contests contests;
-    contests.push_back(std::make_unique<Contest>(lab.engine, c.on));
-    ContestOptions off = c.on;
-    off.redistribute = c.off;
-    contests.push_back(std::make_unique<Contest>(lab.engine, off));
+    for (const ContestOptions& options : {c.on, c.off})
+        contests.push_back(std::make_unique<Contest>(lab.engine, options));
     const auto times = lab.race(contests);
-    const bool tasks = c.on.redistribute.path == RedistributionPath::tasks;
+    for (const auto& contest : contests)
+        if (contest->wrong() > 0) throw Error("{} = {} left elements where they should not be", c.name, c.at);
     return {{"nodes", lab.nodes()},
             {"switch", c.name},
-            {"path", tasks ? "tasks" : "exchange"},
+            {"path", c.on.by ? "tasks" : "exchange"},
             {"varied", c.varied},
             {"at", c.at},
             {"seconds_on", times[0].tesela},
@@ -68,27 +67,41 @@ ContestOptions between_grids(const Laboratory& lab, Index n) {
     return {.n = n, .from = flat_grid(lab.nodes()), .to = square_grid(lab.nodes()), .compare = false};
 }
 
-/// Figure 6a: many messages of one tile each, all at once or some at a time; and with the paper's own `batch`, tile
-/// columns, of which so many go at a time as the grids have. The exchange notices only when there are far more of them.
+ContestOptions by_tasks(ContestOptions options, const SegmentTasksOptions& how) {
+    options.by = [how](Stream& s, const MatrixView<double>& from, const MatrixView<double>& to) {
+        redistribute_by_tasks(s, from, to, how);
+    };
+    return options;
+}
+
+/// Figure 6a: many messages of one tile each, all at once or some at a time; as tasks also with the paper's own
+/// `batch`, tile columns, of which so many go at a time as the grids have. The exchange notices only when there are far
+/// more.
 std::vector<SwitchCase> batch_cases(const Laboratory& lab) {
     std::vector<SwitchCase> cases;
-    const auto add = [&](RedistributionPath path, Index tile, ElementIndex size) {
-        SwitchCase c{.name = "batch", .varied = "columns", .at = size.j, .on = between_grids(lab, size.i)};
-        c.on.from_size = c.on.to_size = size;
-        c.on.tile_from = c.on.tile_to = {tile, tile};
-        c.on.redistribute = {.path = path, .message_bytes = tile_bytes_of(tile)};
-        c.off = c.on.redistribute;
-        c.off.batch = 0;
-        cases.push_back(c);
-        c.name = "batch_columns";
-        c.on.redistribute.batch = 0;
-        c.on.redistribute.batch_columns = lab.nodes();  // the least common multiple of both grids' columns
-        cases.push_back(std::move(c));
+    const auto where = [&](Index tile, ElementIndex size) {
+        ContestOptions options = between_grids(lab, size.i);
+        options.from_size = options.to_size = size;
+        options.tile_from = options.tile_to = {tile, tile};
+        return options;
     };
-    for (const Index cols : lab.sized<std::vector<Index>>({1000, 4000, 16000}, {400}))
-        add(RedistributionPath::tasks, 100, {lab.sized<Index>(1000, 200), cols});
-    for (const Index cols : lab.sized<std::vector<Index>>({500, 1000, 2000}, {100}))
-        add(RedistributionPath::exchange, 10, {lab.sized<Index>(1000, 100), cols});
+    for (const Index cols : lab.sized<std::vector<Index>>({1000, 4000, 16000}, {400})) {
+        const ContestOptions options = where(100, {lab.sized<Index>(1000, 200), cols});
+        SegmentTasksOptions how{.message_bytes = tile_bytes_of(100)};
+        const ContestOptions some = by_tasks(options, how);
+        how.batch = 0;
+        const ContestOptions all = by_tasks(options, how);
+        how.batch_columns = lab.nodes();  // the least common multiple of both grids' columns
+        cases.push_back({.name = "batch", .varied = "columns", .at = cols, .on = some, .off = all});
+        cases.push_back({"batch_columns", "columns", cols, by_tasks(options, how), all});
+    }
+    for (const Index cols : lab.sized<std::vector<Index>>({500, 1000, 2000}, {100})) {
+        ContestOptions options = where(10, {lab.sized<Index>(1000, 100), cols});
+        options.redistribute = {.message_bytes = tile_bytes_of(10)};
+        SwitchCase c{.name = "batch", .varied = "columns", .at = cols, .on = options, .off = options};
+        c.off.redistribute.batch = 0;
+        cases.push_back(std::move(c));
+    }
     return cases;
 }
 
@@ -96,16 +109,14 @@ std::vector<SwitchCase> batch_cases(const Laboratory& lab) {
 std::vector<SwitchCase> isolation_cases(const Laboratory& lab) {
     std::vector<SwitchCase> cases;
     for (const Index tile : lab.sized<std::vector<Index>>({500, 1000, 2000, 4000}, {200})) {
-        SwitchCase c{.name = "isolate_segments",
-                     .varied = "target tile",
-                     .at = tile,
-                     .on = between_grids(lab, lab.sized<Index>(4000, 400))};
-        c.on.tile_from = {100, 100};
-        c.on.tile_to = {tile, tile};
-        c.on.redistribute = {.path = RedistributionPath::tasks};
-        c.off = c.on.redistribute;
-        c.off.isolate_segments = false;
-        cases.push_back(std::move(c));
+        ContestOptions options = between_grids(lab, lab.sized<Index>(4000, 400));
+        options.tile_from = {100, 100};
+        options.tile_to = {tile, tile};
+        cases.push_back({.name = "isolate_segments",
+                         .varied = "target tile",
+                         .at = tile,
+                         .on = by_tasks(options, {}),
+                         .off = by_tasks(options, {.isolate_segments = false})});
     }
     return cases;
 }
@@ -115,32 +126,17 @@ std::vector<SwitchCase> volume_cases(const Laboratory& lab) {
     std::vector<SwitchCase> cases;
     const auto target = lab.sized<Index>(200, 50);
     for (const Index times : lab.sized<std::vector<Index>>({1, 2, 3, 5}, {2})) {
-        SwitchCase c{.name = "dynamic_volume",
-                     .varied = "source tile",
-                     .at = times * target,
-                     .on = between_grids(lab, lab.sized<Index>(3000, 400)),
-                     .volume_ratio = static_cast<double>(times * times)};
-        c.on.tile_from = {c.at, c.at};
-        c.on.tile_to = {target, target};
+        ContestOptions options = between_grids(lab, lab.sized<Index>(3000, 400));
+        options.tile_from = {times * target, times * target};
+        options.tile_to = {target, target};
         // Messages of one segment, so that the volume is all that differs.
-        c.on.redistribute = {.path = RedistributionPath::tasks, .message_bytes = tile_bytes_of(target)};
-        c.off = c.on.redistribute;
-        c.off.dynamic_volume = false;
-        cases.push_back(std::move(c));
-    }
-    return cases;
-}
-
-/// Figure 8: messages of 800 bytes, handed over by the workers or by one thread.
-std::vector<SwitchCase> sending_cases(const Laboratory& lab) {
-    std::vector<SwitchCase> cases;
-    for (const Index n : lab.sized<std::vector<Index>>({400, 800, 1200}, {200})) {
-        SwitchCase c{.name = "multiple_send", .varied = "order", .at = n, .on = between_grids(lab, n)};
-        c.on.tile_from = c.on.tile_to = {10, 10};
-        c.on.redistribute = {.message_bytes = tile_bytes_of(10)};
-        c.off = c.on.redistribute;
-        c.off.multiple_send = false;
-        cases.push_back(std::move(c));
+        const Index bytes = tile_bytes_of(target);
+        cases.push_back({.name = "dynamic_volume",
+                         .varied = "source tile",
+                         .at = times * target,
+                         .on = by_tasks(options, {.message_bytes = bytes}),
+                         .off = by_tasks(options, {.message_bytes = bytes, .dynamic_volume = false}),
+                         .volume_ratio = static_cast<double>(times * times)});
     }
     return cases;
 }
@@ -154,7 +150,6 @@ std::vector<Row> measure_switches(Laboratory& lab) {
     if (lab.nodes() == 1) return rows;  // nothing travels
     measure(batch_cases(lab));
     measure(volume_cases(lab));
-    measure(sending_cases(lab));
     return rows;
 }
 

@@ -11,7 +11,10 @@ double counted_bytes(const CompressedOperation& of, const RankMap& ranks) {
     RecordingEngine recorder(of.owners.nodes());
     {
         Stream s(recorder);
-        run_operation(s, of.operation, of.tiling, of.owners, of.factor);
+        if (of.operation == Operation::cholesky)
+            run_switched_cholesky(s, of.tiling, of.owners, of.factor);
+        else
+            run_operation(s, of.operation, of.tiling, of.owners);
     }
     const Recording recording = recorder.take();
     // One that is stored whole travels with its rank too.
@@ -28,7 +31,7 @@ double counted_bytes(const CompressedOperation& of, const RankMap& ranks) {
         TileShape shape = tile.shape;
         shape.rank = ranks.ranks[position];
         shape.singles = ranks.singles[position];
-        bytes += tile_bytes(sent_shape(shape, of.compression.sent_rank), message.bytes + rank_alone);
+        bytes += tile_bytes(shape, message.bytes + rank_alone);
     }
     return bytes;
 }

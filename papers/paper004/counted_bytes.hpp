@@ -1,6 +1,7 @@
 #pragma once
 
-#include "tesela/algs/cholesky.hpp"
+#include "paper004/switched_cholesky.hpp"
+
 #include "tesela/distribution/weights.hpp"
 #include "tesela/flow/matrix.hpp"
 
@@ -12,7 +13,7 @@ struct CompressedOperation {
     Tiling tiling;
     Distribution owners;
     Compression compression{};
-    FactorOptions factor{};
+    SwitchedFactor factor{};  ///< of Cholesky
 };
 
 /// Bytes of the messages of a factorisation whose factor has these ranks: what must be sent to the byte.

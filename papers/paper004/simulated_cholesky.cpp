@@ -1,6 +1,5 @@
 #include "paper004/simulated_cholesky.hpp"
 
-#include "tesela/algs/operation.hpp"
 #include "tesela/base/names.hpp"
 #include "tesela/distribution/catalogue.hpp"
 #include "tesela/flow/access_rules.hpp"
@@ -56,8 +55,8 @@ SimulationResult simulate(const SimulatedCase& of, const SampledRanks& ranks,
     {
         Stream s(engine, {.max_pending = std::numeric_limits<Index>::max()});
         const Tiling tiling = Tiling::square(of.tiles * PaperCase::tile, PaperCase::tile);
-        run_operation(s, Operation::cholesky, tiling,
-                      make_distribution(of.distribution, tiling.grid(), of.nodes, Operation::cholesky), of.factor);
+        run_switched_cholesky(
+            s, tiling, make_distribution(of.distribution, tiling.grid(), of.nodes, Operation::cholesky), of.factor);
     }
     return engine.result();
 }

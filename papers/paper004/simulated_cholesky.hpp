@@ -2,8 +2,8 @@
 
 #include "harness/table.hpp"
 #include "paper004/sampled_ranks.hpp"
+#include "paper004/switched_cholesky.hpp"
 
-#include "tesela/algs/cholesky.hpp"
 #include "tesela/sim/simulated_engine.hpp"
 
 #include <string>
@@ -20,7 +20,7 @@ struct SimulatedCase {
     Index nodes = 16;
     std::string distribution = "block_cyclic";
     MessageRanks messages = MessageRanks::largest;
-    FactorOptions factor{};
+    SwitchedFactor factor{};
 };
 
 /// The columns that say what a row is of, and back.

@@ -18,14 +18,11 @@ moves() {
 # The tests in tests/mpi draw hundreds of redistributions; here the options are tried, a start of mpirun each.
 ragged=(--n 101 --tile-from 30 --tile-to 17,23)
 moves 3 "random" "${ragged[@]}" --from random:5 --to random:6 --batch 1 --message-bytes 4000
-moves 4 "offsets" "${ragged[@]}" --rows 40 --cols 50 --offset-from 13,29 --offset-to 58,1 --no-multiple-send
-moves 3 "transposed triangle, 1d to rs, as tasks" --path tasks "${ragged[@]}" --lower --transpose --from 1d --to rs
+moves 4 "offsets" "${ragged[@]}" --rows 40 --cols 50 --offset-from 13,29 --offset-to 58,1
+moves 3 "transposed triangle, 1d to rs" "${ragged[@]}" --lower --transpose --from 1d --to rs
 moves 4 "single elements" --n 9 --tile-from 1 --tile-to 2
 moves 2 "nothing" "${ragged[@]}" --rows 0 --batch 0
-moves 3 "whole tiles travel, one after another" "${ragged[@]}" --path tasks --no-dynamic-volume --no-isolate-segments
 moves 4 "nodes without a tile" --n 50 --tile-from 50 --tile-to 20
-moves 3 "one source column at a time, as in the paper" "${ragged[@]}" --batch-columns 1 --batch 0 --message-bytes 800
-moves 3 "two source columns at a time, as tasks" "${ragged[@]}" --batch-columns 2 --path tasks --transpose
 moves 3 "band to unequal nodes" "${ragged[@]}" --from band:2 --to 1d1d:1,2,5
 same=(--n 101 --tile-from 17 --tile-to 17 --from random:5 --to band:2)
 moves 4 "whole tiles alone" "${same[@]}" --whole-tile-bytes 1
@@ -48,13 +45,10 @@ bad "before the matrix" "not inside A" "${one[@]}" --offset-from -1
 bad "no order" "--n must be at least 1; it is 0" "$tesela" bench redistribute --n 0
 bad "no tiles" "a tile size must be at least 1; it is 0" "$tesela" bench redistribute --tile-to 20,0
 bad "negative batch" "--batch must be at least 0; it is -1" "${one[@]}" --batch -1
-bad "negative columns" "--batch-columns must be at least 0; it is -1" "${one[@]}" --batch-columns -1
 bad "empty messages" "--message-bytes must be at least 1; it is 0" "${one[@]}" --message-bytes 0
 bad "no repetitions" "--repetitions must be at least 1; it is 0" "${one[@]}" --repetitions 0
 bad "unknown distribution" "hexagonal" "${one[@]}" --from hexagonal
 bad "distribution for other nodes" "is for 6 nodes; the number of nodes is 1" "${one[@]}" --to block_cyclic:2x3
-bad "a switch of the other path" "made of tasks" "${one[@]}" --no-dynamic-volume
-expect 2 "unknown path" "${one[@]}" --path pigeon
 expect 2 "outside, on two nodes" "${mpirun[@]}" -n 2 "$tesela" bench redistribute "${ragged[@]}" --rows 102 --quiet
 holds "outside, on two nodes" err "is not inside A"
 check "outside, on two nodes: prints results" [ ! -s "$work/out" ]

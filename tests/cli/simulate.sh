@@ -101,11 +101,6 @@ check "messages of one size" python3 -c "
 import json
 a, b = (json.load(open(f)) for f in ('low', 'out'))
 assert b['bytes'] > 1.02 * a['bytes'] and b['transfers'] == a['transfers']"
-expect 0 "lookahead" "$tesela" simulate cholesky --platform p.json --tiles 16 --dist d.json --lookahead 3 --json
-check "lookahead" python3 -c "
-import json
-a, b = (json.load(open(f)) for f in ('plain', 'out'))
-assert b['tasks'] == a['tasks'] and b['transfers'] > a['transfers'] and b['critical_path'] >= a['critical_path']"
 expect 0 "diagonal tiles in parts" "$tesela" simulate cholesky --platform p.json --tiles 1 --tile 960 --nodes 1slow --json
 cp out whole
 expect 0 "diagonal tiles in parts" "$tesela" simulate cholesky --platform p.json --tiles 1 --tile 960 --nodes 1slow --diagonal-tile 160 --json
@@ -242,9 +237,7 @@ for wrong in dgemm dgemm=0 dgemm=x =3 dgemm=2x; do
     bad_simulation "--limit $wrong" "as dgemm=3" lu --platform p.json --tiles 4 --limit "$wrong"
 done
 bad_simulation "a limit given twice" "names dgemm twice" lu --platform p.json --tiles 4 --limit dgemm=2 --limit dgemm=3
-bad_simulation "lookahead of a product" "are for cholesky; the operation is gemm" gemm --platform p.json --tiles 4 --lookahead 2
-bad_simulation "parts of LU's diagonal" "are for cholesky; the operation is lu" lu --platform p.json --tiles 4 --diagonal-tile 100
-bad_simulation "a lookahead that is none" "--lookahead" cholesky --platform p.json --tiles 4 --lookahead -1
+bad_simulation "parts of LU's diagonal" "is for cholesky; the operation is lu" lu --platform p.json --tiles 4 --diagonal-tile 100
 bad_simulation "ranks of messages where tiles have none" "give --density or --ranks" cholesky --platform p.json --tiles 4 --sent-rank 9
 bad_simulation "messages of more columns than a tile" "at most 480, with which messages are as long as a whole tile of 960; it is 481" cholesky --platform p.json --tiles 4 --density synthetic:8 --sent-rank 481
 bad_simulation "messages of fewer columns than none" "--sent-rank" cholesky --platform p.json --tiles 4 --density synthetic:8 --sent-rank -1

@@ -25,7 +25,6 @@ Case any_case(Index largest) {
             .form = *rc::gen::element(SolveForm::local, SolveForm::classical),
             .priorities = *rc::gen::element(Priorities::critical_path, Priorities::none),
             .right_hand_sides = *rc::gen::inRange<Index>(1, 4),
-            .lookahead = *rc::gen::inRange<Index>(0, 4),
             .diagonal_tile = *rc::gen::inRange<Index>(0, 50)};
 }
 

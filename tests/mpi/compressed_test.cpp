@@ -28,8 +28,7 @@ RC_GTEST_PROP(Nodes, CompressedCholeskyIsTheFactorToTheAccuracy, ()) {
         .dense_band = *rc::gen::inRange<Index>(1, 4),
         .precision = *rc::gen::element(FactorPrecision::full, FactorPrecision::as_needed),
         .seed = *rc::gen::inRange<std::uint64_t>(1, 1000),
-        .factor = {.lookahead = *rc::gen::inRange<Index>(0, 4), .diagonal_tile = *rc::gen::inRange<Index>(0, 40)},
-        .sent_rank = *rc::gen::inRange<Index>(0, 60)};
+        .factor = {.diagonal_tile = *rc::gen::inRange<Index>(0, 40)}};
     RC_LOG() << c.name();
     RC_ASSERT(testing::run_compressed_cholesky(engine(), c).worst() <= 1);
 }
@@ -92,8 +91,7 @@ std::vector<double> received_by(const Work& work) {
     return received;
 }
 
-/// A tile as it travels: U, V and the rank, or all elements of one that is always stored so. Columns that are added to
-/// have `sent_rank`, of which there are never so many that the whole tile would be shorter, have 8 bytes a row.
+/// A tile as it travels: U, V and the rank, or all elements of one that is always stored so.
 double bytes_of(const Attachment& matrix, TileIndex tile, const RankMap& ranks) {
     const TileShape shape = matrix.shape(tile);
     const double all = 8.0 * static_cast<double>(shape.rows * shape.cols);
@@ -101,9 +99,7 @@ double bytes_of(const Attachment& matrix, TileIndex tile, const RankMap& ranks) 
     const auto at = static_cast<std::size_t>(tile.i * ranks.grid.cols + tile.j);
     if (ranks.ranks[at] == dense_rank) return all + 8;
     const auto sides = static_cast<double>(shape.rows + shape.cols);
-    const double most = std::floor(static_cast<double>(shape.rows * shape.cols) / sides);
-    const double columns = std::max(static_cast<double>(ranks.ranks[at]),
-                                    std::min(most, static_cast<double>(matrix.compression()->sent_rank)));
+    const auto columns = static_cast<double>(ranks.ranks[at]);
     const auto singles = static_cast<double>(ranks.singles[at]);
     return 8 * std::ceil(sides * (8 * (columns - singles) + 4 * singles) / 8) + 8;  // in whole words
 }
@@ -181,29 +177,6 @@ TEST(Nodes, CompressedCholeskySendsColumnsInSinglePrecisionAsSuch) {
             EXPECT_LT(bytes.all, in_double_precision) << c.name();
         }
     }
-}
-
-TEST(Nodes, CompressedTilesTravelWithMoreColumnsWhereThatIsAskedFor) {
-    for (const FactorPrecision precision : {FactorPrecision::full, FactorPrecision::as_needed})
-        for (CompressedCase c : {rough, smooth}) {
-            c.precision = precision;
-            const ReceivedBytes exact = bytes_of_cholesky(c);
-            double least = exact.all;
-            for (const Index sent_rank : {9, 20, 1000}) {  // the last is more than a tile has
-                c.sent_rank = sent_rank;
-                const ReceivedBytes padded = bytes_of_cholesky(c);
-                EXPECT_EQ(padded.received, padded.expected) << c.name();
-                EXPECT_LE(padded.all, padded.dense * 1.01) << c.name();
-                if (engine().node_count() > 1) {
-                    EXPECT_GT(padded.all, least) << c.name();
-                }
-                LargestDifference difference;
-                for (std::size_t at = 0; at < exact.factor.size(); ++at)
-                    difference.add(padded.factor[at] - exact.factor[at]);
-                EXPECT_LE(difference.value(), 100 * c.accuracy) << c.name();  // updates come in another order
-                least = padded.all;
-            }
-        }
 }
 
 // ------------------------------------------------------------------ LU and products

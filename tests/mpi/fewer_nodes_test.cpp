@@ -109,7 +109,7 @@ TEST(FewerNodes, RedistributionsBetweenMatricesOverDifferentNumbersOfNodes) {
             generate(s, A.view(), {testing::source_element});
             redistribute(s, A.view(), B.view());
             EXPECT_EQ(gather(s, B.view()), testing::dense<double>({50, 50}, {testing::source_element}));
-            redistribute(s, B.view().transposed(), A.view(), {.path = RedistributionPath::tasks, .message_bytes = 300});
+            redistribute(s, B.view().transposed(), A.view(), {.message_bytes = 300});
             const auto turned = gather(s, A.view());
             EXPECT_EQ(turned[1], testing::source_element(nullptr, {0, 1}));
             EXPECT_TRUE(s.wait().ok());

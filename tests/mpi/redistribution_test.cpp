@@ -71,27 +71,25 @@ TYPED_TEST_SUITE(RedistributionOf, ElementTypes);
 TYPED_TEST(RedistributionOf, ALowerTriangleNeedsNoUpperTiles) {
     using T = TypeParam;
     const Index nodes = engine().node_count();
-    for (const RedistributionPath path : {RedistributionPath::exchange, RedistributionPath::tasks}) {
-        Stream s(engine());
-        const Tiling from = Tiling::square(97, 13);
-        const Tiling to = Tiling::square(97, 20);
-        Matrix<T> A(s, from, owners("random:1", from.grid(), nodes), {.stored = Stored::lower});
-        Matrix<T> B(s, to, owners("block_cyclic", to.grid(), nodes), {.name = "B", .stored = Stored::lower});
-        generate(s, A.view(), {testing::spd_element});
-        redistribute(s, A.view(), B.view(), {.path = path});
-        cholesky(s, B);
-        Matrix<T> C(s, to, owners("random:2", to.grid(), nodes), {.name = "C", .stored = Stored::lower});
-        generate(s, C.view(), {testing::spd_element});
-        cholesky(s, C);
-        const auto redistributed = gather(s, B.view());
-        const auto direct = gather(s, C.view());
-        ASSERT_TRUE(s.wait().ok());
-        // The same tiles and the same tasks, whoever owns them.
-        for (Index j = 0; j < 97; ++j)
-            for (Index i = j; i < 97; ++i)
-                ASSERT_NEAR(redistributed[static_cast<std::size_t>(i + 97 * j)],
-                            direct[static_cast<std::size_t>(i + 97 * j)], 4096 * std::numeric_limits<T>::epsilon());
-    }
+    Stream s(engine());
+    const Tiling from = Tiling::square(97, 13);
+    const Tiling to = Tiling::square(97, 20);
+    Matrix<T> A(s, from, owners("random:1", from.grid(), nodes), {.stored = Stored::lower});
+    Matrix<T> B(s, to, owners("block_cyclic", to.grid(), nodes), {.name = "B", .stored = Stored::lower});
+    generate(s, A.view(), {testing::spd_element});
+    redistribute(s, A.view(), B.view());
+    cholesky(s, B);
+    Matrix<T> C(s, to, owners("random:2", to.grid(), nodes), {.name = "C", .stored = Stored::lower});
+    generate(s, C.view(), {testing::spd_element});
+    cholesky(s, C);
+    const auto redistributed = gather(s, B.view());
+    const auto direct = gather(s, C.view());
+    ASSERT_TRUE(s.wait().ok());
+    // The same tiles and the same tasks, whoever owns them.
+    for (Index j = 0; j < 97; ++j)
+        for (Index i = j; i < 97; ++i)
+            ASSERT_NEAR(redistributed[static_cast<std::size_t>(i + 97 * j)],
+                        direct[static_cast<std::size_t>(i + 97 * j)], 4096 * std::numeric_limits<T>::epsilon());
 }
 
 TYPED_TEST(RedistributionOf, TilesToOtherOwnersInPlace) {
@@ -141,9 +139,7 @@ Sent sent_by(const Redistribution& r) {
 
 template <class T>
 void sends_the_bytes_of_the_schedule() {
-    Redistribution r = any_redistribution();
-    r.options.path = RedistributionPath::exchange;
-    r.options.isolate_segments = r.options.dynamic_volume = true;
+    const Redistribution r = any_redistribution();
     RC_LOG() << r.name();
     const Index nodes = engine().node_count();
     const Distribution from = owners(r.from_family, r.from.grid(), nodes);
@@ -160,11 +156,6 @@ void sends_the_bytes_of_the_schedule() {
 
     const Sent exchanged = sent_by<T>(r);
     RC_ASSERT(exchanged.bytes == mine);
-
-    // As tasks: the same bytes, since a message is what it carries and nothing else.
-    r.options.path = RedistributionPath::tasks;
-    r.options.batch = r.options.batch_columns = 0;
-    RC_ASSERT(sent_by<T>(r).bytes == mine);
 }
 
 RC_GTEST_PROP(Redistribution, SendsTheBytesOfTheScheduleAndNoMore, ()) {
@@ -183,18 +174,13 @@ TEST(Redistribution, IsRefusedBeforeAnyMessageWhereItCannotBe) {
     generate(s, A.view(), {testing::source_element});
     ASSERT_TRUE(s.wait().ok());
     const Sent before = sent_so_far();
-    for (const RedistributionPath path : {RedistributionPath::exchange, RedistributionPath::tasks}) {
-        EXPECT_THROW(redistribute(s, A.view(), B.view(), {.path = path}), Error);  // larger than the target
-        EXPECT_THROW(redistribute(s, A.view(), B.view(), {.size = {10, 10}, .to_offset = {11, 0}, .path = path}),
-                     Error);
-        EXPECT_THROW(redistribute(s, A.view(), B.view(), {.size = {10, 10}, .from_offset = {-1, 0}, .path = path}),
-                     Error);
-        EXPECT_THROW(redistribute(s, B.view(), A.view(), {.path = path}), Error);  // nothing wrote B
-        EXPECT_THROW(redistribute(s, A.view(), L.view().as(Part::all), {.size = {20, 20}, .path = path}), Error);
-        // Overlapping parts of one matrix.
-        EXPECT_THROW(redistribute(s, A.view(), A.view(), {.size = {20, 20}, .to_offset = {10, 10}, .path = path}),
-                     Error);
-    }
+    EXPECT_THROW(redistribute(s, A.view(), B.view()), Error);  // larger than the target
+    EXPECT_THROW(redistribute(s, A.view(), B.view(), {.size = {10, 10}, .to_offset = {11, 0}}), Error);
+    EXPECT_THROW(redistribute(s, A.view(), B.view(), {.size = {10, 10}, .from_offset = {-1, 0}}), Error);
+    EXPECT_THROW(redistribute(s, B.view(), A.view()), Error);  // nothing wrote B
+    EXPECT_THROW(redistribute(s, A.view(), L.view().as(Part::all), {.size = {20, 20}}), Error);
+    // Overlapping parts of one matrix.
+    EXPECT_THROW(redistribute(s, A.view(), A.view(), {.size = {20, 20}, .to_offset = {10, 10}}), Error);
     EXPECT_THROW(redistribute(s, A.view(), owners("1d", small.grid(), nodes)), Error);
     EXPECT_TRUE(s.wait().ok());
     EXPECT_EQ(sent_so_far().messages, before.messages);
@@ -216,7 +202,7 @@ TEST(Redistribution, EndsThoughTheStreamHasFailed) {
     generate(s, A.view(), {testing::target_element});  // not positive definite
     cholesky(s, A);
     redistribute(s, A.view(), B.view());
-    redistribute(s, B.view(), A.view(), {.path = RedistributionPath::tasks});
+    redistribute(s, B.view(), A.view());
     EXPECT_EQ(s.wait().failure, Failure::not_positive_definite);
 }
 

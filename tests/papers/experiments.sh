@@ -65,7 +65,6 @@ expect 0 "LU whose ranks change" "${mpirun[@]}" -n 2 "$papers" tlr-distributions
 json "LU whose ranks change" "all(c['met'] for c in d['checks']) and all(r['bytes'] == r['counted_bytes'] and 1e-6 < r['residual'] < 1 for r in d['rows'])"
 expect 2 "one node has no distribution" "$papers" tlr-distributions --n 480 --tile 40
 holds "one node has no distribution" err "start it with mpirun"
-expect 0 "messages of one size and exact ones" "${mpirun[@]}" -n 2 "$papers" tlr-switches --n 600 --tile 100 --repetitions 1 --workers 1 --accuracy 1e-5 --diagonal-tile 50 --json
-json "messages of one size and exact ones" "all(c['met'] for c in d['checks']) and len(d['checks']) == 2 and [r['sent_rank'] > 0 for r in d['rows']] == [True, True, False, True, True, False]"
-json "messages of one size are longer" "d['rows'][2]['gbytes_sent'] < d['rows'][0]['gbytes_sent']"
+expect 0 "switches of a compressed Cholesky" "${mpirun[@]}" -n 2 "$papers" tlr-switches --n 600 --tile 100 --repetitions 1 --workers 1 --accuracy 1e-5 --diagonal-tile 50 --json
+json "switches of a compressed Cholesky" "all(c['met'] for c in d['checks']) and len(d['checks']) == 1 and [r['switch'] for r in d['rows']] == ['none', 'band', 'lookahead', 'diagonal in parts', 'all']"
 finish

@@ -26,18 +26,14 @@ struct Case {
     SolveForm form = SolveForm::local;
     Priorities priorities = Priorities::critical_path;
     Index right_hand_sides = 1;
-    Index lookahead = 0;
     Index diagonal_tile = 0;
 
     [[nodiscard]] std::string name() const {
-        return fmt::format("n={} tile={} {} seed={} {} rhs={} lookahead={} diagonal_tile={}", n, tile,
+        return fmt::format("n={} tile={} {} seed={} {} rhs={} diagonal_tile={}", n, tile,
                            family == Family::random ? "random" : "block-cyclic", seed,
-                           form == SolveForm::local ? "local" : "classical", right_hand_sides, lookahead,
-                           diagonal_tile);
+                           form == SolveForm::local ? "local" : "classical", right_hand_sides, diagonal_tile);
     }
-    [[nodiscard]] FactorOptions factor() const {
-        return {.priorities = priorities, .lookahead = lookahead, .diagonal_tile = diagonal_tile};
-    }
+    [[nodiscard]] FactorOptions factor() const { return {.priorities = priorities, .diagonal_tile = diagonal_tile}; }
 };
 
 inline Distribution distribution_of(const Case& c, GridSize tiles, Index nodes) {

@@ -35,14 +35,11 @@ struct CompressedCase {
     FactorPrecision precision = FactorPrecision::full;
     std::uint64_t seed = 1;
     FactorOptions factor{};
-    Index sent_rank = 0;
 
     [[nodiscard]] std::string name() const {
-        return fmt::format(
-            "n={} tile={} {}D decay {} accuracy={} band={} precision={} seed={} lookahead={} diagonal_tile={} "
-            "sent_rank={}",
-            n, tile, dimensions, static_cast<int>(decay), accuracy, dense_band, static_cast<int>(precision), seed,
-            factor.lookahead, factor.diagonal_tile, sent_rank);
+        return fmt::format("n={} tile={} {}D decay {} accuracy={} band={} precision={} seed={} diagonal_tile={}", n,
+                           tile, dimensions, static_cast<int>(decay), accuracy, dense_band, static_cast<int>(precision),
+                           seed, factor.diagonal_tile);
     }
     /// As the matrix stays positive definite with.
     [[nodiscard]] double nugget() const { return std::max(10 * accuracy, 1e-10); }
@@ -122,11 +119,9 @@ struct CompressedErrors {
 };
 
 inline MatrixOptions compressed_options(const CompressedCase& c, std::string name, Stored stored) {
-    return {
-        .name = std::move(name),
-        .stored = stored,
-        .compression = Compression{
-            .accuracy = c.accuracy, .dense_band = c.dense_band, .precision = c.precision, .sent_rank = c.sent_rank}};
+    return {.name = std::move(name),
+            .stored = stored,
+            .compression = Compression{.accuracy = c.accuracy, .dense_band = c.dense_band, .precision = c.precision}};
 }
 
 inline double rounding_of(const CompressedCase& c) {

@@ -116,8 +116,8 @@ struct StepKernels {
 
     /// Of all tasks that a random stream has.
     static std::vector<std::string> names() {
-        return {"step",   "failure",      "nothing",      "dlaset",    "slaset",     "dgeadd",
-                "sgeadd", "copy_segment", "pack_segment", "open_tile", "close_tile", "unpack_segment"};
+        return {"step",   "failure", "nothing",      "dlaset",    "slaset",
+                "dgeadd", "sgeadd",  "copy_segment", "open_tile", "close_tile"};
     }
 };
 
@@ -489,13 +489,7 @@ private:
                              draw_.between(0, to_size.j - options.size.j)};
         options.message_bytes = draw_.of<Index>({1, 300, 2000, 1 << 20});
         options.batch = draw_.of<Index>({0, 1, 2, 8});
-        options.multiple_send = draw_.one_in(2);
         options.priority = any_priority();
-        if (draw_.one_in(3)) {
-            options.path = RedistributionPath::tasks;
-            options.isolate_segments = draw_.one_in(2);
-            options.dynamic_volume = draw_.one_in(2);
-        }
         redistribution_overlay(source, to, options).for_each([&](const Segment& segment) {
             const TileRef tile{&source.matrix(), segment.from};
             if (!written(tile)) write(tile);

@@ -29,12 +29,11 @@ struct Redistribution {
     [[nodiscard]] std::string name() const {
         return fmt::format(
             "{}x{} in {}x{} tiles {} -> {}x{} in {}x{} tiles {}, {}x{} from ({}, {}) to ({}, {}){}{}{} "
-            "path {} batch {} columns {} bytes {}",
+            "batch {} bytes {}",
             from.size().i, from.size().j, from.grid().rows, from.grid().cols, from_family, to.size().i, to.size().j,
             to.grid().rows, to.grid().cols, to_family, size.i, size.j, from_offset.i, from_offset.j, to_offset.i,
             to_offset.j, part == Part::lower ? " lower" : "", op == Op::transpose ? " transposed" : "",
-            target_has_values ? "" : " into nothing", static_cast<int>(options.path), options.batch,
-            options.batch_columns, options.message_bytes);
+            target_has_values ? "" : " into nothing", options.batch, options.message_bytes);
     }
 };
 
@@ -87,17 +86,9 @@ inline Redistribution any_redistribution() {
     r.options = {.size = r.size,
                  .from_offset = r.from_offset,
                  .to_offset = r.to_offset,
-                 .path = *rc::gen::element(RedistributionPath::exchange, RedistributionPath::exchange,
-                                           RedistributionPath::tasks),
                  .batch = *rc::gen::inRange<Index>(0, 4),
-                 .batch_columns = *rc::gen::element<Index>(0, 0, 1, 2, 5),
                  .message_bytes = *rc::gen::element<Index>(1, 300, 2000, 1 << 20),
-                 .whole_tile_bytes = *rc::gen::element<Index>(1, 1000, 1 << 20),
-                 .multiple_send = *rc::gen::arbitrary<bool>()};
-    if (r.options.path == RedistributionPath::tasks) {
-        r.options.isolate_segments = *rc::gen::arbitrary<bool>();
-        r.options.dynamic_volume = *rc::gen::arbitrary<bool>();
-    }
+                 .whole_tile_bytes = *rc::gen::element<Index>(1, 1000, 1 << 20)};
     return r;
 }
 

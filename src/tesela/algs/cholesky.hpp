@@ -7,10 +7,6 @@ namespace tesela {
 
 struct FactorOptions {
     Priorities priorities = Priorities::critical_path;
-    /// Paper 004's control dependency, of Cholesky: in each panel the solves further than this from the diagonal wait
-    /// until the next diagonal tile is updated, so that the critical path goes first also where priorities do not say
-    /// so. 0: they do not wait.
-    Index lookahead = 0;
     /// Paper 004's hierarchical potrf, of Cholesky: diagonal tiles with more rows than this are factorised as tiles of
     /// so many rows, on the cores of the node that owns them. 0: each by one task.
     Index diagonal_tile = 0;

@@ -131,13 +131,13 @@ Attached CompressedRedistribution<T>::attach_piece(const Segment& segment, doubl
     return stream_.attach(std::move(spec));
 }
 
-/// The piece that has arrived `batch` before the next one between the same two nodes; nothing if there is none.
+/// The piece that must have arrived before the next one between the same two nodes is cut; nothing if there is none.
 template <class T>
 TileRef CompressedRedistribution<T>::place_before(std::vector<Attached>& arrived) const {
-    if (batch_ == 0 || static_cast<Index>(arrived.size()) < batch_) return {};
-    const auto before = arrived.size() - static_cast<std::size_t>(batch_);
-    if (before > 0) arrived[before - 1].reset();
-    return {arrived[before].get(), {0, 0}};
+    const Index before = ended_before(static_cast<Index>(arrived.size()), batch_);
+    if (before < 0) return {};
+    if (before > 0) arrived[static_cast<std::size_t>(before) - 1].reset();
+    return {arrived[static_cast<std::size_t>(before)].get(), {0, 0}};
 }
 
 /// Cut where the source is, and placed where the target is.

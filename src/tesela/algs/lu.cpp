@@ -17,8 +17,7 @@ template <class T>
 void lu(Stream& s, const MatrixView<T>& A, const FactorOptions& options) {
     require_factorable(A, "LU");
     require_whole(A, "LU");
-    if (options.lookahead != 0 || options.diagonal_tile != 0)
-        throw Error("lookahead and smaller tiles on the diagonal are for Cholesky; LU has neither");
+    if (options.diagonal_tile != 0) throw Error("smaller tiles on the diagonal are for Cholesky; LU has none");
     const auto phase = s.phase("lu");
     const Index nt = A.tile_rows();
     const PriorityRule priority(options.priorities, nt);

@@ -4,12 +4,8 @@
 #include "tesela/base/error.hpp"
 
 #include <algorithm>
-#include <array>
-#include <map>
 #include <memory>
-#include <optional>
 #include <set>
-#include <utility>
 #include <vector>
 
 namespace tesela {
@@ -57,20 +53,13 @@ Trapezoid common(const Trapezoid& from, const Trapezoid& to) {
     throw Error("the triangle of the source is not that of the target: redistribute one view as a whole");
 }
 
-void check_switches(const RedistributeOptions& options) {
+void check_messages(const RedistributeOptions& options) {
     if (options.message_bytes < 1) throw Error("message_bytes is {}; it must be at least 1", options.message_bytes);
     if (options.batch < 0)
         throw Error("batch is {}; it must be at least 0, which means all messages at once", options.batch);
-    if (options.batch_columns < 0)
-        throw Error("batch_columns is {}; it must be at least 0, which means all columns at once",
-                    options.batch_columns);
     if (options.whole_tile_bytes < 0)
         throw Error("whole_tile_bytes is {}; it must be at least 0, which means that all whole tiles travel alone",
                     options.whole_tile_bytes);
-    if (options.path == RedistributionPath::tasks || (options.isolate_segments && options.dynamic_volume)) return;
-    throw Error(
-        "isolate_segments and dynamic_volume can be turned off only where a redistribution is made of tasks "
-        "(path: tasks)");
 }
 
 /// Tiles that get other owners, in the order in which they are added as far as there is room: no node ever has more
@@ -132,170 +121,6 @@ private:
     std::size_t largest_ = 0;
 };
 
-/// The redistribution as tasks, 002 figure 4: pack where the source is, unpack where the target is.
-template <class T>
-class SegmentTasks {
-public:
-    SegmentTasks(Stream& stream, const Exchange& exchange, const RedistributeOptions& options)
-        : stream_(stream),
-          exchange_(exchange),
-          options_(options) {}
-
-    void submit() {
-        const Owners owners{exchange_.from->distribution(), exchange_.to->distribution()};
-        const Parcels parcels = make_parcels(*exchange_.overlay, owners, dense_bytes(sizeof(T)),
-                                             {.bytes = options_.message_bytes,
-                                              .whole_tile_bytes = options_.message_bytes,
-                                              .batch_columns = options_.batch_columns});
-        for (const Parcel& parcel : parcels.parcels)
-            for (const Segment& segment : parcel.segments) ++left_[segment.to];
-        for (const Parcel& parcel : parcels.parcels) {
-            if (parcel.from == parcel.to || !options_.dynamic_volume)
-                for (const Segment& segment : parcel.segments) copy(segment);
-            else
-                ship(parcel);
-        }
-    }
-
-private:
-    Attached attach_buffer(NodeId owner, Index elements) {
-        return stream_.attach({.name = "parcel",
-                               .tiling = Tiling::uniform({elements, 1}, {elements, 1}),
-                               .distribution = Distribution({1, 1}, stream_.engine().node_count(),
-                                                            {static_cast<std::int32_t>(owner.number())}),
-                               .type = element_type<T>});
-    }
-    void put(const Kernel& kernel, std::initializer_list<Access> accesses, const SegmentArguments& args = {}) {
-        stream_.submit(Task::unchecked(kernel, accesses, args).at(0, options_.priority));
-    }
-    /// Something that can be waited for from the beginning.
-    Token make_token(const char* name, NodeId owner) {
-        Token token(stream_, owner, name);
-        open(token.ref());
-        return token;
-    }
-    [[nodiscard]] SegmentArguments arguments(const Segment& segment) const {
-        return segment_arguments(segment, exchange_.overlay->problem().orientation, sizeof(T));
-    }
-    // Tiles of any element, which only an unchecked task takes.
-    void open(const TileRef& whole) { whole_tile(SegmentKernels::open, {whole, AccessMode::write}); }
-    void close(const TileRef& whole) { whole_tile(SegmentKernels::close, {whole, AccessMode::read_write}); }
-    void whole_tile(const KernelOf<NoArguments, void>& kernel, const Access& access) {
-        stream_.submit(Task::unchecked(kernel, {access}).at(0, options_.priority));
-    }
-
-    /// Makes the target ready for its first segment and says how segments access it.
-    Access begin_target(const Segment& segment) {
-        const TileRef target{exchange_.to, segment.to};
-        const bool first = begun_.try_emplace(segment.to, true).second;
-        if (first && !target.matrix->written(target.index)) {
-            if (exchange_.overlay->covers(segment.to))
-                open(target);
-            else
-                stream_.submit(Task(Dense<T>::laset, {}, write(TileOf<T>{target})).at(0, options_.priority));
-        } else if (first && options_.isolate_segments) {
-            close(target);  // what was there before must have ended
-        }
-        return {target, options_.isolate_segments ? AccessMode::disjoint : AccessMode::read_write};
-    }
-    void end_target(const Segment& segment) {
-        if (--left_[segment.to] == 0 && options_.isolate_segments) close({exchange_.to, segment.to});
-    }
-
-    void copy(const Segment& segment) {
-        const TileRef source{exchange_.from, segment.from};
-        const Access target = begin_target(segment);
-        put(SegmentKernels::copy, {{source, AccessMode::read}, target}, arguments(segment));
-        end_target(segment);
-        if (!options_.dynamic_volume) stream_.retire(source);
-    }
-
-    void ship(const Parcel& parcel) {
-        const Attached buffer = attach_buffer(parcel.from, parcel.bytes / static_cast<Index>(sizeof(T)));
-        const TileRef packed{buffer.get(), {0, 0}};
-        pack(parcel, packed);
-        unpack(parcel, packed);
-        stream_.retire(packed);
-    }
-
-    void pack(const Parcel& parcel, const TileRef& packed) {
-        open(packed);
-        Index at = 0;
-        const std::array before{acknowledged(parcel), batch_before(parcel)};  // tokens, or null
-        for (const Segment& segment : parcel.segments) {
-            SegmentArguments args = arguments(segment);
-            args.packed_at = std::exchange(at, at + segment.shape.count());
-            const Access source{{exchange_.from, segment.from}, AccessMode::read};
-            Task task = Task::unchecked(SegmentKernels::pack, {source, {packed, AccessMode::disjoint}}, args);
-            for (const Token* token : before)
-                if (token != nullptr) task.also(read(token->ref()));
-            stream_.submit(task.at(0, options_.priority));
-        }
-        close(packed);
-    }
-
-    void unpack(const Parcel& parcel, const TileRef& packed) {
-        std::optional<Token>& token = acknowledgements_[{parcel.from.number(), parcel.to.number()}].emplace_back();
-        if (options_.batch > 0 || options_.batch_columns > 0) token = make_token("arrived", parcel.to);
-        Index at = 0;
-        for (const Segment& segment : parcel.segments) {
-            SegmentArguments args = arguments(segment);
-            args.packed_at = std::exchange(at, at + segment.shape.count());
-            const Access target = begin_target(segment);
-            if (token)
-                put(SegmentKernels::unpack, {{packed, AccessMode::read}, target, {token->ref(), AccessMode::disjoint}},
-                    args);
-            else
-                put(SegmentKernels::unpack, {{packed, AccessMode::read}, target}, args);
-            end_target(segment);
-        }
-        if (!token) return;
-        close(token->ref());
-        if (options_.batch_columns > 0) note_in_batch(parcel, *token);
-    }
-
-    /// The token of a node's batch gets its value when all messages of the batch have arrived, one after the other.
-    void note_in_batch(const Parcel& parcel, const Token& arrived) {
-        Batch& batch = batches_[parcel.from.number()];
-        if (!batch.token || batch.number != parcel.batch) {
-            batch.before = std::move(batch.token);
-            batch.token = make_token("batch", parcel.from);
-            batch.number = parcel.batch;
-        }
-        put(SegmentKernels::close, {{batch.token->ref(), AccessMode::read_write}, {arrived.ref(), AccessMode::read}});
-    }
-
-    /// What says that all messages of the sender's batch before this parcel's have arrived: 002's control dependency
-    /// between Finish and the next batch of Send.
-    const Token* batch_before(const Parcel& parcel) {
-        if (options_.batch_columns == 0) return nullptr;
-        const Batch& batch = batches_[parcel.from.number()];
-        const std::optional<Token>& token = batch.number == parcel.batch ? batch.before : batch.token;
-        return token ? &*token : nullptr;
-    }
-
-    /// What must have arrived before a parcel is packed: the one that is `batch` before it between the same nodes.
-    const Token* acknowledged(const Parcel& parcel) {
-        if (options_.batch <= 0 || parcel.sequence < options_.batch) return nullptr;
-        auto& tokens = acknowledgements_[{parcel.from.number(), parcel.to.number()}];
-        const auto before = static_cast<std::size_t>(parcel.sequence - options_.batch);
-        if (before > 0) tokens[before - 1].reset();
-        return &*tokens[before];
-    }
-
-    Stream& stream_;
-    const Exchange& exchange_;
-    const RedistributeOptions& options_;
-    std::map<TileIndex, Index> left_;
-    std::map<TileIndex, bool> begun_;
-    std::map<std::pair<Index, Index>, std::vector<std::optional<Token>>> acknowledgements_;
-    struct Batch {
-        Index number = -1;
-        std::optional<Token> token, before;  // of this batch, and of the one before it that had messages
-    };
-    std::map<Index, Batch> batches_;  // by the node that sends
-};
-
 }  // namespace
 
 template <class T>
@@ -323,7 +148,7 @@ Overlay redistribution_overlay(const MatrixView<T>& from, const MatrixView<T>& t
 template <class T>
 void redistribute(Stream& stream, const MatrixView<T>& from, const MatrixView<T>& to,
                   const RedistributeOptions& options) {
-    check_switches(options);
+    check_messages(options);
     const auto phase = stream.phase("redistribution");
     const Exchange exchange{.from = &from.matrix(),
                             .to = &to.matrix(),
@@ -331,17 +156,10 @@ void redistribute(Stream& stream, const MatrixView<T>& from, const MatrixView<T>
                             .options = {.message_bytes = options.message_bytes,
                                         .whole_tile_bytes = options.whole_tile_bytes,
                                         .in_flight = options.batch,
-                                        .batch_columns = options.batch_columns,
-                                        .sending = options.multiple_send ? Sending::by_workers : Sending::by_one_thread,
                                         .priority = options.priority}};
-    const bool compressed = exchange.from->compression() || exchange.to->compression();
-    if (options.path == RedistributionPath::exchange && !compressed) {
-        stream.exchange(exchange);
-        return;
-    }
+    if (!exchange.from->compression() && !exchange.to->compression()) return stream.exchange(exchange);
     check_exchange(exchange);
-    if (compressed) return CompressedRedistribution<T>(stream, exchange, {options.batch, options.priority}).submit();
-    SegmentTasks<T>(stream, exchange, options).submit();
+    CompressedRedistribution<T>(stream, exchange, {options.batch, options.priority}).submit();
 }
 
 template <class T>

@@ -2,18 +2,13 @@
 
 #include "tesela/base/error.hpp"
 #include "tesela/cli/number_option.hpp"
-#include "tesela/kernels/tile.hpp"
+#include "tesela/sim/rank_model.hpp"
 
 #include <CLI/CLI.hpp>
 
 namespace tesela::cli {
 
 void add_factor_options(CLI::App& command, FactorOptions& options) {
-    at_least(command.add_option("--lookahead", options.lookahead,
-                                "Cholesky: solves further than so many tiles from the diagonal wait until the next "
-                                "diagonal tile is updated; 0: they do not wait"),
-             Index{0})
-        ->capture_default_str();
     at_least(command.add_option("--diagonal-tile", options.diagonal_tile,
                                 "Cholesky: diagonal tiles are factorised as tiles of this size; 0: each by one task"),
              Index{0})

@@ -8,7 +8,7 @@ class App;
 
 namespace tesela::cli {
 
-/// Adds --lookahead and --diagonal-tile: paper 004's switches of a Cholesky factorisation.
+/// Adds --diagonal-tile, of a Cholesky factorisation.
 void add_factor_options(CLI::App& command, FactorOptions& options);
 
 /// Throws Error where messages with tiles of low rank are to have more columns (--sent-rank) than make them as long as

@@ -118,8 +118,8 @@ void check(const SimulateOptions& options) {
     if (options.max_pending < 1) throw Error("--max-pending must be at least 1; it is {}", options.max_pending);
     check_phases(options);
     const bool is_cholesky = !is_geo(options) && operation_of(options) == Operation::cholesky;
-    if (!is_cholesky && (options.factor.lookahead > 0 || options.factor.diagonal_tile > 0))
-        throw Error("--lookahead and --diagonal-tile are for cholesky; the operation is {}", options.operation);
+    if (!is_cholesky && options.factor.diagonal_tile > 0)
+        throw Error("--diagonal-tile is for cholesky; the operation is {}", options.operation);
 }
 
 /// What tiles hold; a product has several matrices, of which the trace knows each by its name.

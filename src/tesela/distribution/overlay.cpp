@@ -124,19 +124,6 @@ Overlay::TileRange Overlay::source_tiles() const {
     return range;
 }
 
-Overlay Overlay::source_columns(Index first, Index last) const {
-    const std::vector<Index>& cuts = problem_.from.col_cuts();
-    const Index begin = std::max(cuts[static_cast<std::size_t>(first)], problem_.from_offset.j);
-    const Index end = std::min(cuts[static_cast<std::size_t>(last)], problem_.from_offset.j + problem_.size.j);
-    const Index before = begin - problem_.from_offset.j;
-    OverlayProblem part = problem_;
-    part.from_offset.j = begin;
-    (is_same(problem_) ? part.to_offset.j : part.to_offset.i) += before;
-    part.size.j = end - begin;
-    part.diagonal += before;  // as in Trapezoid::columns
-    return Overlay(std::move(part));
-}
-
 int Overlay::category(TileIndex target) const {
     const auto [row_first, row_last] = rows_of(target.i);
     const auto [col_first, col_last] = cols_of(target.j);

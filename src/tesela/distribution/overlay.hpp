@@ -63,8 +63,6 @@ public:
     };
     [[nodiscard]] TileRange target_tiles() const;
     [[nodiscard]] TileRange source_tiles() const;
-    /// What of it comes from the source's tile columns first … last - 1, some of source_tiles().
-    [[nodiscard]] Overlay source_columns(Index first, Index last) const;
 
     /// Calls visit(segment) for the segments of one target tile, column by column; empty ones are left out.
     template <class Visit>

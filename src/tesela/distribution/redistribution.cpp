@@ -62,15 +62,6 @@ std::pair<Index, Index> used_columns(const Trapezoid& shape) {
     return {0, shape.cols};
 }
 
-/// Calls visit(overlay) with what comes from so many source tile columns at a time; with all of it if `columns` is 0.
-template <class Visit>
-void for_each_batch(const Overlay& overlay, Index columns, const Visit& visit) {
-    if (columns == 0 || overlay.empty()) return visit(overlay);
-    const Overlay::TileRange tiles = overlay.source_tiles();
-    for (Index first = tiles.first.j; first < tiles.last.j; first += columns)
-        visit(overlay.source_columns(first, std::min(first + columns, tiles.last.j)));
-}
-
 /// From one node to another.
 struct Route {
     NodeId from;
@@ -104,12 +95,6 @@ public:
         put(pair.open, segment, bytes);
     }
 
-    /// What is added from now on is another batch of source columns.
-    void next_batch() {
-        ++batch_;
-        for (auto& [route, pair] : pairs_) pair.bytes = -1;
-    }
-
     Parcels take() { return std::move(result_); }
 
 private:
@@ -125,8 +110,7 @@ private:
         const Index number = result_.count++;
         const Index sequence = pair.parcels++;
         if (concerning_ && route.from != *concerning_ && route.to != *concerning_) return nobody;
-        result_.parcels.push_back(
-            {.number = number, .sequence = sequence, .batch = batch_, .from = route.from, .to = route.to});
+        result_.parcels.push_back({.number = number, .sequence = sequence, .from = route.from, .to = route.to});
         return result_.parcels.size() - 1;
     }
     void put(std::size_t place, const Segment& segment, Index bytes) {
@@ -155,7 +139,6 @@ private:
     ParcelOptions options_;
     Orientation orientation_;
     std::optional<NodeId> concerning_;
-    Index batch_ = 0;
     std::unordered_map<Index, Pair> pairs_;
     Parcels result_;
 };
@@ -202,14 +185,10 @@ Parcels make_parcels(const Overlay& overlay, const Owners& owners, const Segment
                      const ParcelOptions& options, std::optional<NodeId> concerning) {
     check(overlay, owners);
     if (options.bytes < 1) throw Error("a parcel must hold at least one byte");
-    if (options.batch_columns < 0) throw Error("a batch of {} source columns cannot be", options.batch_columns);
     ParcelBuilder builder(options, overlay.problem().orientation, concerning);
-    for_each_batch(overlay, options.batch_columns, [&](const Overlay& batch) {
-        batch.for_each([&](const Segment& segment) {
-            builder.add({owners.from.owner(segment.from), owners.to.owner(segment.to)}, segment, bytes(segment),
-                        extent_of(overlay.problem(), segment));
-        });
-        builder.next_batch();
+    overlay.for_each([&](const Segment& segment) {
+        builder.add({owners.from.owner(segment.from), owners.to.owner(segment.to)}, segment, bytes(segment),
+                    extent_of(overlay.problem(), segment));
     });
     Parcels result = builder.take();
     list_tiles(overlay, result.parcels);

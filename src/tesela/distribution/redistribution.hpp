@@ -49,7 +49,6 @@ struct Owners {
 struct Parcel {
     Index number = 0;    ///< among all parcels of the redistribution, the same on every node
     Index sequence = 0;  ///< among those of its pair of nodes
-    Index batch = 0;     ///< of source tile columns; never less than that of an earlier parcel
     NodeId from;
     NodeId to;
     Index bytes = 0;
@@ -75,11 +74,9 @@ struct ParcelOptions {
     Index bytes = 1 << 20;
     /// Tiles that travel as a whole are not put together with others from this many bytes on.
     Index whole_tile_bytes = default_whole_tile_bytes;
-    /// Source tile columns that make a batch (002 §6.2.1): no parcel has segments of two batches. 0: all are one.
-    Index batch_columns = 0;
 };
 
-/// Parcels in the order of their batches, and within one in that in which the target's columns need them.
+/// Parcels in the order in which the target's columns need them.
 struct Parcels {
     std::vector<Parcel> parcels;
     Index count = 0;  ///< of all nodes

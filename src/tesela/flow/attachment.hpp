@@ -34,9 +34,6 @@ struct Compression {
     Index dense_band = 1;
     /// With `as_needed`, columns of U and V whose rounding to single precision keeps within the accuracy are stored so.
     FactorPrecision precision = FactorPrecision::full;
-    /// Messages with tiles of low rank have at least so many columns of U and V, zeros if need be (see sent_shape): to
-    /// measure what paper 004 gains by messages of exact rank, which 0 means.
-    Index sent_rank = 0;
 };
 
 /// All an engine must know to hold a matrix.

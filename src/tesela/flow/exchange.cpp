@@ -38,8 +38,7 @@ Parcels exchange_parcels(const Overlay& overlay, const Owners& owners, std::size
                          const ExchangeOptions& options, std::optional<NodeId> concerning) {
     constexpr Index most_bytes = Index{1} << 30U;
     const ParcelOptions parcel{.bytes = std::clamp<Index>(options.message_bytes, 1, most_bytes),
-                               .whole_tile_bytes = options.whole_tile_bytes,
-                               .batch_columns = options.batch_columns};
+                               .whole_tile_bytes = options.whole_tile_bytes};
     return make_parcels(overlay, owners, dense_bytes(static_cast<Index>(element_bytes)), parcel, concerning);
 }
 

@@ -10,10 +10,6 @@
 
 namespace tesela {
 
-/// Who hands messages to the network: every worker the ones it has packed (002's multiple_send), or one thread at a
-/// time all of them: whoever looks after the network just then.
-enum class Sending : std::uint8_t { by_workers, by_one_thread };
-
 struct ExchangeOptions {
     /// Small segments between the same two nodes travel together until they have this many bytes; large ones are split.
     Index message_bytes = Index{1} << 20U;
@@ -21,12 +17,14 @@ struct ExchangeOptions {
     Index whole_tile_bytes = default_whole_tile_bytes;
     /// Messages between two nodes that are under way at a time, at most; 0 means all.
     Index in_flight = 8;
-    /// Source tile columns that make a batch: of what a node sends, and of what it receives, messages of one batch are
-    /// under way at a time. 0 means all.
-    Index batch_columns = 0;
-    Sending sending = Sending::by_workers;
     std::int32_t priority = 0;
 };
+
+/// Which of the messages between two nodes, by their numbers, must have ended before one may begin, with all before it,
+/// so that at most `in_flight` are under way; less than 0: none.
+[[nodiscard]] constexpr Index ended_before(Index message, Index in_flight) {
+    return in_flight > 0 ? message - in_flight : -1;
+}
 
 /// A redistribution as one step of a stream: segments of one matrix become segments of another. Work on a source tile
 /// that was submitted before ends first; work on a target tile that is submitted later starts when that tile is

@@ -173,16 +173,6 @@ KernelResult run_copy(const KernelCall& call) noexcept {
     copy_segment(call.tiles[0], call.tiles[1], call.args<SegmentArguments>());
     return {};
 }
-KernelResult run_pack(const KernelCall& call) noexcept {
-    const auto& args = call.args<SegmentArguments>();
-    pack_segment(call.tiles[0], at(call.tiles[1], args.packed_at, 0, args.element_bytes), args);
-    return {};
-}
-KernelResult run_unpack(const KernelCall& call) noexcept {
-    const auto& args = call.args<SegmentArguments>();
-    unpack_segment(at(call.tiles[0], args.packed_at, 0, args.element_bytes), call.tiles[1], args);
-    return {};
-}
 KernelResult run_nothing(const KernelCall&) noexcept { return {}; }
 
 }  // namespace
@@ -228,8 +218,6 @@ void unpack_segments(std::span<const PlacedSegment> segments, const std::byte* p
 }
 
 const KernelOf<SegmentArguments, const void, void> SegmentKernels::copy{"copy_segment", copy_cost, run_copy};
-const KernelOf<SegmentArguments, const void, void> SegmentKernels::pack{"pack_segment", copy_cost, run_pack};
-const KernelOf<SegmentArguments, const void, void> SegmentKernels::unpack{"unpack_segment", copy_cost, run_unpack};
 const KernelOf<NoArguments, void> SegmentKernels::open{"open_tile", no_cost, run_nothing};
 const KernelOf<NoArguments, void> SegmentKernels::close{"close_tile", no_cost, run_nothing};
 

@@ -26,9 +26,7 @@ struct SegmentArguments {
 
 /// Copies one segment; tiles in the order given, the last one is written.
 struct SegmentKernels {
-    static const KernelOf<SegmentArguments, const void, void> copy;    ///< source tile, target tile
-    static const KernelOf<SegmentArguments, const void, void> pack;    ///< source tile, buffer
-    static const KernelOf<SegmentArguments, const void, void> unpack;  ///< buffer, target tile
+    static const KernelOf<SegmentArguments, const void, void> copy;  ///< source tile, target tile
     static const KernelOf<NoArguments, void>
         open;  ///< a tile: gives it memory, so that its parts can be written at the same time
     static const KernelOf<NoArguments, void> close;  ///< a tile: all its parts have been written

@@ -128,14 +128,4 @@ struct Tile {
     return ceil_div(shape.rows * shape.cols, shape.rows + shape.cols);
 }
 
-/// What a tile of low rank travels as where messages have at least so many columns: never more than the whole tile
-/// takes. Those that are added are in double precision.
-[[nodiscard]] constexpr TileShape sent_shape(TileShape shape, Index least_rank) {
-    if (shape.rank == dense_rank || shape.rows + shape.cols == 0) return shape;
-    const Index most = shape.rows * shape.cols / (shape.rows + shape.cols);
-    const Index padded = least_rank < most ? least_rank : most;
-    if (shape.rank < padded) shape.rank = padded;
-    return shape;
-}
-
 }  // namespace tesela

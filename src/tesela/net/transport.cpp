@@ -198,14 +198,6 @@ public:
         if (looking) look();
     }
 
-    void wake() {
-        {
-            const std::lock_guard lock(mutex_);
-            woken_ = true;
-        }
-        came_.notify_one();
-    }
-
     void set_chore(std::function<void()> chore) {
         const std::lock_guard looking(looking_);  // nobody is in the old one when this returns
         const std::lock_guard lock(mutex_);
@@ -264,8 +256,7 @@ private:
     void rest(long nanoseconds) {
         if (nanoseconds <= 50'000) return sleep_for(nanoseconds);
         std::unique_lock lock(mutex_);
-        came_.wait_for(lock, std::chrono::nanoseconds(nanoseconds),
-                       [this] { return stopping_ || woken_ || !new_.empty(); });
+        came_.wait_for(lock, std::chrono::nanoseconds(nanoseconds), [this] { return stopping_ || !new_.empty(); });
     }
 
     struct Found {
@@ -285,7 +276,6 @@ private:
             for (UnderWay& what : new_) under_way_.push_back(std::move(what));
             new_requests_.clear();
             new_.clear();
-            woken_ = false;
             found.stop = stopping_ && requests_.empty() && roomless_.empty();
             chore = chore_;
         }
@@ -430,7 +420,6 @@ private:
     std::vector<UnderWay> new_;
     std::function<void()> chore_;
     bool stopping_ = false;
-    bool woken_ = false;
 
     std::mutex looking_;  // what follows is of who looks
     std::vector<MPI_Request> requests_;
@@ -461,7 +450,6 @@ void Transport::end_for_mistake(int, const Message&, const std::string& why) { e
 void Transport::notify(int node, const Notice& notice) { implementation_->notify(node, notice); }
 void Transport::notify_others(const Notice& notice) { implementation_->notify_others(notice); }
 void Transport::help() { implementation_->help(); }
-void Transport::wake() { implementation_->wake(); }
 void Transport::set_chore(std::function<void()> chore) { implementation_->set_chore(std::move(chore)); }
 
 }  // namespace tesela::net

@@ -111,8 +111,6 @@ public:
     void help();
     /// What the thread does beside, at each look: something may wait that no message will wake.
     void set_chore(std::function<void()> chore);
-    /// Makes the thread look soon.
-    void wake();
 
 private:
     [[noreturn]] static void end_for_mistake(int from, const Message& expected, const std::string& why);

@@ -14,11 +14,9 @@ const Kernel ParcelKernels::unpack{.name = ParcelTaskNames::unpack};
 const Kernel ParcelKernels::copy{.name = ParcelTaskNames::copy};
 
 bool only_copies(const Kernel& kernel) {
-    static const std::array<const Kernel*, 12> all{&ParcelKernels::pack,
+    static const std::array<const Kernel*, 10> all{&ParcelKernels::pack,
                                                    &ParcelKernels::unpack,
                                                    &ParcelKernels::copy,
-                                                   &SegmentKernels::pack,
-                                                   &SegmentKernels::unpack,
                                                    &SegmentKernels::copy,
                                                    &SegmentKernels::open,
                                                    &SegmentKernels::close,

@@ -24,6 +24,16 @@ struct RankModel {
     std::function<Index(std::string_view matrix, TileIndex tile)> singles{};
 };
 
+/// What a tile of low rank travels as where messages have at least so many columns: never more than the whole tile
+/// takes. Those that are added are in double precision.
+[[nodiscard]] constexpr TileShape sent_shape(TileShape shape, Index least_rank) {
+    if (shape.rank == dense_rank || shape.rows + shape.cols == 0) return shape;
+    const Index most = shape.rows * shape.cols / (shape.rows + shape.cols);
+    const Index padded = least_rank < most ? least_rank : most;
+    if (shape.rank < padded) shape.rank = padded;
+    return shape;
+}
+
 /// The ranks of maps, by the name of the matrix; tiles of other matrices, or outside their map, are stored whole.
 [[nodiscard]] RankModel ranks_from_maps(std::map<std::string, RankMap> maps);
 /// The ranks that tiles had in a run, after the last task that wrote them.

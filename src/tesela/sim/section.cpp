@@ -213,7 +213,6 @@ private:
         end_commuting_on_targets(whole);
         std::map<std::pair<Index, Index>, std::vector<Sent>> sent;
         std::set<std::int32_t> asked;
-        std::map<std::int32_t, Batches> leaving, coming;  // by node
         SimulatedExchange& listed = section_.exchanges.emplace_back();
         for (const Parcel& parcel : parcels_of(in_.recording, whole, directory()).parcels) {
             const ParcelOf one{whole, parcel, static_cast<std::int32_t>(parcel.from.number()),
@@ -226,11 +225,7 @@ private:
                 copy_parcel(one);
             } else {
                 auto& before = sent[{one.from, one.to}];
-                leaving[one.from].begin(parcel.batch);
-                coming[one.to].begin(parcel.batch);
-                before.push_back(send_parcel(one, {before, leaving[one.from].before, coming[one.to].before}));
-                leaving[one.from].now.push_back(before.back().message);
-                coming[one.to].now.push_back(before.back().last);
+                before.push_back(send_parcel(one, before));
             }
         }
         end_commuting_on_targets(whole);
@@ -255,24 +250,6 @@ private:
             if (asked.insert(tile).second) steps.push_back({cause_.item, SubmissionStep::tile});
     }
 
-    /// Of what leaves a node, or of what comes to it: what the messages of its batch of source columns end with, and
-    /// those of the batch before it (ExchangeOptions::batch_columns).
-    struct Batches {
-        Index number = 0;
-        std::vector<std::uint32_t> now, before;
-
-        void begin(Index batch) {
-            if (batch == number) return;
-            number = batch;
-            before = std::exchange(now, {});
-        }
-    };
-    /// What a parcel has to wait for: those before it between the same nodes, and the batches before its own.
-    struct Earlier {
-        std::span<const Sent> sent;
-        std::span<const std::uint32_t> left, came;
-    };
-
     void end_commuting_on_targets(const RecordedExchange& whole) {
         for (std::uint32_t item = whole.first_item; item < whole.first_item + whole.items; ++item) {
             const std::int32_t target = in_.recording.accesses_of(in_.recording.items[item]).back().datum;
@@ -295,7 +272,7 @@ private:
         end_vertex(v);
     }
 
-    Sent send_parcel(const ParcelOf& one, const Earlier& before) {
+    Sent send_parcel(const ParcelOf& one, std::span<const Sent> before) {
         const auto room = static_cast<double>(parcel_buffer_bytes(one.parcel.bytes));
         const bool leaves_tile = in_one_piece(one, ParcelEnd::source);
         const bool enters_tile = in_one_piece(one, ParcelEnd::target);
@@ -304,7 +281,7 @@ private:
         if (!leaves_tile) {
             buffer = copies_.add_buffer(section_.exchanges.back().parcels.back().sources.front(), one.from, room);
             packed = begin_parcel_task(ParcelKernels::pack, one, one.from);
-            wait_to_leave(before, one);
+            wait_for_earlier(before, &Sent::message, one);
             use_sources(packed, one);
             use_buffer(packed, buffer, AccessMode::write);
             end_vertex(packed);
@@ -316,10 +293,9 @@ private:
                                                     .bytes = static_cast<double>(one.parcel.bytes),
                                                     .datum = Vertex::parcel,
                                                     .version = static_cast<std::uint32_t>(one.parcel.number)});
-        wait_for_earlier(before.sent, &Sent::last, one);
-        needs_.insert(needs_.end(), before.came.begin(), before.came.end());
+        wait_for_earlier(before, &Sent::last, one);
         if (leaves_tile) {
-            wait_to_leave(before, one);
+            wait_for_earlier(before, &Sent::message, one);
             use_sources(message, one);
         } else {
             needs_.push_back(packed);
@@ -352,18 +328,12 @@ private:
             end, in_.recording.data[static_cast<std::size_t>(tile)].shape.rows);
     }
 
-    void wait_to_leave(const Earlier& before, const ParcelOf& one) {
-        wait_for_earlier(before.sent, &Sent::message, one);
-        needs_.insert(needs_.end(), before.left.begin(), before.left.end());
-    }
-
     /// Between two nodes so many parcels are under way, from the oldest that is not done on
     /// (ExchangeOptions::in_flight). The earliest of these have waited for those before them.
     void wait_for_earlier(std::span<const Sent> before, std::uint32_t Sent::*done, const ParcelOf& one) {
         const Index most = one.exchange.options.in_flight;
-        const auto count = static_cast<Index>(before.size());
-        if (most <= 0) return;
-        for (Index k = std::max<Index>(0, count - 2 * most + 1); k <= count - most; ++k)
+        const Index last = ended_before(static_cast<Index>(before.size()), most);
+        for (Index k = std::max<Index>(0, last - most + 1); k <= last; ++k)
             needs_.push_back(before[static_cast<std::size_t>(k)].*done);
     }
 

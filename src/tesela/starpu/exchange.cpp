@@ -57,7 +57,7 @@ public:
     }
     void start(net::Transport& transport) override {
         if (tracing() != nullptr) started = trace::Collector::now();
-        void* memory = shipment_.direct ? shipment_.run->in_tile(shipment_) : shipment_.buffer;
+        void* memory = shipment_.direct() ? shipment_.run->in_tile(shipment_) : shipment_.buffer;
         const Index bytes = shipment_.parcel.bytes;
         if (!outgoing())
             transport.receive(label(), memory, bytes, *this);
@@ -67,7 +67,7 @@ public:
             transport.send(label(), {memory, bytes, 1, bytes}, ends(), *this);
     }
     void ended(Index bytes) override {
-        const std::shared_ptr<ExchangeRun> run = shipment_.run->shared_from_this();
+        const std::shared_ptr<ExchangeRun> run = shipment_.run;
         stream().ended(*this, address().bytes);
         if (outgoing())
             run->sent(shipment_);
@@ -114,25 +114,32 @@ ExchangeRun::~ExchangeRun() = default;
 
 void ExchangeRun::make_shipment(Parcel parcel) {
     auto& shipment = *shipments_.emplace_back(std::make_unique<Shipment>());
-    shipment.run = this;
-    const bool leaves = parcel.from == stream_.me;
-    const bool comes = parcel.to == stream_.me;
-    shipment.role = leaves && comes ? Role::local : leaves ? Role::outgoing : Role::incoming;
-    if (leaves)
+    if (parcel.from == stream_.me)
         for (const TileIndex tile : parcel.sources) shipment.sources.push_back(&hold(sources_, tile, shipment));
-    if (comes)
+    if (parcel.to == stream_.me)
         for (const TileIndex tile : parcel.targets) shipment.targets.push_back(&hold(targets_, tile, shipment));
     shipment.segments = placed_segments(parcel);
     parcel.segments.clear();
     parcel.segments.shrink_to_fit();
     shipment.parcel = std::move(parcel);
-    if (shipment.role == Role::local) return;
-    const Index peer = (comes ? shipment.parcel.from : shipment.parcel.to).number();
-    shipment.channel = &channels_[{shipment.role, peer}];
-    shipment.channel->window = first_window(shipment.role);
+    shipment.way = way_of(shipment);
+    if (shipment.way == Way::unpacked) ++shipment.missing;
+    if (shipment.way == Way::copied) return;
+    shipment.channel = &(shipment.leaves() ? outgoing_ : incoming_)[shipment.peer()];
+    shipment.channel->window = first_window(shipment);
     shipment.channel->shipments.push_back(&shipment);
-    shipment.channel->done.push_back(0);
-    batches_[shipment.role].add(shipment.parcel.batch);
+}
+
+ExchangeRun::Way ExchangeRun::way_of(const Shipment& shipment) const {
+    const bool leaves = shipment.targets.empty();
+    if (!leaves && !shipment.sources.empty()) return Way::copied;
+    const HeldTile& held = *(leaves ? shipment.sources : shipment.targets).front();
+    const auto& matrix = static_cast<const StarpuAttachment&>(leaves ? *exchange_.from : *exchange_.to);
+    const ParcelEnd end = leaves ? ParcelEnd::source : ParcelEnd::target;
+    if (shipment.segments.size() == 1 &&
+        stands_in_one_piece(shipment.segments.front().args, end, matrix.ld(held.index)))
+        return leaves ? Way::sent : Way::received;
+    return leaves ? Way::packed : Way::unpacked;
 }
 
 std::vector<PlacedSegment> ExchangeRun::placed_segments(const Parcel& parcel) const {
@@ -163,24 +170,21 @@ ExchangeRun::HeldTile& ExchangeRun::hold(HeldTiles& tiles, TileIndex index, Ship
 }
 
 /// The message of a shipment gets its number, on both sides in the order of the parcels.
-void ExchangeRun::address(Shipment& shipment, std::uint64_t position) {
-    const bool leaves = shipment.role == Role::outgoing;
+void ExchangeRun::address(Shipment& shipment) {
     const Index bytes = shipment.parcel.bytes;
     shipment.letter = std::make_unique<ParcelLetter>(
         shipment,
-        Letter::Address{.direction = leaves ? Letter::Direction::out : Letter::Direction::in,
-                        .peer = static_cast<int>((leaves ? shipment.parcel.to : shipment.parcel.from).number()),
+        Letter::Address{.direction = shipment.leaves() ? Letter::Direction::out : Letter::Direction::in,
+                        .peer = static_cast<int>(shipment.peer().number()),
                         .bytes = bytes,
                         .priority = exchange_.options.priority,
-                        .memory = leaves || shipment.direct ? 0 : static_cast<Index>(parcel_buffer_bytes(bytes))});
-    stream_.mail->add(*shipment.letter, position);
-    if (!leaves && !shipment.direct) ++shipment.missing;
+                        .memory = shipment.way == Way::unpacked ? static_cast<Index>(parcel_buffer_bytes(bytes)) : 0});
+    stream_.mail->add(*shipment.letter, position_);
 }
 
 void ExchangeRun::start() {
     if (shipments_.empty()) return;
-    self_ = shared_from_this();
-    const std::shared_ptr<ExchangeRun> alive = self_;  // the last shipment may end before this does
+    const std::shared_ptr<ExchangeRun> alive = shared_from_this();  // the last shipment may end before this does
     stream_.progress.started();
     auto& from = static_cast<StarpuAttachment&>(*exchange_.from);
     auto& to = static_cast<StarpuAttachment&>(*exchange_.to);
@@ -188,26 +192,27 @@ void ExchangeRun::start() {
     for (HeldTile& held : sources_.tiles) held.handle = from.handle(held.index);
     for (HeldTile& held : targets_.tiles) {
         held.handle = to.handle(held.index);
-        held.covered = exchange_.overlay->covers(held.index);
+        const bool covered = exchange_.overlay->covers(held.index);
+        held.mode = covered ? STARPU_W : STARPU_RW;
+        held.contents = covered ? Contents::any : Contents::zeros;
     }
     for (const auto& shipment : shipments_) {
-        shipment->direct = contiguous(*shipment);
-        if (shipment->role != Role::local) address(*shipment, position_);
+        shipment->run = alive;
+        if (shipment->way != Way::copied) address(*shipment);
         if (traced_parcels_) trace_task(*shipment);
     }
-    for (auto& [role, batches] : batches_) batches.skip_ended();
-    for (auto& [nodes, channel] : channels_) begin_admitted(channel);
+    for (auto* channels : {&outgoing_, &incoming_})
+        for (auto& [node, channel] : *channels) begin_admitted(channel);
     // In the order of the shipments, so that the first columns of the target are complete first.
     for (const auto& shipment : shipments_) {
-        for (HeldTile* held : shipment->sources) ask(*held, STARPU_R);
-        for (HeldTile* held : shipment->targets) ask(*held, held->covered ? STARPU_W : STARPU_RW);
+        ask(shipment->sources, *shipment);
+        ask(shipment->targets, *shipment);
     }
 }
 
-void ExchangeRun::ask(HeldTile& held, starpu_data_access_mode mode) {
-    if (std::exchange(held.asked, true)) return;
-    if (mode == STARPU_W) held.contents = Contents::any;
-    acquire(held.handle, mode, tile_ready, &held);
+void ExchangeRun::ask(const std::vector<HeldTile*>& tiles, const Shipment& shipment) {
+    for (HeldTile* held : tiles)
+        if (held->waiting.front() == &shipment) acquire(held->handle, held->mode, tile_ready, held);
 }
 
 void ExchangeRun::tile_ready(void* held_tile) {
@@ -225,8 +230,8 @@ void ExchangeRun::ready(HeldTile& held) {
         held.tile = tile.tile();
         for (Shipment* shipment : held.waiting) {
             --shipment->missing;
-            if (shipment->started && shipment->missing == 0) complete.push_back(shipment);
-            if (may_start(*shipment)) startable.push_back(shipment);
+            if (shipment->stage != Stage::waiting && shipment->missing == 0) complete.push_back(shipment);
+            if (try_start(*shipment)) startable.push_back(shipment);
         }
     }
     for (Shipment* shipment : complete) submit(*shipment);  // its bytes were here before its tiles
@@ -239,50 +244,35 @@ void ExchangeRun::begin_admitted(Channel& channel) {
     {
         const std::lock_guard lock(mutex_);
         for (std::size_t k = channel.first_open; k < channel.end(); ++k)
-            if (may_start(*channel.shipments[k])) startable.push_back(channel.shipments[k]);
+            if (try_start(*channel.shipments[k])) startable.push_back(channel.shipments[k]);
     }
     for (Shipment* shipment : startable) begin(*shipment);
 }
 
-/// Whether a shipment begins now: all its tiles are ours, or it first needs its bytes, its channel has room, and its
-/// batch has come.
-bool ExchangeRun::may_start(Shipment& shipment) {
-    const bool buffered = shipment.role == Role::incoming && !shipment.direct;
-    if (shipment.started || (shipment.missing > 0 && !buffered)) return false;
+/// A shipment starts when all its tiles are ours, or it first needs its bytes, and its channel has room.
+bool ExchangeRun::try_start(Shipment& shipment) {
+    if (shipment.stage != Stage::waiting || (shipment.missing > 0 && shipment.way != Way::unpacked)) return false;
     const auto sequence = static_cast<std::size_t>(shipment.parcel.sequence);
-    if (shipment.channel != nullptr &&
-        (sequence >= shipment.channel->end() || !batches_.at(shipment.role).admits(shipment.parcel.batch)))
-        return false;
-    if (shipment.role == Role::outgoing && !shipment.direct) {
-        if (!shipment.letter->take_memory(Claim::within_limit)) {
-            if (sequence != shipment.channel->first_open) return false;
-            if (!shipment.letter->take_memory(Claim::needed)) shipment.letter->go_without_memory();
-        }
+    if (shipment.channel != nullptr && sequence >= shipment.channel->end()) return false;
+    if (shipment.way == Way::packed && !shipment.letter->take_memory(Claim::within_limit)) {
+        if (sequence != shipment.channel->first_open) return false;
+        if (!shipment.letter->take_memory(Claim::needed)) shipment.letter->go_without_memory();
     }
-    shipment.started = true;
+    shipment.stage = Stage::under_way;
     return true;
 }
 
 void ExchangeRun::begin(Shipment& shipment) {
-    if (tracing() != nullptr || shipment.role == Role::incoming) shipment.posted = trace::Collector::now();
-    if (shipment.role == Role::incoming || (shipment.role == Role::outgoing && shipment.direct))
-        stream_.mail->ready(*shipment.letter, exchange_.options.sending);
+    if (tracing() != nullptr || shipment.comes()) shipment.posted = trace::Collector::now();
+    if (shipment.comes() || shipment.way == Way::sent)
+        stream_.mail->ready(*shipment.letter);
     else
         submit(shipment);
 }
 
-bool ExchangeRun::contiguous(const Shipment& shipment) const {
-    if (shipment.role == Role::local || shipment.segments.size() != 1) return false;
-    const bool leaves = shipment.role == Role::outgoing;
-    const HeldTile& held = *(leaves ? shipment.sources : shipment.targets).front();
-    const auto& matrix = static_cast<const StarpuAttachment&>(leaves ? *exchange_.from : *exchange_.to);
-    return stands_in_one_piece(shipment.segments.front().args, leaves ? ParcelEnd::source : ParcelEnd::target,
-                               matrix.ld(held.index));
-}
-
 void* ExchangeRun::in_tile(const Shipment& shipment) const {
     const SegmentArguments& segment = shipment.segments.front().args;
-    const bool leaves = shipment.role == Role::outgoing;
+    const bool leaves = shipment.way == Way::sent;
     const Tile& tile = (leaves ? shipment.sources : shipment.targets).front()->tile;
     if (tile.data == nullptr) return nullptr;  // the stream has failed
     const Index at = leaves ? segment.from_i + segment.from_j * tile.ld : segment.to_i + segment.to_j * tile.ld;
@@ -298,24 +288,23 @@ std::vector<Tile> ExchangeRun::tiles_of(const std::vector<HeldTile*>& held) {
 
 /// On a slow link a few messages fill it already, and those of other work wait behind all that are under way. So few
 /// are asked for at first, and one more for each that came quickly; MPI keeps back a large one that nobody asked for.
-std::size_t ExchangeRun::first_window(Role role) const {
+std::size_t ExchangeRun::first_window(const Shipment& shipment) const {
     constexpr Index first = 2;
     const Index most = exchange_.options.in_flight;
     if (most <= 0) return std::numeric_limits<std::size_t>::max() / 2;  // no limit
-    return static_cast<std::size_t>(role == Role::incoming ? std::min(first, most) : most);
+    return static_cast<std::size_t>(shipment.comes() ? std::min(first, most) : most);
 }
 
 void ExchangeRun::sent(Shipment& shipment) {
     trace_message(shipment);
-    if (shipment.direct) release(shipment.sources);
+    if (shipment.way == Way::sent) release(shipment.sources);
     ended(shipment);
 }
 
 void ExchangeRun::received(Shipment& shipment, Index bytes) {
     constexpr std::int64_t quick = 5'000'000;  // ns
     trace_message(shipment);
-    shipment.empty = bytes == 0;
-    if (shipment.empty) stream_.failure.raise({Failure::elsewhere, std::numeric_limits<Index>::max()});
+    if (bytes == 0) stream_.failure.raise({Failure::elsewhere, std::numeric_limits<Index>::max()});
     bool complete = false;
     {
         const std::lock_guard lock(mutex_);
@@ -323,10 +312,11 @@ void ExchangeRun::received(Shipment& shipment, Index bytes) {
             auto& window = shipment.channel->window;
             window = std::max(window, std::min(window + 1, static_cast<std::size_t>(exchange_.options.in_flight)));
         }
-        complete = !shipment.direct && --shipment.missing == 0;
+        if (bytes == 0) shipment.stage = Stage::empty;
+        complete = shipment.way == Way::unpacked && --shipment.missing == 0;
     }
     if (complete) submit(shipment);
-    if (!shipment.direct) return;
+    if (shipment.way == Way::unpacked) return;
     release(shipment.targets);
     ended(shipment);
 }
@@ -334,31 +324,24 @@ void ExchangeRun::received(Shipment& shipment, Index bytes) {
 void ExchangeRun::trace_message(const Shipment& shipment) const {
     Tracing* trace = tracing();
     if (trace == nullptr || !trace->wants(trace::Module::comms)) return;
-    const bool leaves = shipment.role == Role::outgoing;
-    trace->message_ended(
-        {.kind = leaves ? trace::RecordKind::send : trace::RecordKind::receive,
-         .tag = static_cast<std::uint64_t>(message_tag(first_datum_ + shipment.parcel.number, 0)),
-         .bytes = static_cast<std::uint64_t>(shipment.parcel.bytes),
-         .posted = shipment.posted,
-         .started = shipment.letter->started,
-         .priority = exchange_.options.priority,
-         .peer = static_cast<std::uint16_t>((leaves ? shipment.parcel.to : shipment.parcel.from).number())});
+    trace->message_ended({.kind = shipment.leaves() ? trace::RecordKind::send : trace::RecordKind::receive,
+                          .tag = static_cast<std::uint64_t>(message_tag(first_datum_ + shipment.parcel.number, 0)),
+                          .bytes = static_cast<std::uint64_t>(shipment.parcel.bytes),
+                          .posted = shipment.posted,
+                          .started = shipment.letter->started,
+                          .priority = exchange_.options.priority,
+                          .peer = static_cast<std::uint16_t>(shipment.peer().number())});
 }
 
 const Kernel& ExchangeRun::kernel_of(const Shipment& shipment) {
-    switch (shipment.role) {
-        case Role::outgoing: return pack_kernel;
-        case Role::incoming: return unpack_kernel;
-        case Role::local: break;
-    }
-    return copy_kernel;
+    return shipment.leaves() ? pack_kernel : shipment.comes() ? unpack_kernel : copy_kernel;
 }
 
 void ExchangeRun::submit(Shipment& shipment) {
     const ShipmentArguments arguments{&shipment, static_cast<double>(shipment.parcel.bytes)};
     Task task = Task::unchecked(kernel_of(shipment), {}, arguments);
     // What others wait for goes first; copies that stay here fill the gaps.
-    task.priority = exchange_.options.priority - (shipment.role == Role::local ? 1 : 0);
+    task.priority = exchange_.options.priority - (shipment.way == Way::copied ? 1 : 0);
     task.phase = exchange_.phase;
     run({.stream = stream_, .task = task, .after_failure = AfterFailure::run, .traced = shipment.traced});
 }
@@ -366,7 +349,7 @@ void ExchangeRun::submit(Shipment& shipment) {
 /// The task as traces show it: with tiles it reads and writes, as many as a task can have, and the parcel between them.
 void ExchangeRun::trace_task(Shipment& shipment) const {
     tracing()->will_travel({traced_parcels_.get(), {shipment.parcel.number, 0}});
-    if (shipment.direct) return;
+    if (shipment.direct()) return;
     const Kernel& kernel = kernel_of(shipment);
     Task task = Task::unchecked(kernel, {});
     task.priority = exchange_.options.priority;
@@ -390,14 +373,14 @@ KernelResult ExchangeRun::run_pack(const KernelCall& call) noexcept {
     ExchangeRun& run = *shipment.run;
     if (!run.stream_.failure.raised()) pack_segments(shipment.segments, tiles_of(shipment.sources), shipment.buffer);
     release(shipment.sources);
-    run.stream_.mail->ready(*shipment.letter, run.exchange_.options.sending);
+    run.stream_.mail->ready(*shipment.letter);
     return {};
 }
 
 KernelResult ExchangeRun::run_unpack(const KernelCall& call) noexcept {
     auto& shipment = *static_cast<Shipment*>(call.args<ShipmentArguments>().shipment);
     ExchangeRun& run = *shipment.run;
-    if (!shipment.empty && !run.stream_.failure.raised())
+    if (shipment.stage != Stage::empty && !run.stream_.failure.raised())
         unpack_segments(shipment.segments, shipment.buffer, tiles_of(shipment.targets));
     release(shipment.targets);
     run.ended(shipment);
@@ -421,41 +404,29 @@ void ExchangeRun::release(const std::vector<HeldTile*>& tiles) {
         if (--tile->uses == 0) starpu_data_release_on_node(tile->handle, STARPU_MAIN_RAM);
 }
 
-/// A message is not under way any more; whether that lets the next batch in.
-bool ExchangeRun::leave_channel(const Shipment& shipment) {
-    Channel& channel = *shipment.channel;
-    channel.done[static_cast<std::size_t>(shipment.parcel.sequence)] = 1;
-    while (channel.first_open < channel.done.size() && channel.done[channel.first_open] != 0) ++channel.first_open;
-    Batches& batches = batches_.at(shipment.role);
-    const std::size_t before = batches.open;
-    --batches.left[static_cast<std::size_t>(shipment.parcel.batch)];
-    batches.skip_ended();
-    return batches.open != before;
+void ExchangeRun::Channel::skip_ended() {
+    while (first_open < shipments.size() && shipments[first_open]->stage == Stage::ended) ++first_open;
 }
 
 void ExchangeRun::ended(Shipment& shipment) {
-    const std::shared_ptr<ExchangeRun> alive = weak_from_this().lock();  // another thread may end the last
+    const std::shared_ptr<ExchangeRun> alive = std::move(shipment.run);  // another thread may end the last
     if (shipment.buffer != nullptr) {
         tile_pool().give(shipment.buffer, parcel_buffer_bytes(shipment.parcel.bytes));
-        if (shipment.role == Role::incoming) stream_.mail->promises()->kept(position_ - 1);
+        if (shipment.way == Way::unpacked) stream_.mail->promises()->kept(position_ - 1);
     }
     shipment.buffer = nullptr;
-    std::shared_ptr<ExchangeRun> last;
-    bool next_batch = false;
+    Channel* channel = shipment.channel;
+    bool last = false;
     {
         const std::lock_guard lock(mutex_);
-        if (shipment.channel != nullptr) next_batch = leave_channel(shipment);
-        if (--left_ == 0) last = std::move(self_);
+        shipment.stage = Stage::ended;
+        if (channel != nullptr) channel->skip_ended();
+        last = --left_ == 0;
     }
-    if (!last) {
-        if (shipment.channel != nullptr && !next_batch) begin_admitted(*shipment.channel);
-        if (next_batch)
-            for (auto& [key, channel] : channels_)
-                if (key.first == shipment.role) begin_admitted(channel);
-        return;
-    }
-    Progress& progress = stream_.progress;
-    progress.finished();
+    if (last)
+        stream_.progress.finished();
+    else if (channel != nullptr)
+        begin_admitted(*channel);
 }
 
 }  // namespace tesela::starpu

@@ -27,7 +27,7 @@ StreamMail::~StreamMail() {
 }
 
 void StreamMail::add(Letter& letter, std::uint64_t position) { mail_.add(*this, letter, position); }
-void StreamMail::ready(Letter& letter, Sending sending) { mail_.ready(*this, letter, sending); }
+void StreamMail::ready(Letter& letter) { mail_.ready(*this, letter); }
 void StreamMail::ended(Letter& letter, Index bytes) { mail_.ended(*this, letter, bytes); }
 
 Mail::Mail(net::Transport& transport, std::vector<MessageLimits> limits)
@@ -35,7 +35,7 @@ Mail::Mail(net::Transport& transport, std::vector<MessageLimits> limits)
       limits_(std::move(limits)),
       sent_(limits_.size()) {
     transport_.set_chore([this] {
-        if (left_to_thread_.exchange(false) || starved_) pump();
+        if (starved_) pump();
     });
 }
 Mail::~Mail() { transport_.set_chore(nullptr); }
@@ -59,14 +59,12 @@ void Mail::add(StreamMail& stream, Letter& letter, std::uint64_t position) {
     bytes_without_memory_ += address.memory;
 }
 
-void Mail::ready(StreamMail& stream, Letter& letter, Sending sending) {
+void Mail::ready(StreamMail& stream, Letter& letter) {
     {
         const std::lock_guard lock(mutex_);
         stream.window(letter).ready(letter.number_);
     }
-    if (sending == Sending::by_workers) return pump();
-    left_to_thread_ = true;
-    transport_.wake();
+    pump();
 }
 
 void Mail::ended(StreamMail& stream, Letter& letter, Index bytes) {

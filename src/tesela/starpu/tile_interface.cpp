@@ -140,7 +140,7 @@ TileInterface describe_tile(const Attachment& matrix, TileIndex tile) {
         .element_bytes = static_cast<std::uint32_t>(element_bytes(matrix.type())), .claim = Claim::needed,
         .lost = false, .compressible = matrix.compressible(tile), .uncomputed_in = 0,
         .ranks = {matrix.compressible(tile) ? 0 : static_cast<std::int32_t>(dense_rank), 0}, .accuracy = 0,
-        .precision = FactorPrecision::full, .sent_rank = 0
+        .precision = FactorPrecision::full
     };
     set_compression(interface, matrix);
     return interface;
@@ -259,37 +259,11 @@ void install(TileInterface& tile, const ArrivedValue& value, Home home) {
     if (tile.compressible) tile.ranks = read_ranks(value);
 }
 
-void* padded_message(const TileInterface& tile, std::size_t bytes) {
-    void* message = tile_pool().take(bytes, Claim::needed);
-    if (message == nullptr) return nullptr;
-    const std::size_t elements = tile.bytes() - sizeof tile.ranks;
-    std::memcpy(message, to_memory(tile.pointer), elements);
-    std::memset(static_cast<char*>(message) + elements, 0, bytes - elements);
-    write_ranks(message, bytes, tile.ranks);
-    return message;
-}
-
-ArrivedValue without_padding(const ArrivedValue& value, TileShape shape, std::size_t element_bytes) {
-    const Ranks ranks = read_ranks(value);
-    shape.rank = ranks.rank;
-    shape.singles = ranks.singles;
-    const std::size_t bytes = stored_bytes(shape, element_bytes) + sizeof ranks;
-    if (bytes == value.bytes) return value;
-    ArrivedValue result{tile_pool().take(bytes, Claim::needed), bytes};
-    if (result.memory != nullptr) {
-        std::memcpy(result.memory, value.memory, bytes - sizeof ranks);
-        write_ranks(result.memory, bytes, ranks);
-    }
-    tile_pool().give(value.memory, value.bytes);
-    return result;
-}
-
 void set_compression(TileInterface& tile, const Attachment& matrix) {
     const auto& compression = matrix.compression();
     if (!compression) return;
     tile.accuracy = compression->accuracy;
     tile.precision = compression->precision;
-    tile.sent_rank = compression->sent_rank;
 }
 
 }  // namespace tesela::starpu

@@ -109,11 +109,10 @@ private:
                 raise_failure(owner_, {Failure::out_of_memory, owner_.me.number()});
                 empty = true;
             }
-            transport.send(label(), empty ? net::Columns{} : message(tile), ends(), *this);
+            transport.send(label(), empty ? net::Columns{} : tile.columns(), ends(), *this);
         }
         void ended(Index bytes) override {
             note_end(bytes);
-            if (padded_.memory != nullptr) tile_pool().give(padded_.memory, padded_.bytes);
             TileSends& sends = sends_;
             Progress& progress = owner_.progress;
             stream().ended(*this, counted(bytes));
@@ -122,21 +121,7 @@ private:
         }
 
     private:
-        /// The tile as it is, or a copy where messages are longer.
-        net::Columns message(const TileInterface& tile) {
-            const std::size_t bytes = tile.sent_bytes();
-            if (!tile.compressible || bytes == tile.bytes()) return tile.columns();
-            padded_ = {padded_message(tile, bytes), bytes};
-            if (padded_.memory == nullptr) {
-                raise_failure(owner_, {Failure::out_of_memory, owner_.me.number()});
-                return {};
-            }
-            const auto all = static_cast<Index>(bytes);
-            return {padded_.memory, all, 1, all};
-        }
-
         TileSends& sends_;
-        ArrivedValue padded_{};  // a copy that is sent in place of the tile
     };
 
     void next() {
@@ -163,9 +148,7 @@ public:
                             .bytes = bytes_of(what.tile),
                             .memory = what.tile.matrix->compressible(what.tile.index) ? 0 : bytes_of(what.tile)}),
           handle_(attachment_of(what.tile).handle(what.tile.index)),
-          home_(attachment_of(what.tile).home(what.tile.index)),
-          shape_(what.tile.matrix->shape(what.tile.index)),
-          element_bytes_(element_bytes(what.tile.matrix->type())) {}
+          home_(attachment_of(what.tile).home(what.tile.index)) {}
 
     void begin() {
         owner_.mail->ready(*this);
@@ -191,10 +174,6 @@ public:
     }
     void ended(Index bytes) override {
         note_end(bytes);
-        if (size() == Size::with_the_message && bytes > 0 && value_.memory != nullptr) {
-            value_ = without_padding(value_, shape_, element_bytes_);
-            if (value_.memory == nullptr) go_without_memory();
-        }
         if (bytes == 0 || value_.memory == nullptr) {
             lost_ = bytes > 0 || !means_nothing_after_failure();
             if (value_.memory != nullptr) tile_pool().give(value_.memory, value_.bytes);
@@ -219,8 +198,6 @@ private:
 
     starpu_data_handle_t handle_;
     Home home_;
-    TileShape shape_;
-    std::size_t element_bytes_;
     ArrivedValue value_{};
     bool lost_ = false;  // it came when there was no memory for it
     std::atomic<int> missing_{2};

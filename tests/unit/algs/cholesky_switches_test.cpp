@@ -1,8 +1,11 @@
-// What paper 004's switches do to the stream of a Cholesky factorisation, whatever runs it.
+// What paper 004's switches do to the stream of a Cholesky factorisation, whatever runs it; lookahead is that of
+// tesela-papers.
 
-#include "tesela/algs/cholesky.hpp"
+#include "paper004/switched_cholesky.hpp"
+#include "support/cases.hpp"
 #include "tesela/distribution/families.hpp"
 #include "tesela/flow/graph.hpp"
+#include "tesela/flow/inline_engine.hpp"
 #include "tesela/flow/recording.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +22,7 @@ namespace {
 
 constexpr double bytes_of_token = 1;  // as it travels
 
-Recording record(Index tiles, Index nodes, const FactorOptions& options) {
+Recording record(Index tiles, Index nodes, const bench::SwitchedFactor& options) {
     constexpr Index tile = 10;
     RecordingEngine engine(nodes);
     {
@@ -27,7 +30,7 @@ Recording record(Index tiles, Index nodes, const FactorOptions& options) {
         const Tiling tiling = Tiling::square(tiles * tile, tile);
         const Matrix<double> A(s, tiling, squarest_block_cyclic(tiling.grid(), nodes),
                                {.stored = Stored::lower, .memory = [](TileIndex) { return TileMemory{}; }});
-        cholesky(s, A, options);
+        bench::switched_cholesky(s, A, options);
         require_done(s.wait());
     }
     return engine.take();
@@ -77,6 +80,20 @@ RC_GTEST_PROP(Lookahead, SolvesFarFromTheDiagonalWaitForTheUpdateOfTheNextDiagon
         const bool waits = lookahead > 0 && tile.i > tile.j + lookahead;
         RC_ASSERT(all_before(graph, solve).contains(update) == waits);
     }
+}
+
+RC_GTEST_PROP(Lookahead, GivesTheSameFactor, ()) {
+    InlineEngine engine(3);
+    Stream s(engine);
+    const Tiling tiling = Tiling::square(*rc::gen::inRange<Index>(1, 90), *rc::gen::inRange<Index>(5, 30));
+    const Index diagonal_tile = *rc::gen::inRange<Index>(0, 12);
+    const auto factor = [&](Index lookahead) {
+        const Matrix<double> A(s, tiling, squarest_block_cyclic(tiling.grid(), 3), {.stored = Stored::lower});
+        generate(s, A.view(), {testing::spd_element});
+        bench::switched_cholesky(s, A, {.lookahead = lookahead, .diagonal_tile = diagonal_tile});
+        return gather(s, A.view());
+    };
+    RC_ASSERT(factor(*rc::gen::inRange<Index>(1, 5)) == factor(0));
 }
 
 TEST(Lookahead, LeavesTheTasksAndTheMessagesWithTilesAsTheyAre) {

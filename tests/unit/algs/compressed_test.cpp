@@ -24,7 +24,7 @@ CompressedCase any_case() {
             .dense_band = *rc::gen::inRange<Index>(1, 4),
             .precision = *rc::gen::element(FactorPrecision::full, FactorPrecision::as_needed),
             .seed = *rc::gen::inRange<std::uint64_t>(1, 1000),
-            .factor = {.lookahead = *rc::gen::inRange<Index>(0, 4), .diagonal_tile = *rc::gen::inRange<Index>(0, 30)}};
+            .factor = {.diagonal_tile = *rc::gen::inRange<Index>(0, 30)}};
 }
 
 RC_GTEST_PROP(CompressedCholesky, IsTheFactorOfTheMatrixToTheAccuracy, ()) {

@@ -18,7 +18,6 @@ Case any_case() {
             .form = *rc::gen::element(SolveForm::local, SolveForm::classical),
             .priorities = *rc::gen::element(Priorities::critical_path, Priorities::none),
             .right_hand_sides = *rc::gen::inRange<Index>(1, 6),
-            .lookahead = *rc::gen::inRange<Index>(0, 4),
             .diagonal_tile = *rc::gen::inRange<Index>(0, 20)};
 }
 
@@ -78,8 +77,7 @@ RC_GTEST_PROP(Cholesky, AMatrixThatIsNotPositiveDefiniteGivesItsFirstBadPivot, (
     const Index pivot = *rc::gen::inRange<Index>(0, n);
     const Tiling tiling = Tiling::square(n, *rc::gen::inRange<Index>(1, 30));
     const Status expected{Failure::not_positive_definite, pivot};
-    const FactorOptions options{.lookahead = *rc::gen::inRange<Index>(0, 3),
-                                .diagonal_tile = *rc::gen::inRange<Index>(0, 12)};
+    const FactorOptions options{.diagonal_tile = *rc::gen::inRange<Index>(0, 12)};
     RC_ASSERT(status_of<double>(cholesky, tiling, {indefinite_at, &pivot}, options) == expected);
     RC_ASSERT(status_of<float>(cholesky, tiling, {indefinite_at, &pivot}, options) == expected);
 }
@@ -123,9 +121,7 @@ TEST(Checks, SwitchesThatMeanNothingAreRefused) {
     const Tiling tiling = Tiling::square(12, 4);
     Matrix<double> A(s, tiling, squarest_block_cyclic(tiling.grid(), 1));
     fill(s, A.view(), {.off_diagonal = 0, .diagonal = 1});
-    EXPECT_THROW(cholesky(s, A, {.lookahead = -1}), Error);
     EXPECT_THROW(cholesky(s, A, {.diagonal_tile = -1}), Error);
-    EXPECT_THROW(lu(s, A, {.lookahead = 1}), Error);
     EXPECT_THROW(lu(s, A, {.diagonal_tile = 2}), Error);
 }
 

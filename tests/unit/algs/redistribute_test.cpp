@@ -45,9 +45,7 @@ RC_GTEST_PROP(Redistribute, MovesWhatTheDefinitionOfTheBenchmarkSays, ()) {
 }
 
 RC_GTEST_PROP(Redistribute, RecordedHasTheTransfersOfTheSchedule, ()) {
-    Redistribution r = any_redistribution();
-    r.options.path = RedistributionPath::exchange;
-    r.options.isolate_segments = r.options.dynamic_volume = true;
+    const Redistribution r = any_redistribution();
     RC_LOG() << r.name();
     RecordingEngine engine(3);
     Stream s(engine);
@@ -61,10 +59,9 @@ RC_GTEST_PROP(Redistribute, RecordedHasTheTransfersOfTheSchedule, ()) {
     const RedistributionVolume volume =
         redistribution_volume(overlay, {A.distribution(), B.distribution()}, dense_bytes(8));
     RC_ASSERT(transfers.bytes - before.bytes == static_cast<double>(volume.remote.bytes));
-    const Parcels parcels = exchange_parcels(overlay, {A.distribution(), B.distribution()}, 8,
-                                             {.message_bytes = r.options.message_bytes,
-                                              .whole_tile_bytes = r.options.whole_tile_bytes,
-                                              .batch_columns = r.options.batch_columns});
+    const Parcels parcels =
+        exchange_parcels(overlay, {A.distribution(), B.distribution()}, 8,
+                         {.message_bytes = r.options.message_bytes, .whole_tile_bytes = r.options.whole_tile_bytes});
     RC_ASSERT(transfers.messages - before.messages ==
               std::ranges::count_if(parcels.parcels, [](const Parcel& p) { return p.from != p.to; }));
     for (const auto& [nodes, v] : volume.pairs)
@@ -98,83 +95,15 @@ TEST(Redistribute, WorkOnATargetTileDependsOnThatTileOnly) {
     EXPECT_EQ(graph.predecessors_of(exchange).size(), 1U);  // the task that generated A(0, 0)
 }
 
-/// The tasks that a redistribution of 8 columns by `path` tasks packs and unpacks messages with, one column each, and
-/// what depends on what.
-class MessagesOfColumns {
-public:
-    MessagesOfColumns(const std::vector<std::int32_t>& from, const std::vector<std::int32_t>& to,
-                      const RedistributeOptions& options)
-        : engine_(3) {
-        Stream s(engine_);
-        const Tiling columns = Tiling::uniform({64, 64}, {64, 8});
-        Matrix<double> A(s, columns, Distribution(columns.grid(), 3, from));
-        Matrix<double> B(s, columns, Distribution(columns.grid(), 3, to), {.name = "B"});
-        generate(s, A.view(), {testing::source_element});
-        redistribute(s, A.view(), B.view(), options);
-        const Recording& recording = engine_.recording();
-        graph_ = dependency_graph(recording);
-        for (std::uint32_t v = 0; v < recording.items.size(); ++v) {
-            if (recording.items[v].kernel == &SegmentKernels::pack) packs.push_back(v);
-            if (recording.items[v].kernel == &SegmentKernels::unpack) unpacks.push_back(v);
-        }
-    }
-
-    [[nodiscard]] bool reaches(std::uint32_t from, std::uint32_t to) const {
-        std::vector<bool> before(to + 1, false);
-        before[to] = true;
-        for (std::uint32_t v = to; v > from; --v)
-            if (before[v])
-                for (const std::uint32_t u : graph_.predecessors_of(v)) before[u] = true;
-        return static_cast<bool>(before[from]);
-    }
-
-    std::vector<std::uint32_t> packs, unpacks;  ///< by column
-
-private:
-    RecordingEngine engine_;
-    TaskGraph graph_;
-};
-
-TEST(Redistribute, KeepsAtMostBatchMessagesUnderWayAsTasks) {
-    // Packing message k between two nodes depends, through a token, on the unpacking of message k - batch: there are
-    // `batch` chains of messages, and one of each is under way.
-    const MessagesOfColumns messages(std::vector<std::int32_t>(8, 0), std::vector<std::int32_t>(8, 1),
-                                     {.path = RedistributionPath::tasks, .batch = 2, .message_bytes = 64 * 8 * 8});
-    ASSERT_EQ(messages.packs.size(), 8U);
-    for (std::size_t k = 0; k < 8; ++k)
-        for (std::size_t m = 0; m < 8; ++m)
-            EXPECT_EQ(messages.reaches(messages.unpacks[m], messages.packs[k]), m < k && (k - m) % 2 == 0)
-                << m << " " << k;
-}
-
-TEST(Redistribute, SendsTheNextBatchOfColumnsWhenTheOneBeforeHasArrived) {
-    // Nodes 0 and 1 have four columns each, which go to node 2 or to each other. Paper 002's control dependency:
-    // packing waits for the unpacking of all that the same node sent of the batch before, wherever that went.
-    const std::vector<std::int32_t> from{0, 1, 0, 1, 0, 1, 0, 1};
-    const MessagesOfColumns messages(
-        from, {2, 2, 1, 0, 2, 2, 1, 2},
-        {.path = RedistributionPath::tasks, .batch = 0, .batch_columns = 4, .message_bytes = 64 * 8 * 8});
-    ASSERT_EQ(messages.packs.size(), 8U);
-    for (std::size_t k = 0; k < 8; ++k)
-        for (std::size_t m = 0; m < 8; ++m)
-            EXPECT_EQ(messages.reaches(messages.unpacks[m], messages.packs[k]), m < 4 && k >= 4 && from[m] == from[k])
-                << m << " " << k;
-}
-
-TEST(Redistribute, RefusesSwitchesThatThePathDoesNotHave) {
+TEST(Redistribute, RefusesMessagesThatCannotBe) {
     InlineEngine engine(1);
     Stream s(engine);
     const Tiling tiling = Tiling::square(4, 2);
     Matrix<double> A(s, tiling, owners("block_cyclic", tiling.grid(), 1));
     Matrix<double> B(s, tiling, owners("block_cyclic", tiling.grid(), 1));
     generate(s, A.view(), {testing::source_element});
-    EXPECT_THROW(redistribute(s, A.view(), B.view(), {.dynamic_volume = false}), Error);
-    EXPECT_THROW(redistribute(s, A.view(), B.view(), {.isolate_segments = false}), Error);
-    for (const RedistributionPath path : {RedistributionPath::exchange, RedistributionPath::tasks}) {
-        EXPECT_THROW(redistribute(s, A.view(), B.view(), {.path = path, .message_bytes = 0}), Error);
-        EXPECT_THROW(redistribute(s, A.view(), B.view(), {.path = path, .batch = -1}), Error);
-        EXPECT_THROW(redistribute(s, A.view(), B.view(), {.path = path, .batch_columns = -1}), Error);
-    }
+    EXPECT_THROW(redistribute(s, A.view(), B.view(), {.message_bytes = 0}), Error);
+    EXPECT_THROW(redistribute(s, A.view(), B.view(), {.batch = -1}), Error);
 }
 
 /// Bytes of the tiles that each node has.

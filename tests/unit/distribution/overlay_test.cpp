@@ -192,8 +192,7 @@ RC_GTEST_PROP(RedistributionVolume, IsConservedOverPairsAndNodes, ()) {
 RC_GTEST_PROP(Parcels, CarryEverySegmentOnceWithinTheirLimits, ()) {
     const Owned o = any_owned();
     const Overlay overlay(o.problem);
-    const ParcelOptions options{.bytes = *rc::gen::inRange<Index>(1, 3000),
-                                .batch_columns = *rc::gen::element<Index>(0, 1, 2, 3)};
+    const ParcelOptions options{.bytes = *rc::gen::inRange<Index>(1, 3000)};
     const Parcels all = make_parcels(overlay, {o.from, o.to}, dense_bytes(8), options);
     RC_ASSERT(static_cast<Index>(all.parcels.size()) == all.count);
     std::map<Place, Place> moves;
@@ -202,7 +201,6 @@ RC_GTEST_PROP(Parcels, CarryEverySegmentOnceWithinTheirLimits, ()) {
         const Parcel& parcel = all.parcels[k];
         RC_ASSERT(parcel.number == static_cast<Index>(k));
         RC_ASSERT((parcel.sequence == sequence[{parcel.from.number(), parcel.to.number()}]++));
-        RC_ASSERT(k == 0 || parcel.batch >= all.parcels[k - 1].batch);
         Index bytes = 0;
         RC_ASSERT(parcel.places.size() == parcel.segments.size());
         for (std::size_t p = 0; p < parcel.segments.size(); ++p) {
@@ -213,8 +211,6 @@ RC_GTEST_PROP(Parcels, CarryEverySegmentOnceWithinTheirLimits, ()) {
             RC_ASSERT(parcel.sources.at(static_cast<std::size_t>(parcel.places[p].source)) == s.from);
             RC_ASSERT(parcel.targets.at(static_cast<std::size_t>(parcel.places[p].target)) == s.to);
             bytes += 8 * s.shape.count();
-            const Index column = s.from.j - overlay.source_tiles().first.j;
-            RC_ASSERT(parcel.batch == (options.batch_columns == 0 ? 0 : column / options.batch_columns));
         }
         RC_ASSERT(bytes == parcel.bytes);
         RC_ASSERT(bytes > 0);

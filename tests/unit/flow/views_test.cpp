@@ -281,10 +281,9 @@ TEST_F(Views, WhatWasNotComputedIsNotRedistributed) {
     require_done(s.wait());
     s.submit(Task(refuse_kernel, read_write(A(0, 0))));
     EXPECT_FALSE(s.wait().ok());
-    for (const auto path : {RedistributionPath::exchange, RedistributionPath::tasks})
-        EXPECT_THAT([&] { redistribute(s, A.view(), B.view(), {.path = path}); },
-                    ThrowsMessage<Error>(HasSubstr("redistribute reads tile (0, 0) of matrix A, which work that has "
-                                                   "failed was to write")));
+    EXPECT_THAT([&] { redistribute(s, A.view(), B.view()); },
+                ThrowsMessage<Error>(HasSubstr("redistribute reads tile (0, 0) of matrix A, which work that has "
+                                               "failed was to write")));
     EXPECT_EQ(gather(s, B.view())[0], element(0, 0));
 }
 

@@ -50,22 +50,21 @@ void check_any_segment() {
             expected.at(args.to_i + i, args.to_j + j) = args.op == Op::none ? from.at(args.from_i + i, args.from_j + j)
                                                                             : from.at(args.from_i + j, args.from_j + i);
         }
-    const auto run = [&](const Kernel& kernel, std::initializer_list<Tile> tiles) {
-        kernel.cpu({{tiles.begin(), tiles.size()}, &args});
-    };
     Elements<T> copied = to;
-    run(SegmentKernels::copy, {from.tile(), copied.tile()});
+    const std::array<Tile, 2> tiles{from.tile(), copied.tile()};
+    SegmentKernels::copy.cpu({tiles, &args});
     RC_ASSERT(copied.values == expected.values);
 
     const Index count = args.shape().count();
     Elements<T> buffer(count + args.packed_at + 4, 1, 0);
     const Elements<T> untouched = buffer;
-    run(SegmentKernels::pack, {from.tile(), buffer.tile()});
+    auto* const packed = static_cast<std::byte*>(buffer.tile().data) + args.packed_at * args.element_bytes;
+    pack_segment(from.tile(), packed, args);
     for (Index k = 0; k < buffer.rows; ++k)  // nothing beside the packed elements is touched
         if (k < args.packed_at || k >= args.packed_at + count)
             RC_ASSERT(buffer.values[static_cast<std::size_t>(k)] == untouched.values[static_cast<std::size_t>(k)]);
     Elements<T> unpacked = to;
-    run(SegmentKernels::unpack, {buffer.tile(), unpacked.tile()});
+    unpack_segment(packed, unpacked.tile(), args);
     RC_ASSERT(unpacked.values == expected.values);
 }
 

@@ -493,51 +493,6 @@ TEST(RankModel, MessagesOfOneSizeAreLongerAndTilesAreNot) {
     EXPECT_EQ(run(1).result.bytes, exact.result.bytes);  // never shorter than the tile needs
 }
 
-/// Tasks of a simulated Cholesky by kernel, written tile and step; those of a diagonal tile's own tiles aside.
-std::map<std::tuple<std::string, TileIndex, std::int32_t>, ScheduledTask> tasks_of_matrix(const Simulated& simulated) {
-    std::map<std::tuple<std::string, TileIndex, std::int32_t>, ScheduledTask> found;
-    for (const ScheduledTask& task : simulated.schedule->tasks) {
-        const RecordedItem& item = simulated.recording.items[task.item];
-        const RecordedAccess* placing = placing_access(simulated.recording.accesses_of(item));
-        const RecordedDatum& datum = simulated.recording.data[static_cast<std::size_t>(placing->datum)];
-        if (simulated.recording.matrices[static_cast<std::size_t>(datum.matrix)] == "A")
-            found[{task.kernel->name, datum.index, item.step}] = task;
-    }
-    return found;
-}
-
-TEST(SimulatedCholesky, WithLookaheadTheNextDiagonalTileIsUpdatedBeforeSolvesFarFromIt) {
-    constexpr Index tiles = 12;
-    constexpr Index lookahead = 3;
-    const auto run = [](Index ahead) {
-        RankMap map{.grid = {tiles, tiles}, .ranks = std::vector<Index>(tiles * tiles, 5)};
-        for (std::size_t i = 0; i < tiles; ++i) map.ranks[(tiles + 1) * i] = dense_rank;
-        Simulated simulated{.platform = platform_of({cores("node", 4, 2)})};
-        simulate(simulated, {.ranks = ranks_from_maps({{"A", map}})}, [ahead](Stream& s) {
-            cholesky(s, given(s, tiles, squarest_block_cyclic({tiles, tiles}, 4), Stored::lower),
-                     {.priorities = Priorities::none, .lookahead = ahead});
-        });
-        return simulated;
-    };
-    const Simulated without = run(0);
-    const Simulated with = run(lookahead);
-    const auto tasks = tasks_of_matrix(with);
-    const auto tasks_without = tasks_of_matrix(without);
-    ASSERT_EQ(tasks.size(), tasks_without.size());
-    for (const auto& [what, task] : tasks) {
-        // A token is no tile: a task takes as long with it.
-        const ScheduledTask& same = tasks_without.at(what);
-        EXPECT_NEAR(task.end - task.start, same.end - same.start, 1e-12);
-        const auto& [kernel, tile, step] = what;
-        if (kernel == "dtrsm" && tile.i > tile.j + lookahead) {
-            EXPECT_GE(task.start, tasks.at({"dsyrk", {tile.j + 1, tile.j + 1}, step}).end);
-        }
-    }
-    const auto tokens = static_cast<double>(with.result.transfers - without.result.transfers);
-    EXPECT_GT(tokens, 0);
-    EXPECT_EQ(with.result.bytes, without.result.bytes + tokens);
-}
-
 TEST(SimulatedCholesky, ADiagonalTileInPartsUsesAllCoresOfItsNode) {
     const auto run = [](Index cores_of_node, Index diagonal_tile) {
         Platform platform = platform_of({cores("node", 1, cores_of_node)});

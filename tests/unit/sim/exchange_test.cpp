@@ -156,26 +156,6 @@ TEST(SimulatedExchange, KeepsSoManyMessagesUnderWay) {
     EXPECT_GT(twelve_parcels(1).result.makespan, twelve_parcels(8).result.makespan);
 }
 
-TEST(SimulatedExchange, SendsAndReceivesABatchOfSourceColumnsAtATime) {
-    // Four columns of whole tiles, of nodes 0 and 1 by turns; all go to the other node of the two or to node 2.
-    Simulated simulated{.platform = platform_of({cores("node", 3, 2, {bandwidth, 0})})};
-    simulate(simulated, no_submission, [](Stream& s) {
-        const auto A = given(s, 4, Distribution({4, 4}, 3, {0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1}));
-        const auto B = target(s, A.tiling(), Distribution({4, 4}, 3, {1, 0, 1, 0, 2, 2, 2, 2, 1, 0, 2, 2, 2, 2, 1, 0}));
-        redistribute(s, A.view(), B.view(), {.batch = 0, .batch_columns = 2, .whole_tile_bytes = 1});
-        require_done(s.wait());
-    });
-    const auto& messages = simulated.schedule->messages;
-    ASSERT_EQ(messages.size(), 16U);
-    // Parcels are numbered by their batches, and are one tile each.
-    const auto first_batch = [](const ScheduledMessage& message) { return message.version < 8; };
-    for (const ScheduledMessage& before : messages)
-        for (const ScheduledMessage& later : messages)
-            if (first_batch(before) && !first_batch(later) && (before.from == later.from || before.to == later.to)) {
-                EXPECT_GE(later.start, before.arrival) << before.from << " to " << before.to;
-            }
-}
-
 TEST(SimulatedExchange, ComesAfterAnotherIntoTheSameTileAndBeforeWhatCommutesOnIt) {
     // Two into the same tile, then a task that commutes with others: each waits for the one before.
     Simulated simulated{.platform = two_nodes()};
@@ -194,17 +174,6 @@ TEST(SimulatedExchange, ComesAfterAnotherIntoTheSameTileAndBeforeWhatCommutesOnI
     const auto& [copy, added] = std::tie(simulated.schedule->tasks[0], simulated.schedule->tasks[1]);
     EXPECT_GE(copy.start, simulated.schedule->messages[0].arrival);
     EXPECT_GE(added.start, copy.end);
-}
-
-TEST(SimulatedExchange, MadeOfTasksNeedsNoDurationsEither) {
-    Simulated simulated{.platform = two_nodes()};
-    simulate(simulated, {}, [](Stream& s) {
-        const auto A = given(s, 3, random_distribution({3, 3}, 2, 1));
-        const auto B = target(s, Tiling::square(3 * tile_size, 70), random_distribution({5, 5}, 2, 2));
-        redistribute(s, A.view(), B.view(), {.path = RedistributionPath::tasks});
-        require_done(s.wait());
-    });
-    EXPECT_GT(simulated.result.makespan, 0);
 }
 
 /// A file that goes away with the test, on so many nodes.

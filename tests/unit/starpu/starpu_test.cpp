@@ -71,7 +71,6 @@ RC_GTEST_PROP(StarpuEngine, CholeskyEqualsLapack, ()) {
                  .form = *rc::gen::element(SolveForm::local, SolveForm::classical),
                  .priorities = *rc::gen::element(Priorities::critical_path, Priorities::none),
                  .right_hand_sides = *rc::gen::inRange<Index>(1, 4),
-                 .lookahead = *rc::gen::inRange<Index>(0, 4),
                  .diagonal_tile = *rc::gen::inRange<Index>(0, 60)};
     RC_LOG() << c.name();
     RC_ASSERT(testing::run_cholesky<double>(engine(), c).worst() <= 1);

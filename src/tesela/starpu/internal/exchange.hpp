@@ -33,44 +33,40 @@ public:
     void start();
 
 private:
-    enum class Role : std::uint8_t { local, outgoing, incoming };
-    struct HeldTile;
+    /// How a parcel gets from its source tiles to its target tiles, as far as this node sees it.
+    enum class Way : std::uint8_t {
+        copied,    ///< from tiles into tiles of this node
+        sent,      ///< straight out of its tile
+        packed,    ///< into a buffer, which is sent
+        received,  ///< straight into its tile
+        unpacked,  ///< received into a buffer, and out of that
+    };
+    enum class Stage : std::uint8_t {
+        waiting,    ///< for its tiles, unless it is unpacked, and for room in its channel
+        under_way,  ///< its task or its message
+        empty,      ///< it came without bytes, since the stream has failed, and its task is under way
+        ended,
+    };
     struct Shipment;
     class ParcelLetter;
     /// The messages to, or from, one other node, which are under way a few at a time.
     struct Channel {
         std::vector<Shipment*> shipments;  // by sequence
-        std::vector<std::uint8_t> done;
         std::size_t first_open = 0;
         std::size_t window = 0;  // from the first open one on, so many may be under way
 
         [[nodiscard]] std::size_t end() const { return std::min(shipments.size(), first_open + window); }
-    };
-    /// The batches of source columns of what leaves this node, or of what comes: messages of one are under way at a
-    /// time.
-    struct Batches {
-        std::vector<std::size_t> left;  // messages of each that have not ended
-        std::size_t open = 0;
-
-        void add(Index batch) {
-            left.resize(std::max(left.size(), static_cast<std::size_t>(batch) + 1));
-            ++left[static_cast<std::size_t>(batch)];
-        }
-        void skip_ended() {
-            while (open < left.size() && left[open] == 0) ++open;
-        }
-        [[nodiscard]] bool admits(Index batch) const { return static_cast<std::size_t>(batch) <= open; }
+        void skip_ended();
     };
     struct HeldTile {
         ExchangeRun* run = nullptr;
         starpu_data_handle_t handle = nullptr;
+        starpu_data_access_mode mode = STARPU_R;
+        Contents contents = Contents::zeros;  // if nobody has written it
         Tile tile{};
         TileIndex index{};
-        bool covered = true;
-        bool asked = false;
-        Contents contents = Contents::zeros;  // if nobody has written it
         std::atomic<int> uses = 0;
-        std::vector<Shipment*> waiting;
+        std::vector<Shipment*> waiting;  // the first of them asks for it
     };
     /// The tiles of one matrix that this node holds, in the order in which shipments name them.
     struct HeldTiles {
@@ -82,44 +78,48 @@ private:
         std::deque<HeldTile> tiles;
     };
     struct Shipment {
-        ExchangeRun* run = nullptr;
+        std::shared_ptr<ExchangeRun> run;     // from its start to its end: so the run lives as long
         Parcel parcel;                        // without its segments, since they are
         std::vector<PlacedSegment> segments;  // as kernels want them
-        Role role = Role::local;
-        int missing = 0;  // tiles that are not ours yet, and of an incoming one its bytes
-        bool started = false;
-        bool empty = false;  // it came without bytes, since the stream has failed
+        Way way = Way::copied;
+        Stage stage = Stage::waiting;
+        int missing = 0;  // tiles that are not ours yet, and of one that is unpacked its bytes
         std::byte* buffer = nullptr;
         std::vector<HeldTile*> sources, targets;  // of parcel.sources and parcel.targets
-        Channel* channel = nullptr;
-        bool direct = false;  // straight from or into its tile, without a buffer
+        Channel* channel = nullptr;               // of what travels
         std::unique_ptr<ParcelLetter> letter;
         TracedTask traced;
         std::int64_t posted = 0;  // ns
+
+        [[nodiscard]] bool leaves() const { return way == Way::sent || way == Way::packed; }
+        [[nodiscard]] bool comes() const { return way == Way::received || way == Way::unpacked; }
+        /// Nobody copies it: its message leaves from its tile or arrives in it.
+        [[nodiscard]] bool direct() const { return way == Way::sent || way == Way::received; }
+        [[nodiscard]] NodeId peer() const { return leaves() ? parcel.to : parcel.from; }
     };
 
     void make_shipment(Parcel parcel);
-    void address(Shipment& shipment, std::uint64_t position);
+    /// Its way, once its tiles and segments are listed.
+    [[nodiscard]] Way way_of(const Shipment& shipment) const;
+    void address(Shipment& shipment);
     [[nodiscard]] std::vector<PlacedSegment> placed_segments(const Parcel& parcel) const;
     HeldTile& hold(HeldTiles& tiles, TileIndex index, Shipment& shipment);
-    static void ask(HeldTile& held, starpu_data_access_mode mode);
+    static void ask(const std::vector<HeldTile*>& tiles, const Shipment& shipment);
     static void tile_ready(void* held_tile);
     void ready(HeldTile& held);
     void begin_admitted(Channel& channel);
-    [[nodiscard]] bool leave_channel(const Shipment& shipment);
-    [[nodiscard]] bool may_start(Shipment& shipment);
+    [[nodiscard]] bool try_start(Shipment& shipment);
     void begin(Shipment& shipment);
     void sent(Shipment& shipment);
     void received(Shipment& shipment, Index bytes);
-    [[nodiscard]] std::size_t first_window(Role role) const;
+    [[nodiscard]] std::size_t first_window(const Shipment& shipment) const;
     void submit(Shipment& shipment);
     void trace_task(Shipment& shipment) const;
     [[nodiscard]] static const Kernel& kernel_of(const Shipment& shipment);
     static void release(const std::vector<HeldTile*>& tiles);
     void ended(Shipment& shipment);
     void trace_message(const Shipment& shipment) const;
-    /// Whether the parcel stands in one piece in its tile, and where.
-    [[nodiscard]] bool contiguous(const Shipment& shipment) const;
+    /// Where the parcel stands in its tile, in one piece.
     [[nodiscard]] void* in_tile(const Shipment& shipment) const;
     [[nodiscard]] static std::vector<Tile> tiles_of(const std::vector<HeldTile*>& held);
 
@@ -139,11 +139,9 @@ private:
     std::unique_ptr<StarpuAttachment> traced_parcels_;  // names parcels in traces
     HeldTiles sources_, targets_;
     std::vector<std::unique_ptr<Shipment>> shipments_;
-    std::map<std::pair<Role, Index>, Channel> channels_;
-    std::map<Role, Batches> batches_;
-    std::mutex mutex_;
+    std::map<NodeId, Channel> outgoing_, incoming_;
+    std::mutex mutex_;  // of stages, what is missing, channels and left_
     std::size_t left_ = 0;
-    std::shared_ptr<ExchangeRun> self_;
 };
 
 }  // namespace tesela::starpu

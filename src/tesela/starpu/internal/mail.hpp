@@ -68,8 +68,8 @@ public:
 
     /// Numbers a message; the two nodes do it in the same order. `position`: of the step that it belongs to.
     void add(Letter& letter, std::uint64_t position);
-    /// Nothing but the window and memory keep it back any more. Starts it in this thread or in the transport's.
-    void ready(Letter& letter, Sending sending = Sending::by_workers);
+    /// Nothing but the window and memory keep it back any more.
+    void ready(Letter& letter);
     /// It has ended, with so many bytes; the letter may go.
     void ended(Letter& letter, Index bytes);
 
@@ -122,7 +122,7 @@ public:
 private:
     friend class StreamMail;
     void add(StreamMail& stream, Letter& letter, std::uint64_t position);
-    void ready(StreamMail& stream, Letter& letter, Sending sending);
+    void ready(StreamMail& stream, Letter& letter);
     void ended(StreamMail& stream, Letter& letter, Index bytes);
     /// Starts what can start, until nothing can. Letters that end at once come back here; they are not nested.
     void pump();
@@ -138,10 +138,8 @@ private:
     mutable std::mutex mutex_;
     std::vector<StreamMail*> streams_;
     SendsUnderWay sends_;
-    Index bytes_without_memory_ = 0;  // of receives
-    /// Whether a receive waits for memory, or a letter for the transport's thread.
-    std::atomic<bool> starved_{false};
-    std::atomic<bool> left_to_thread_{false};
+    Index bytes_without_memory_ = 0;    // of receives
+    std::atomic<bool> starved_{false};  // a receive waits for memory
     std::vector<Sent> sent_;
 };
 

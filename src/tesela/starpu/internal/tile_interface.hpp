@@ -37,18 +37,12 @@ struct TileInterface {
     Ranks ranks;
     double accuracy;  ///< of a compressible tile
     FactorPrecision precision;
-    std::int64_t sent_rank;  ///< messages have at least so many columns
 
     [[nodiscard]] TileShape shape() const { return {rows, cols, ranks.rank, ranks.singles}; }
     [[nodiscard]] std::size_t bytes() const { return bytes_with(ranks); }
     [[nodiscard]] std::size_t bytes_with(const Ranks& its) const {
         const TileShape stored{rows, cols, its.rank, its.singles};
         return stored_bytes(stored, element_bytes) + (compressible ? sizeof its : 0);
-    }
-    /// Of a message with it.
-    [[nodiscard]] std::size_t sent_bytes() const {
-        const TileShape sent = sent_shape(shape(), sent_rank);
-        return bytes_with({static_cast<std::int32_t>(sent.rank), static_cast<std::int32_t>(sent.singles)});
     }
     /// Tokens have no bytes but occupy one, so that they have an address and a message.
     [[nodiscard]] std::size_t allocated_bytes() const { return std::max<std::size_t>(1, bytes()); }
@@ -94,12 +88,6 @@ struct ArrivedValue {
 /// Puts it into a tile: as its memory, or copied into the caller's.
 enum class Home : std::uint8_t { none, callers };
 void install(TileInterface& tile, const ArrivedValue& value, Home home);
-/// A message of so many bytes that is longer than the tile (sent_bytes): its elements, zeros and its ranks, in memory
-/// of the pool. Null if there is none.
-[[nodiscard]] void* padded_message(const TileInterface& tile, std::size_t bytes);
-/// What has arrived for a compressible tile without what was added to it, in memory of its own size; null if there is
-/// none, and then what arrived is given back.
-[[nodiscard]] ArrivedValue without_padding(const ArrivedValue& value, TileShape shape, std::size_t element_bytes);
 /// Takes over what the matrix of a tile says of its compression.
 void set_compression(TileInterface& tile, const Attachment& matrix);
 /// Gives memory of a tile back to the pool: what fits few other tiles is not kept there.
