@@ -4,7 +4,7 @@
 #include "tesela/base/version.hpp"
 #include "tesela/cli/command_line.hpp"
 #include "tesela/cli/commands.hpp"
-#include "tesela/cli/completion.hpp"
+#include "tesela/cli/help_groups.hpp"
 #include "tesela/cli/output.hpp"
 
 #include <fmt/format.h>
@@ -43,6 +43,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): options
         "Tesela: Gaussian processes for spatial data, and tiled linear algebra on machines that are not all alike",
         "tesela"};
     app.set_version_flag("--version", std::string("tesela ") + tesela::version);
+    tesela::cli::add_help_all(app);
     app.require_subcommand(1);
     app.footer(
         "tesela COMMAND --help explains a command. Under mpirun or srun the same commands run on several nodes.");
