@@ -63,7 +63,9 @@ void set_heading(CLI::App& command, const std::string& heading) {
     }
 }
 
-CLI::Option* rarely_used(CLI::Option* option) { return option->group(option->get_group() + std::string(rare)); }
+CLI::Option* rarely_used(CLI::Option* option) {
+    return is_rare(option) ? option : option->group(option->get_group() + std::string(rare));
+}
 
 void add_example(CLI::App& command, const std::string& example) {
     const std::string rest = command.get_footer();

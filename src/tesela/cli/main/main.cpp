@@ -45,8 +45,6 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): options
     app.set_version_flag("--version", std::string("tesela ") + tesela::version);
     tesela::cli::add_help_all(app);
     app.require_subcommand(1);
-    app.footer(
-        "tesela COMMAND --help explains a command. Under mpirun or srun the same commands run on several nodes.");
     int exit_code = tesela::success;
     using namespace tesela::cli;
     add_commands(
@@ -58,5 +56,8 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): options
     app.add_subcommand("bench",
                        "Benchmarks: Tesela beside what it is compared with, such as LAPACK (see tesela bench --help)");
     add_commands(app, {completion_command()}, exit_code);
+    // Last, or commands would take it over.
+    app.footer(
+        "tesela COMMAND --help explains a command. Under mpirun or srun the same commands run on several nodes.");
     return parse_and_run(app, argc, argv, exit_code);
 }
