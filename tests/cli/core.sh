@@ -88,6 +88,20 @@ check "it completes" bash -c "PATH=$(dirname "$tesela"):\$PATH; source '$work/ou
 for shell in zsh fish; do expect 0 "a script for $shell" "$tesela" completion $shell; holds "a script for $shell" out complete-words; done
 expect 2 "a shell that is not known" "$tesela" completion tcsh
 
+# Options that are rarely used are not in the way, and there.
+expect 0 "help in two lengths" python3 "$(dirname "$(realpath "$0")")/help.py" "$tesela"
+expect 0 "help of what is rarely used" "$tesela" info --help-all
+holds "help of what is rarely used" out "critical-worker=none, shared: "
+complete "an option that is rarely used" "--engine " info --eng
+expect 2 "a rarely used option, misspelt" "$tesela" info --engin scheduler=lws
+holds "a rarely used option, misspelt" err "--engin is not an option; did you mean --engine?"
+expect 0 "a scheduler of StarPU's" "$tesela" info --engine scheduler=lws --json
+json "a scheduler of StarPU's" "d['scheduler'] == 'lws'"
+expect 2 "a key of the engine that is not known" "$tesela" info --engine schedular=lws
+holds "a key of the engine that is not known" err '--engine: "schedular" is not a key; there are scheduler, critical-worker, trace-modules, trace-counters; did you mean scheduler?'
+expect 2 "a key for a trace without one" "$tesela" info --engine trace-counters=PAPI_TOT_CYC
+holds "a key for a trace without one" err "say what --trace records"
+
 # What cannot be written is noticed; what is closed stays closed.
 expect 1 "a full standard output" bash -c "'$tesela' completion bash >/dev/full"
 holds "a full standard output" err "cannot write standard output"
@@ -98,7 +112,7 @@ holds "a closed standard output and a file that is to go there" err "cannot writ
 expect 0 "a closed standard error" bash -c "'$tesela' info >'$work/said' 2>&-"
 expect 2 "a word that is not known" "$tesela" fitt
 holds "a word that is not known" err "tesela: fitt is not a command; did you mean fit? See tesela --help"
-expect 2 "an option that is not known" "$tesela" simulate --netwrk ports
-holds "an option that is not known" err "tesela simulate: --netwrk is not an option; did you mean --network?"
+expect 2 "an option that is not known" "$tesela" simulate cholesky --netwrk ports
+holds "an option that is not known" err "tesela simulate cholesky: --netwrk is not an option; did you mean --network?"
 
 finish

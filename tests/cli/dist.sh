@@ -55,9 +55,9 @@ bad_dist "different grids" "tiles" moves a.json d.json
 bad_dist "an unwritable folder" "nowhere" make bce --tiles 4 --count 2 -o nowhere/d.json
 
 # Ranks of a run, as they come in a trace.
-low=(simulate --platform sdumont-gsl --nodes 2sdc --density synthetic:40 --tiles 16 --tile 400)
-expect 0 "a trace with ranks" "$tesela" "${low[@]}" --trace low.trace cholesky
-expect 0 "a trace with ranks of all tiles" "$tesela" "${low[@]}" --trace all.trace lu
+low=(--platform sdumont-gsl --nodes 2sdc --density synthetic:40 --tiles 16 --tile 400)
+expect 0 "a trace with ranks" "$tesela" simulate cholesky "${low[@]}" --trace low.trace
+expect 0 "a trace with ranks of all tiles" "$tesela" simulate lu "${low[@]}" --trace all.trace
 expect 0 "a distribution for ranks" "$tesela" dist make bce --tiles 16 --count 4 --ranks low.trace -o ranked.json
 expect 0 "a distribution for dense tiles" "$tesela" dist make bce --tiles 16 --count 4 -o dense.json
 expect 0 "families by ranks" "$tesela" dist compare --tiles 16 --count 4 --ranks low.trace --families bce,ranked.json,dense.json --json

@@ -35,7 +35,7 @@ check "the plan of mds" python3 -c "import json; p = json.load(open('mds.json'))
 expect 0 "more columns take longer" "$tesela" plan mds "${mds[@]}" --columns 500 --budget 0 -o - ; cp out few.json
 expect 0 "more columns take longer" "$tesela" plan mds "${mds[@]}" --columns 2000 --budget 0 -o -
 check "more columns take longer" python3 -c "import json; assert json.load(open('few.json'))['makespan'] < json.load(open('out'))['makespan']"
-bad "columns of another application" "--columns is for mds" "$tesela" plan geo "${paper[@]}" --columns 5 -o bad.json
+bad "columns of another application" "--columns is not an option" "$tesela" plan geo "${paper[@]}" --columns 5 -o bad.json
 bad "no columns" "--columns" "$tesela" plan mds "${mds[@]}" --columns 0 -o bad.json
 bad "a platform without reading" "dread" "$tesela" plan mds --platform nacl --tiles 4 -o bad.json
 bad "no size" "say how large the matrix is: --tiles N, or --n N" "$tesela" plan geo --platform sdumont-gsl -o bad.json
@@ -137,7 +137,7 @@ bad "ranks of other tiles" "are of 8 x 8 tiles, and 9 x 9 are asked for" "$tesel
 bad "ranks of half a matrix" "the lower triangle of A alone" "$tesela" plan lu --platform pair.json --tiles 8 --ranks cholesky.trace -o bad.json
 bad "ranks of tiles of another size" "are of tiles of 200 rows, and --tile is 100" "$tesela" plan lu --platform pair.json --tiles 8 --tile 100 --ranks lu.trace -o bad.json
 bad "ranks for many sizes" "--ranks are of tiles of one size" "$tesela" plan lu --platform pair.json --n 1600 --tile auto --ranks lu.trace -o bad.json
-bad "ranks of distances" "mds has no compressed one" "$tesela" plan mds "${mds[@]}" --ranks lu.trace -o bad.json
+bad "ranks of distances" "--ranks is not an option" "$tesela" plan mds "${mds[@]}" --ranks lu.trace -o bad.json
 expect 2 "a plan for more nodes" "$tesela" "${fit[@]}" --plan pair_plan.json -o bad.json
 holds "a plan for more nodes" err "pair_plan.json is a plan for 2 nodes of pair, and this run has 1: plan for these"
 expect 0 "a plan for another matrix" "$tesela" plan geo --platform pair.json --n 150 --tile 10 --budget 0 -o other.json

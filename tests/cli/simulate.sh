@@ -64,7 +64,7 @@ expect 0 "tiles that are evicted, for people" "$tesela" simulate cholesky --plat
 check "tiles that are evicted, for people" grep -qE '^GPUs +[0-9.]+ .iB to them, [0-9.]+ .iB back, [0-9.]+ .iB evicted for room$' out
 sed 's/"64 GiB"/"40 MiB"/' p.json >small_nodes.json
 expect 2 "nodes without memory for it" "$tesela" simulate cholesky --platform small_nodes.json --nodes 2slow --tiles 12 --tile 480
-check "nodes without memory for it" grep -qE '^tesela simulate: node [01] \(slow\) needs [0-9.]+ MiB for its tiles and copies of other nodes'\'' tiles and has 40.0 MiB' err
+check "nodes without memory for it" grep -qE '^tesela simulate cholesky: node [01] \(slow\) needs [0-9.]+ MiB for its tiles and copies of other nodes'\'' tiles and has 40.0 MiB' err
 check "nodes without memory for it: one line" [ "$(wc -l <err)" = 1 ]
 sed 's/"memory": "64 GiB", //' p.json >unbounded.json
 expect 0 "nodes whose memory is not known" "$tesela" simulate cholesky --platform unbounded.json --nodes 2slow --tiles 12 --tile 480 --json
@@ -122,7 +122,7 @@ expect 0 "overlap auto" "$tesela" simulate geo --platform fat.json --tiles 12 --
 holds "overlap auto" out "overlap         order (slow), oversubscribe (fast)"
 expect 0 "overlap auto in a plan" "$tesela" plan geo --platform fat.json --tiles 12 --tile 480 --budget 0 -o fat_plan.json --json
 cp out planned
-expect 0 "simulate what was planned" "$tesela" simulate geo --platform fat.json --tiles 12 --tile 480 --scheduler earliest_finish --dist block_cyclic --json
+expect 0 "simulate what was planned" "$tesela" simulate geo --platform fat.json --tiles 12 --tile 480 --engine scheduler=earliest_finish --dist block_cyclic --json
 check "a plan and a simulation have the same critical workers" python3 -c "
 import json
 row = next(s for s in json.load(open('planned'))['strategies'] if s['strategy'] == 'bc_all')
@@ -237,16 +237,21 @@ for wrong in dgemm dgemm=0 dgemm=x =3 dgemm=2x; do
     bad_simulation "--limit $wrong" "as dgemm=3" lu --platform p.json --tiles 4 --limit "$wrong"
 done
 bad_simulation "a limit given twice" "names dgemm twice" lu --platform p.json --tiles 4 --limit dgemm=2 --limit dgemm=3
-bad_simulation "parts of LU's diagonal" "is for cholesky; the operation is lu" lu --platform p.json --tiles 4 --diagonal-tile 100
+bad_simulation "parts of LU's diagonal" "--diagonal-tile is not an option" lu --platform p.json --tiles 4 --diagonal-tile 100
 bad_simulation "ranks of messages where tiles have none" "give --density or --ranks" cholesky --platform p.json --tiles 4 --sent-rank 9
 bad_simulation "messages of more columns than a tile" "at most 480, with which messages are as long as a whole tile of 960; it is 481" cholesky --platform p.json --tiles 4 --density synthetic:8 --sent-rank 481
 bad_simulation "messages of fewer columns than none" "--sent-rank" cholesky --platform p.json --tiles 4 --density synthetic:8 --sent-rank -1
-bad_simulation "overlap without phases" "--overlap is for geo and mds" cholesky --platform p.json --tiles 4 --overlap sync
-bad_simulation "a step of the other" "\"solve\" is not a --overlap; there are sync, async, allocation" mds "${lille[@]}" --overlap solve
-bad_simulation "columns of another operation" "are for mds; the operation is lu" lu --platform p.json --tiles 4 --columns 9
-bad_simulation "ranks of distances" "mds has none" mds "${lille[@]}" --density synthetic:8
+bad_simulation "overlap without phases" "--overlap is not an option" cholesky --platform p.json --tiles 4 --overlap sync
+bad_simulation "a step of the other" "\"solve\" is not one of sync, async, allocation" mds "${lille[@]}" --overlap solve
+bad_simulation "columns of another operation" "--columns is not an option" lu --platform p.json --tiles 4 --columns 9
+bad_simulation "ranks of distances" "--density is not an option" mds "${lille[@]}" --density synthetic:8
 bad_simulation "a platform without reading" "dread" mds --platform p.json --tiles 4
 bad_simulation "a platform without QR" "dgeqrt" qr --platform p.json --tiles 4
+bad_simulation "a scheduler that is none" "there are earliest_finish, priority" lu --platform p.json --tiles 4 --engine scheduler=lws
+bad_simulation "too few pending tasks" "max-pending must be at least 1; it is 0" lu --platform p.json --tiles 4 --engine max-pending=0
+bad_simulation "a key that is not known" '"max-pendng" is not a key; there are scheduler, max-pending, trace-modules; did you mean max-pending?' lu --platform p.json --tiles 4 --engine max-pendng=3
+bad_simulation "a key without a value" "max-pending takes a value, as max-pending=N" lu --platform p.json --tiles 4 --engine max-pending
+bad_simulation "noise below none" "--noise" lu --platform p.json --tiles 4 --noise -1
 bad_simulation "no platform" "none.json" cholesky --platform none.json --tiles 3
 TESELA_PLATFORMS="$work/ready" bad_simulation "known platforms are listed" "mine" cholesky --platform nowhere --tiles 3
 bad_simulation "unknown nodes" "huge" cholesky --platform p.json --nodes 2huge --tiles 3

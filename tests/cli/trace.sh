@@ -122,10 +122,10 @@ json "its bound on a machine" "d['lower_bound'] == max(d['lower_bound_area'], d[
 expect 0 "traced run on 2 nodes" "${mpirun[@]}" -n 2 "$tesela" "${bench[@]}" --trace two.trace
 expect 0 "summary of 2 nodes" "$tesela" trace summary two.trace --json
 json "summary of 2 nodes" "d['nodes'] == 2 and d['messages'] > 0 and d['bytes'] > 0"
-expect 0 "chosen modules" "$tesela" "${exact[@]}" --trace memory.trace --trace-modules memory
+expect 0 "chosen modules" "$tesela" "${exact[@]}" --trace memory.trace --engine trace-modules=memory
 expect 0 "its tasks" "$tesela" trace summary memory.trace --json
 json "its tasks" "d['tasks'] == 0 and d['peak_memory'] > 0"
-refused "unknown module" "papi" "$tesela" "${exact[@]}" --quiet --trace x.trace --trace-modules everything
+refused "unknown module" "papi" "$tesela" "${exact[@]}" --quiet --trace x.trace --engine trace-modules=everything
 refused "trace that cannot be written" "nonexistent" "$tesela" "${bench[@]}" --quiet --trace /nonexistent/x
 
 # A run that is killed.

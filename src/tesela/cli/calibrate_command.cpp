@@ -267,11 +267,8 @@ void add_calibrate_options(CLI::App& command, CalibrateOptions& options) {
                "double or single: which kernels, unless --kernels names them");
     auto* all = command.add_flag("--busy")->description("Keep durations with all workers busy, as in a run (default)");
     command.add_flag("--alone", options.alone, "Keep durations of one worker while the others are idle")->excludes(all);
-    command
-        .add_option("--workers", options.run.workers,
-                    "Workers per node (0: the usable cores of a machine, divided among the nodes on it)")
-        ->capture_default_str();
-    command.add_flag("--quiet", options.run.quiet, "Print no line per node and no progress, only warnings");
+    add_workers_option(command, options.run);
+    add_quiet_option(command, options.run.quiet);
     add_json_option(command, options.run);
 }
 

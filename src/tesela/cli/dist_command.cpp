@@ -8,6 +8,7 @@
 #include "tesela/cli/number_option.hpp"
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/platform_option.hpp"
+#include "tesela/cli/run_options.hpp"
 #include "tesela/distribution/catalogue.hpp"
 #include "tesela/distribution/metrics.hpp"
 #include "tesela/distribution/platform_constraint.hpp"
@@ -313,7 +314,7 @@ void add_compare_options(CLI::App& command, CompareOptions& options) {
         "--families", options.families,
         "Families to compare, as block_cyclic:2x3,bce,rs (default: those that fit the nodes; see tesela "
         "dist make --help)"));
-    command.add_flag("--json", options.json, "Print the results as JSON");
+    add_json_option(command, options.json);
     command.footer(
         "Columns:\n"
         "  max_load          time of the busiest node over what it would be if all were; 1 is perfect\n"
@@ -350,7 +351,7 @@ void add_moves_options(CLI::App& command, MovesOptions& options) {
     command.add_option("from", options.from, "Distribution before")->required();
     command.add_option("to", options.to, "Distribution after")->required();
     command.add_flag("--lower", options.lower, "Count the tiles on and below the diagonal only");
-    command.add_flag("--json", options.json, "Print the results as JSON");
+    add_json_option(command, options.json);
 }
 
 int run_moves(const MovesOptions& options) {

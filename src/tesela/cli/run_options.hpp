@@ -5,8 +5,10 @@
 #include "tesela/distribution/weights.hpp"
 #include "tesela/starpu/engine.hpp"
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -15,29 +17,42 @@ class App;
 namespace tesela::cli {
 
 /// What every command that runs tasks takes.
-struct RunOptions {
-    int workers = 0;
-    std::string scheduler;
-    CriticalWorker critical_worker = CriticalWorker::none;
-    int resource_workers = 0;  ///< StarpuOptions::resource_workers
+struct RunOptions : StarpuOptions {
     std::string tile = "auto";
     std::string distribution = "block_cyclic";
     bool json = false;
     bool quiet = false;
     bool shows_warnings = false;  ///< the command does so itself
     std::string trace;
-    std::string trace_modules = "all";
-    std::string trace_counters = "PAPI_TOT_CYC,PAPI_TOT_INS";
+    trace::Options recorded;  ///< what goes into the trace
 };
 
-/// Adds --workers, --scheduler, --critical-worker, --quiet, --trace, --trace-modules and --trace-counters.
+/// What only a developer of an engine sets: a key, what it takes, what that means, and what is done with it, which
+/// throws Error where it is not that.
+struct EngineKey {
+    std::string name;
+    std::string value;
+    std::string help;
+    std::function<void(const std::string&)> set;
+};
+/// Adds --engine KEY=VALUE, which may be given several times.
+void add_engine_keys(CLI::App& command, const std::vector<EngineKey>& keys);
+/// The key of what a trace records.
+[[nodiscard]] EngineKey trace_modules_key(trace::Options& recorded);
+
+/// Adds --workers.
+void add_workers_option(CLI::App& command, RunOptions& options);
+/// Adds --quiet.
+void add_quiet_option(CLI::App& command, bool& quiet);
+/// Adds --workers, --quiet, --trace and --engine.
 void add_engine_options(CLI::App& command, RunOptions& options);
 /// Adds --tile.
 void add_tile_option(CLI::App& command, RunOptions& options);
 /// Adds --tile and --dist.
 void add_tiling_options(CLI::App& command, RunOptions& options);
 /// Adds --json.
-void add_json_option(CLI::App& command, RunOptions& options);
+void add_json_option(CLI::App& command, bool& json);
+inline void add_json_option(CLI::App& command, RunOptions& options) { add_json_option(command, options.json); }
 
 /// Whether long work is to say how far it has come.
 [[nodiscard]] inline ProgressLine::Wanted wants_progress(const RunOptions& options) {

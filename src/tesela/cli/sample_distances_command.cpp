@@ -8,6 +8,7 @@
 #include "tesela/cli/help_groups.hpp"
 #include "tesela/cli/number_option.hpp"
 #include "tesela/cli/output.hpp"
+#include "tesela/cli/run_options.hpp"
 #include "tesela/io/hdf5/write_matrix.hpp"
 #include "tesela/io/output_file.hpp"
 #include "tesela/mds/sample_distances.hpp"
@@ -154,8 +155,8 @@ void add_sample_distances_options(CLI::App& command, SampleDistancesCommand& opt
     at_least(command.add_option("--workers", options.threads, "Threads (0: one per usable core)"), Index{0})
         ->capture_default_str();
     set_heading(command, "Machine");
-    command.add_flag("--quiet", options.quiet, "Show no progress");
-    command.add_flag("--json", options.json, "Print the results as JSON");
+    add_quiet_option(command, options.quiet);
+    add_json_option(command, options.json);
     command.footer(
         "Distances are symmetric, zero on the diagonal, and the same whatever the threads. The file appears when it "
         "is\n"

@@ -8,6 +8,7 @@
 #include "tesela/cli/map_options.hpp"
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/platform_option.hpp"
+#include "tesela/cli/run_options.hpp"
 #include "tesela/io/hdf5/trace_hdf5.hpp"
 #include "tesela/io/otf2/trace_otf2.hpp"
 #include "tesela/io/output_file.hpp"
@@ -289,7 +290,7 @@ int export_to(const TraceArguments& arguments) {
 
 void add_summary_options(CLI::App& command, TraceArguments& arguments) {
     command.add_option("trace", arguments.path, "Trace file (of node 0)")->required();
-    command.add_flag("--json", arguments.json, "Print as JSON");
+    add_json_option(command, arguments.json);
     command.add_option(
         "--platform", arguments.platform,
         "Platform of the run, as tesela calibrate writes it: its durations give a lower bound (the trace of a "
@@ -309,7 +310,7 @@ void add_table_options(CLI::App& command, TraceArguments& arguments) {
 void add_diff_options(CLI::App& command, TraceArguments& arguments) {
     command.add_option("a", arguments.path, "Trace file")->required();
     command.add_option("b", arguments.other, "Trace file")->required();
-    command.add_flag("--json", arguments.json, "Print as JSON");
+    add_json_option(command, arguments.json);
 }
 
 void add_ranks_options(CLI::App& command, RanksArguments& arguments) {
@@ -319,7 +320,7 @@ void add_ranks_options(CLI::App& command, RanksArguments& arguments) {
     command.add_option("--svg", arguments.picture, "Picture of three maps: as made, at last, and the difference")
         ->type_name("FILE");
     command.add_option("--title", arguments.title, "Over the picture");
-    command.add_flag("--json", arguments.json, "Print as JSON");
+    add_json_option(command, arguments.json);
 }
 
 void add_export_options(CLI::App& command, TraceArguments& arguments) {

@@ -7,6 +7,7 @@
 #include "tesela/cli/help_groups.hpp"
 #include "tesela/cli/map_options.hpp"
 #include "tesela/cli/number_option.hpp"
+#include "tesela/cli/run_options.hpp"
 #include "tesela/geo/model_file.hpp"
 #include "tesela/geo/variogram.hpp"
 #include "tesela/geo/variogram_plot.hpp"
@@ -208,8 +209,8 @@ void add_variogram_options(CLI::App& command, VariogramCommand& options) {
     at_least(command.add_option("--workers", options.variogram.threads, "Threads (0: one per usable core)"), 0)
         ->capture_default_str();
     set_heading(command, "Machine");
-    command.add_flag("--quiet", options.quiet, "Print no notes");
-    command.add_flag("--json", options.json, "Print the results as JSON");
+    add_quiet_option(command, options.quiet);
+    add_json_option(command, options.json);
     command.footer(
         "Intervals and estimators are those of R's gstat: half the mean squared difference of pairs, or (--robust)\n"
         "1/2 (mean |difference|^(1/2))^4 / (0.457 + 0.494/np). A model's is nugget + sigma2 - C(distance).");

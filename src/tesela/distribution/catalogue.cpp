@@ -223,6 +223,12 @@ Distribution make_family(std::string_view text, const DistributionRequest& reque
     return found->make(named, request);
 }
 
+std::string usual_family(const DistributionRequest& request) {
+    if (std::ranges::all_of(request.powers, [&](double power) { return power == request.powers.front(); }))
+        return "block_cyclic";
+    return stored_tiles(request.workload.operation) == Stored::lower ? "1d1d_triangle" : "1d1d";
+}
+
 Distribution make_distribution(std::string_view text, GridSize tiles, Index nodes, Operation operation) {
     return make_family(text, {.workload = {.operation = operation, .density = full_density(tiles)}, .nodes = nodes});
 }

@@ -31,6 +31,10 @@ struct DistributionRequest {
 /// Throws Error for an unknown family or arguments that do not fit the request.
 [[nodiscard]] Distribution make_family(std::string_view text, const DistributionRequest& request);
 
+/// The family for an operation where none is asked for: block-cyclic for nodes of equal power, 1d1d for others, of the
+/// triangle where only that is stored.
+[[nodiscard]] std::string usual_family(const DistributionRequest& request);
+
 /// What `--dist` takes, for dense tiles on equal nodes and what will be done to them.
 [[nodiscard]] Distribution make_distribution(std::string_view text, GridSize tiles, Index nodes,
                                              Operation operation = Operation::product);

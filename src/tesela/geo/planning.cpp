@@ -3,8 +3,13 @@
 #include "tesela/geo/likelihood.hpp"
 #include "tesela/geo/sample.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <map>
 #include <utility>
+#include <vector>
 
 namespace tesela::geo {
 namespace {
@@ -53,6 +58,18 @@ SimulationOptions as_run(const PlannedEvaluation& evaluation, const Platform& pl
     });
     return {.scheduler = has_gpus ? SimulatedScheduler::earliest_finish : SimulatedScheduler::priority,
             .critical = critical_worker(evaluation.overlap)};
+}
+
+std::string describe_overlap(OverlapChoice choice, const Platform& platform) {
+    std::map<Overlap, std::vector<std::string>> types;
+    for (const NodeType& type : platform.node_types) {
+        const bool shares = has_critical_worker(critical_worker(choice), type);
+        types[choice.value_or(shares ? Overlap::oversubscribe : Overlap::order)].push_back(type.name);
+    }
+    if (types.size() == 1) return std::string(name(types.begin()->first));
+    std::vector<std::string> steps;
+    for (const auto& [step, names] : types) steps.push_back(fmt::format("{} ({})", name(step), fmt::join(names, ", ")));
+    return fmt::format("{}", fmt::join(steps, ", "));
 }
 
 }  // namespace tesela::geo

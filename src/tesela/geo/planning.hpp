@@ -5,6 +5,8 @@
 #include "tesela/geo/overlap.hpp"
 #include "tesela/plan/planner.hpp"
 
+#include <string>
+
 namespace tesela::geo {
 
 /// A likelihood evaluation to be planned.
@@ -30,5 +32,9 @@ void submit_evaluation(Stream& stream, const PlannedEvaluation& evaluation, cons
 /// How an evaluation on such nodes is simulated so that it is as the engine runs it: by priority on cores, by the
 /// earliest end where there are GPUs.
 [[nodiscard]] SimulationOptions as_run(const PlannedEvaluation& evaluation, const Platform& platform);
+
+/// The step that an evaluation has on such nodes, and where nodes of different types differ in it, of each type:
+/// "order (che), oversubscribe (chi)".
+[[nodiscard]] std::string describe_overlap(OverlapChoice choice, const Platform& platform);
 
 }  // namespace tesela::geo

@@ -87,7 +87,8 @@ plan::Application planned_scaling(const PlannedScaling& scaling, const Platform&
             .steps = steps_of(tiles, tiles_per_step(tiles.count(), readers_of(platform, scaling.readers))),
             .first = plan::FirstPhase::a_task_per_step,
             .families = families(),
-            .priorities = "reading_order"};
+            .priorities = "reading_order",
+            .tasks = 3 * static_cast<double>(tiles.count())};
 }
 
 }  // namespace tesela::mds

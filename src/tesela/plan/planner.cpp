@@ -670,6 +670,26 @@ Recording recorded(const Application& application, Index nodes) {
     return recorder.recording();
 }
 
+void require_simulable(const Application& application) {
+    constexpr double most = 25e6;
+    const Index tiles = application.matrix.tiles.rows;
+    const auto side = static_cast<double>(tiles);
+    const bool triangle = stored_tiles(application.matrix.operation) == Stored::lower;
+    const double tasks = application.tasks.value_or(side * side * side / (triangle ? 6 : 3));
+    if (tasks > most)
+        throw Error(
+            "{0} x {0} tiles make about {1:.0f} million tasks, and strategies of at most {2:.0f} million are "
+            "simulated: "
+            "choose larger tiles",
+            tiles, tasks / 1e6, most / 1e6);
+}
+
+double Planned::gain_of(const Strategy& strategy) const {
+    const auto fast = std::ranges::find(strategies, "bc_fast", &Strategy::name);
+    const Strategy& reference = fast == strategies.end() ? strategies.front() : *fast;
+    return reference.simulated.makespan > 0 ? 1 - strategy.simulated.makespan / reference.simulated.makespan : 0;
+}
+
 Planned make_plan(const Application& application, const Platform& platform, const PlanOptions& options) {
     check_platform(platform);
     return Planner(application, platform, options).run();

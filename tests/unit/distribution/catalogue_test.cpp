@@ -198,6 +198,17 @@ Platform two_kinds() {
     return {.name = "two kinds", .node_types = {slow, fast}};
 }
 
+TEST(Catalogue, TheUsualFamilyFollowsPowersAndTheTriangle) {
+    DistributionRequest r = request();
+    EXPECT_EQ(usual_family(r), "block_cyclic");  // no powers: equal nodes
+    r.powers = {2, 2};
+    EXPECT_EQ(usual_family(r), "block_cyclic");
+    r.powers = {2, 3};
+    EXPECT_EQ(usual_family(r), "1d1d");  // of LU, which works on all tiles
+    r.workload.operation = Operation::cholesky;
+    EXPECT_EQ(usual_family(r), "1d1d_triangle");
+}
+
 TEST(CholeskyConstraint, TakesTheFastestWorkerOfEachKernel) {
     const StepConstraint constraint = cholesky_constraint(two_kinds(), 1000);
     ASSERT_EQ(constraint.step_seconds.size(), 6U);

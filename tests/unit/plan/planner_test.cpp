@@ -379,6 +379,28 @@ TEST(Planner, SaysWhereARuleKnowsFewTasks) {
     EXPECT_THAT(planned.notes, ::testing::Contains(HasSubstr("tasks: plans are for these")));
 }
 
+TEST(Planner, AnApplicationWithMoreTasksThanCanBeSimulatedIsRefused) {
+    Application application{.name = "lu", .matrix = {.tiles = {420, 420}, .tile = 10, .operation = Operation::lu}};
+    EXPECT_NO_THROW(require_simulable(application));  // 420³/3 = 24.7 million
+    application.matrix.tiles = {430, 430};
+    EXPECT_THAT(message_of<Error>([&] { require_simulable(application); }),
+                HasSubstr("430 x 430 tiles make about 27 million tasks"));
+    application.matrix.operation = Operation::cholesky;  // half as many
+    EXPECT_NO_THROW(require_simulable(application));
+    application.tasks = 26e6;  // it knows better
+    EXPECT_THROW(require_simulable(application), Error);
+}
+
+TEST(Planner, GainsAreCountedAgainstBlockCyclicOnTheFastNodes) {
+    const auto strategy = [](const char* name, double makespan) {
+        return Strategy{.name = name, .distributions = {}, .simulated = {.makespan = makespan}};
+    };
+    Planned planned{.strategies = {strategy("bc_all", 8), strategy("bc_fast", 4), strategy("lp", 3)}};
+    EXPECT_DOUBLE_EQ(planned.gain_of(planned.chosen()), 0.25);
+    planned.strategies.erase(planned.strategies.begin() + 1);  // where it could not be made
+    EXPECT_DOUBLE_EQ(planned.gain_of(planned.chosen()), 0.625);
+}
+
 TEST(Plans, OfOtherNodesOrTilesAreRefusedWithTheDifference) {
     const Platform nodes = platform("sdumont-gsl", "2sdc");
     const Application application = geo(6);

@@ -4,7 +4,7 @@
 #include "tesela/base/version.hpp"
 #include "tesela/cli/command_line.hpp"
 #include "tesela/cli/commands.hpp"
-#include "tesela/cli/completion.hpp"
+#include "tesela/cli/help_groups.hpp"
 #include "tesela/cli/output.hpp"
 
 #include <fmt/format.h>
@@ -43,9 +43,8 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): options
         "Tesela: Gaussian processes for spatial data, and tiled linear algebra on machines that are not all alike",
         "tesela"};
     app.set_version_flag("--version", std::string("tesela ") + tesela::version);
+    tesela::cli::add_help_all(app);
     app.require_subcommand(1);
-    app.footer(
-        "tesela COMMAND --help explains a command. Under mpirun or srun the same commands run on several nodes.");
     int exit_code = tesela::success;
     using namespace tesela::cli;
     add_commands(
@@ -57,5 +56,8 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): options
     app.add_subcommand("bench",
                        "Benchmarks: Tesela beside what it is compared with, such as LAPACK (see tesela bench --help)");
     add_commands(app, {completion_command()}, exit_code);
+    // Last, or commands would take it over.
+    app.footer(
+        "tesela COMMAND --help explains a command. Under mpirun or srun the same commands run on several nodes.");
     return parse_and_run(app, argc, argv, exit_code);
 }
