@@ -267,7 +267,7 @@ void RunningPlan::find_nodes() {
         return;
     }
     const std::vector<std::string> keys = engine_.gather(key_of(engine_.description(), options_.evaluation.tile));
-    const bool first = engine_.this_node() == NodeId{0};
+    const bool first = engine_.is_first();
     const std::string file = cache_file(options_.cache_folder, keys);
     const std::vector<std::string> kernels = kernels_of(application_, engine_.node_count());
     const Json mine = first ? to_json(read_cache(file, keys, kernels)) : Json::array();
@@ -453,7 +453,7 @@ void RunningPlan::give(geo::Likelihood& likelihood, plan::PhaseDistributions own
 
 void RunningPlan::tell(Outcome outcome, double before, const std::vector<std::string>& lines) const {
     const std::string when = evaluations_ > 0 ? fmt::format("after {} evaluations: ", evaluations_) : "";
-    if (options_.tell && engine_.this_node() == NodeId{0})
+    if (options_.tell && engine_.is_first())
         for (const std::string& line : lines) options_.tell(when + line);
     static const trace::EventType event = trace::register_event("plan", {{"evaluations"},
                                                                          {"outcome"},
