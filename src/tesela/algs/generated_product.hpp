@@ -21,7 +21,7 @@ requires std::is_invocable_r_v<double, const Function&, Index, Index>
 [[nodiscard]] SymmetricProduct generated_product(Stream& s, Function function) {
     const auto kept = std::make_shared<const Function>(std::move(function));
     s.keep(kept);
-    return [&s, elements = elements_of<detail::call<Function>>(*kept)](
+    return [&s, elements = elements_by<detail::call<Function>>(*kept)](
                const MatrixView<double>& X, const MatrixView<double>& Y) { multiply_generated(s, elements, X, Y); };
 }
 

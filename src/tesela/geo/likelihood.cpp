@@ -254,7 +254,7 @@ void Likelihood::submit_tile(TileIndex tile) {
     stream_.submit(
         Task(*options_.generator, args, write(matrices_->sigma(tile.i, tile.j))).at(0, priority.generate(tile)));
     if (tile.i != tile.j) return;
-    const auto [element, context] = elements_of<right_hand_side>(*this);
+    const auto [element, context] = elements_by<right_hand_side>(*this);
     const GenerateArguments rows{element, context, {tiling.row_begin(tile.i), 0}};
     stream_.submit(
         Task(Dense<double>::generate, rows, write(matrices_->right(tile.i, 0))).at(0, priority.generate(tile)));
@@ -291,7 +291,7 @@ Status Likelihood::refine() {
     const Matrix<double>& Y = matrices_->right;
     const Matrix<double> B(stream_, Y.tiling(), Y.distribution(), {.name = "zX"});
     const Matrix<double> W(stream_, Y.tiling(), Y.distribution(), {.name = "w"});
-    tesela::generate(stream_, B.view(), elements_of<right_hand_side>(*this));
+    tesela::generate(stream_, B.view(), elements_by<right_hand_side>(*this));
     copy(stream_, Y.view(), W.view());
     solve_triangular(stream_, L.transposed(), W.view());
     refinement_ = conjugate_gradients(stream_, product_with(stream_, {*covariance_, points_, L}), L, B.view(), W.view(),

@@ -85,7 +85,7 @@ std::vector<std::vector<double>> sample_fields(Stream& s, const Field& field,
     const Matrix<double> z(s, columns, beside, {.name = "z"});
 
     generate_covariances(s, sigma, covariance, points);
-    generate(s, e.view(), elements_of<normal>(options.seed));
+    generate(s, e.view(), elements_by<normal>(options.seed));
     cholesky(s, sigma);
     multiply_triangular(s, sigma.lower(), e.view(), z.view());
     const Status status = s.wait();
