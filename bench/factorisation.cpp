@@ -4,6 +4,7 @@
 #include "harness/timing.hpp"
 #include "peak.hpp"
 #include "scalapack_cholesky.hpp"
+#include "shared/lapack.hpp"
 #include "shared/scalapack.hpp"
 
 #include "tesela/algs/cholesky.hpp"
@@ -30,15 +31,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-extern "C" {
-void dpotrf_(const char*, const int*, double*, const int*, int*);
-void spotrf_(const char*, const int*, float*, const int*, int*);
-void dgetrf_(const int*, const int*, double*, const int*, int*, int*);
-void sgetrf_(const int*, const int*, float*, const int*, int*, int*);
-void dgeqrf_(const int*, const int*, double*, const int*, double*, double*, const int*, int*);
-void sgeqrf_(const int*, const int*, float*, const int*, float*, float*, const int*, int*);
-}
 
 namespace tesela::bench {
 namespace {

@@ -3,6 +3,7 @@
 #include "harness/timing.hpp"
 #include "shared/bessel.hpp"
 #include "shared/gsl_kernel.hpp"
+#include "shared/lapack.hpp"
 #include "shared/some_observations.hpp"
 
 #include "tesela/algs/cholesky.hpp"
@@ -15,10 +16,6 @@
 #include <optional>
 #include <string>
 #include <vector>
-
-extern "C" {
-void dpotrf_(const char*, const int*, double*, const int*, int*);
-}
 
 namespace tesela::bench {
 namespace {

@@ -214,7 +214,7 @@ std::vector<PredictionPass> passes_of(StarpuEngine& engine, const PredictionOpti
         if (nodes.network) now.bandwidth = nodes.network->bandwidth;
         now.predicted = predicted_seconds<Run>(nodes.platform, n);
         now.measured = measured_seconds<Run>(engine, n, options.repetitions);
-        if (engine.this_node() == NodeId{0})
+        if (engine.is_first())
             fmt::print(stderr, "{} {} on {} workers, pass {} of {}: {:.4f} s predicted, {:.4f} s measured\n", operation,
                        n, engine.worker_count(), pass + 1, options.passes, now.predicted, now.measured);
     }
@@ -291,7 +291,7 @@ Report run_predictions(const PredictionOptions& options) {
     bool writes = !options.table.empty();
     for (const int workers : numbers_of_workers(options)) {
         StarpuEngine engine({.workers = workers});
-        writes &= engine.this_node() == NodeId{0};
+        writes &= engine.is_first();
         std::ranges::move(compare_all(engine, options), std::back_inserter(rows));
     }
     if (writes) PartTable(options.table, "nodes", rows).write();

@@ -240,7 +240,7 @@ Report run_trace(const TraceOptions& options) {
     PassingFiles files(options.folder);
     Report report;
     measure_tracing(*engine, options, files, report.figures);
-    if (engine->this_node() != NodeId{0}) return report;
+    if (!engine->is_first()) return report;
     measure_records(files, report.figures);
     if (options.tasks > 0) measure_large(options.tasks, files, report.figures);
     report.checks = checks_of_tracing(report.figures);

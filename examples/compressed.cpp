@@ -20,7 +20,7 @@ int main() {
     cholesky(s, A);
     const RankSummary ranks = summarise_ranks(tile_ranks(s, A), tiling, Stored::lower);
     const Status status = s.wait();
-    if (engine.this_node() == NodeId{0})
+    if (engine.is_first())
         std::printf("%s: %d of %d tiles compressed to rank %d at most, %.0f %% of the memory\n",
                     status.describe().c_str(), static_cast<int>(ranks.compressed), static_cast<int>(ranks.tiles),
                     static_cast<int>(ranks.largest), 100 * ranks.bytes / ranks.dense_bytes);

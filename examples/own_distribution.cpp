@@ -115,7 +115,7 @@ bool compare() {
 
 int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): an Error may end it
     StarpuEngine engine({.warnings = Warnings::keep});
-    const bool first = engine.this_node() == NodeId{0};
+    const bool first = engine.is_first();
     bool right = !first || compare();
     if (first && argc == 4) {
         const Distribution wanted = plane_for_cholesky(std::atoll(argv[2]), std::atoll(argv[3]));

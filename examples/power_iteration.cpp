@@ -67,7 +67,7 @@ int main() {
     const double sine = std::sin(std::numbers::pi / (4 * n + 2));
     const double exact = 1 / (4 * sine * sine);
     const double value = std::sqrt(found.get());
-    if (engine.this_node() == NodeId{0})
+    if (engine.is_first())
         std::printf("%s: largest eigenvalue %.6f, exact %.6f\n", status.describe().c_str(), value, exact);
     return status.ok() && std::abs(value - exact) < 1e-9 * exact ? 0 : 1;
 }

@@ -276,7 +276,7 @@ private:
         agree_ = agree_ && difference <= limit;
         const double n = options_.n;
         const double flops = (options_.algorithm == Algorithm::cholesky ? 1.0 / 3 : 2.0) * n * n * n;
-        if (engine_.this_node() != NodeId{0}) return;
+        if (!engine_.is_first()) return;
         std::printf("%-34s %9.4f %9.2f %12.2g%s\n", name, seconds, 1e-9 * flops / seconds, difference,
                     difference <= limit ? "" : "  DIFFERS");
     }
@@ -293,7 +293,7 @@ private:
 bool compare(const Options& options) {
     StarpuEngine engine;
     const Grid grid = make_grid(static_cast<int>(engine.node_count()));
-    if (engine.this_node() == NodeId{0})
+    if (engine.is_first())
         std::printf("%s of order %d on a %d x %d grid, blocks of %d -> tiles of %d\n%-34s %9s %9s %12s\n",
                     options.algorithm == Algorithm::cholesky ? "cholesky" : "gemm", options.n, grid.rows, grid.cols,
                     options.block, options.tile, "", "seconds", "GFLOP/s", "difference");

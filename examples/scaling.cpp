@@ -14,7 +14,7 @@ static int draw(const char* file) {
     StarpuEngine engine;
     const auto distances = read_csv_matrix(file);
     const mds::Scaling map = mds::scale(engine, *distances, {.dimensions = 2});
-    if (engine.this_node() != NodeId{0}) return 0;
+    if (!engine.is_first()) return 0;
     std::printf("goodness of fit %.6f\n", map.fit.of_positive.low);
     for (Index i = 0; i < 3; ++i)
         std::printf("%-10s %8.1f %8.1f\n", distances->header().row_labels[static_cast<std::size_t>(i)].c_str(),

@@ -23,7 +23,7 @@ int main() {
     solve_cholesky(s, A, x);
     const Future<double> determinant = log_det.value(s);  // all nodes do the same: only printing is for one
     const Status status = s.wait();
-    const bool prints = engine.this_node() == NodeId{0};
+    const bool prints = engine.is_first();
     if (!status.ok()) {  // there is no solution to gather
         if (prints) std::printf("%s\n", status.describe().c_str());
         return 1;

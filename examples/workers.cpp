@@ -63,7 +63,7 @@ int main() {
     a.set_workers({0, 1, 2});  // now nothing of b starts there any more
     const Status of_a = a.wait();
     const Status of_b = b.wait();
-    if (engine.this_node() == NodeId{0})
+    if (engine.is_first())
         std::printf("a: %s, b: %s, at most %d readers at a time\n", of_a.describe().c_str(), of_b.describe().c_str(),
                     counts.most_reading.load());
     return of_a.ok() && of_b.ok() && counts.most_reading <= 2 ? 0 : 1;

@@ -109,8 +109,7 @@ Report measure_mds_steps(const MdsStepsOptions& options) {
             }
     progress.clear();
     Report report{.rows = step_rows(*engine, options.n, cases)};
-    if (!options.table.empty() && engine->this_node() == NodeId{0})
-        PartTable(options.table, "nodes", report.rows).write();
+    if (!options.table.empty() && engine->is_first()) PartTable(options.table, "nodes", report.rows).write();
     for (const StreamedCase& of : cases)
         report.checks.push_back(at_most(fmt::format("{}, {} columns: all steps over sync", of.way, of.columns),
                                         of.best.back().seconds() / of.best.front().seconds(), 1));

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "tesela/pictures/frame.hpp"
+
 #include <string>
 #include <vector>
 
@@ -26,6 +28,10 @@ struct PanelPlot {
     int columns = 3;
     double panel_width = 250;
 };
+
+/// Places along an axis, by their numbers.
+[[nodiscard]] ValueRange places_range(std::size_t count);
+[[nodiscard]] Ticks places_ticks(const std::vector<std::string>& places);
 
 /// The plot as SVG; series are told apart by colour and by mark or order.
 [[nodiscard]] std::string draw_panels(const PanelPlot& plot);

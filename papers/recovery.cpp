@@ -172,7 +172,7 @@ Report recover_parameters(const RecoveryOptions& options) {
             rows.push_back(recover(stream, options, static_cast<std::uint64_t>(seed)));
         }
     });
-    if (!options.table.empty() && engine->this_node() == NodeId{0})
+    if (!options.table.empty() && engine->is_first())
         write_table(options.table, recovery_table(rows, options.errors), Digits::computed);
     Report report{.figures = {{"n", options.n}, {"seeds", options.seeds}, {"seconds", seconds}}};
     if (options.errors)

@@ -209,13 +209,13 @@ Row unequal_row(const StarpuEngine& engine, const UnequalOptions& options, const
 
 /// On the first node, if a table was asked for.
 void write_unequal_rows(const StarpuEngine& engine, const UnequalOptions& options, const std::vector<Row>& rows) {
-    if (!options.table.empty() && engine.this_node() == NodeId{0}) PartTable(options.table, "case", rows).write();
+    if (!options.table.empty() && engine.is_first()) PartTable(options.table, "case", rows).write();
 }
 
 /// Throws Error on all nodes if the first cannot write the table: before the work, which takes minutes.
 void require_table(StarpuEngine& engine, const std::string& table) {
     std::string problem;
-    if (!table.empty() && engine.this_node() == NodeId{0}) try {
+    if (!table.empty() && engine.is_first()) try {
             if (std::filesystem::exists(table) && !std::filesystem::is_regular_file(table))
                 throw Error("cannot write {}: it is not a file", table);
             const OutputFile probe(table);
@@ -270,7 +270,7 @@ bool halve(const std::string& path) {
 /// The processor time of the first node, halved.
 void halve_quota(Engine& engine) {
     const auto path = environment("QUOTA_FILE");
-    const bool done = engine.this_node() != NodeId{0} || (path && halve(*path));
+    const bool done = !engine.is_first() || (path && halve(*path));
     if (engine.min(done ? 1 : 0) == 0)
         throw Error("the quota of node 0 cannot be halved: run it by bench/cluster/run.sh with QUOTAS");
 }

@@ -165,7 +165,7 @@ double count_above(const std::vector<double>& values, double limit) {
 /// with the best that random starts come to: none may end more than 0.01 below, or with a slope that leads on.
 Report run_fits(const FitsOptions& options) {
     const auto engine = start_engine(options.engine);
-    const bool speaks = engine->this_node() == NodeId{0};
+    const bool speaks = engine->is_first();
     Stream stream(*engine);
     std::vector<Row> rows;
     const double seconds = seconds_of([&] {

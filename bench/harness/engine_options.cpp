@@ -44,7 +44,7 @@ std::unique_ptr<StarpuEngine> start_engine(const EngineOptions& options) {
     engine->require_alike("--trace", options.trace.empty() ? 0 : 1);
     if (!options.trace.empty()) engine->start_trace({.path = options.trace});
     const auto lines = engine->start_lines();
-    if (!options.quiet && engine->this_node() == NodeId{0})
+    if (!options.quiet && engine->is_first())
         for (const std::string& line : lines) fmt::print(stderr, "{}\n", line);
     return engine;
 }

@@ -1,7 +1,8 @@
 #pragma once
 
+#include "tesela/base/clock.hpp"
+
 #include <algorithm>
-#include <chrono>
 #include <limits>
 
 namespace tesela::bench {
@@ -9,9 +10,9 @@ namespace tesela::bench {
 /// Seconds that a call took.
 template <class Work>
 double seconds_of(Work work) {
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     work();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return seconds_since(start);
 }
 
 /// The best of several interleaved measurements: what the machine can do when nothing disturbs it.

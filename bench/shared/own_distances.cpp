@@ -10,8 +10,7 @@
 
 namespace tesela::bench {
 
-OwnDistances::OwnDistances(Engine& engine, const std::string& folder, Index points)
-    : is_mine_(engine.this_node() == NodeId{0}) {
+OwnDistances::OwnDistances(Engine& engine, const std::string& folder, Index points) : is_mine_(engine.is_first()) {
     path_ = engine.broadcast(fmt::format("{}/tesela-mds-{}.h5", folder, ::getpid()));
     if (is_mine_) {
         const auto writer =

@@ -39,7 +39,7 @@ MachineRates measure_rates(StarpuEngine& engine, int rounds) {
     MachineRates rates;
     engine.pause();
     for (int round = 0; round < rounds; ++round) {
-        if (engine.this_node() == NodeId{0})
+        if (engine.is_first())
             rates.memory = std::max(rates.memory, calibration::measure_copy_bandwidth(copied, engine.worker_count()));
         if (engine.node_count() == 1) continue;
         rates.network = better(rates.network, measure_network(engine, {.largest_message = largest_message}));

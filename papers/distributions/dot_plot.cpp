@@ -1,37 +1,33 @@
 #include "distributions/dot_plot.hpp"
 
-#include "tesela/pictures/svg.hpp"
+#include "panel_plot.hpp"
+#include "tesela/pictures/frame.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
 namespace tesela::bench {
 namespace {
 
-constexpr double panel_width = 210, panel_height = 130, left = 70, top = 62, gap_x = 22, gap_y = 44;
+constexpr double panel_width = 210, panel_height = 130, plot_top = 48, gap_x = 22, gap_y = 44;
 
 std::string colour_of(const DotPlot& plot, int series) {
-    return hex(categorical_colour(plot.group > 0 ? series / plot.group : series));
+    return series_colour(static_cast<std::size_t>(plot.group > 0 ? series / plot.group : series));
 }
 
-/// A shape per series, so that colour is not all that tells them apart.
-void draw_mark(Svg& svg, SvgPoint at, const DotPlot& plot, int series) {
-    const auto fill = fmt::format("fill=\"{}\"", colour_of(plot, series));
-    switch (plot.group > 0 ? series % plot.group : series % 4) {
-        case 0: svg.circle(at, 4, fill); break;
-        case 1: svg.rect({at.x - 3.5, at.y - 3.5, 7, 7}, fill); break;
-        case 2: svg.path(fmt::format("M{} {}l5 5l-5 5l-5 -5z", at.x, at.y - 5), fill); break;
-        default: svg.path(fmt::format("M{} {}l5 8l-10 0z", at.x, at.y - 4.5), fill);
-    }
+Mark mark_of(const DotPlot& plot, int series) {
+    Mark mark = series_mark(static_cast<std::size_t>(plot.group > 0 ? series % plot.group : series));
+    mark.attributes = filled(colour_of(plot, series));
+    return mark;
 }
 
-/// An arrow head: the value is above the picture.
-void draw_above(Svg& svg, SvgPoint at, const DotPlot& plot, int series) {
-    svg.path(fmt::format("M{} {}l4 7l-8 0z", at.x, at.y),
-             fmt::format("fill=\"none\" stroke=\"{}\" stroke-width=\"1.5\"", colour_of(plot, series)));
+void draw_dot(Svg& svg, const DotPlot& plot, const Dot& dot, const Frame& frame) {
+    const auto count = static_cast<double>(plot.series.size());
+    const double x = dot.place + (dot.series - (count - 1) / 2) * 0.7 / count;
+    if (dot.value <= plot.top) return draw_mark(svg, frame.at(x, dot.value), mark_of(plot, dot.series));
+    // An arrow head: the value is above the picture.
+    draw_mark(svg, {frame.x_scale()(x), frame.area.y + 7},
+              {MarkShape::triangle, 4.5, stroked(colour_of(plot, dot.series), 1.5)});
 }
 
 void draw_panel(Svg& svg, const DotPlot& plot, std::size_t number) {
@@ -39,47 +35,34 @@ void draw_panel(Svg& svg, const DotPlot& plot, std::size_t number) {
     const std::lldiv_t place = std::lldiv(static_cast<long long>(number), plot.columns);
     const auto column = static_cast<double>(place.rem);
     const auto row = static_cast<double>(place.quot);
-    const SvgBox box{left + column * (panel_width + gap_x), top + row * (panel_height + gap_y), panel_width,
-                     panel_height};
-    svg.rect(box, "fill=\"#f7f7f7\" stroke=\"#ccc\"");
-    svg.text({box.x + 4, box.y - 5}, panel.title, {.size = 11, .weight = TextWeight::bold});
-    const Scale y{.low = plot.bottom, .high = plot.top, .first = box.y + box.height - 6, .last = box.y + 8};
-    const Ticks ticks = ticks_upward(y.low, y.high, box.height);
-    for (std::size_t t = 0; t < ticks.at.size(); ++t) {
-        svg.rect({box.x, y(ticks.at[t]), box.width, 0.5}, "fill=\"#ccc\"");
-        if (column == 0)
-            svg.text({box.x - 6, y(ticks.at[t]) + 4}, ticks.labels[t], {.size = 10, .anchor = TextAnchor::end});
-    }
-    const double step = box.width / static_cast<double>(plot.places.size());
-    for (std::size_t p = 0; p < plot.places.size(); ++p)
-        svg.text({box.x + (static_cast<double>(p) + 0.5) * step, box.y + box.height + 13}, plot.places[p],
-                 {.size = 10, .anchor = TextAnchor::middle});
-    const double spread = step * 0.7 / static_cast<double>(plot.series.size());
-    for (const auto& dot : panel.dots) {
-        const double x = box.x + (dot.place + 0.5) * step +
-                         (dot.series - (static_cast<double>(plot.series.size()) - 1) / 2) * spread;
-        if (dot.value > plot.top)
-            draw_above(svg, {x, box.y + 3}, plot, dot.series);
-        else
-            draw_mark(svg, {x, y(dot.value)}, plot, dot.series);
-    }
+    // Room for marks at the ends.
+    const double margin = 0.05 * (plot.top - plot.bottom);
+    Frame frame{
+        .area = {column * (panel_width + gap_x), plot_top + row * (panel_height + gap_y), panel_width, panel_height},
+        .x = places_range(plot.places.size()),
+        .y = {plot.bottom - margin, plot.top + margin},
+        .title = panel.title,
+        .y_label = number == 0 ? plot.y_label : "",
+        .x_ticks = places_ticks(plot.places),
+        .y_ticks = ticks_upward(plot.bottom, plot.top, panel_height),
+        .style = FrameStyle::shaded,
+        .grid = GridLines::horizontal};
+    if (column > 0) frame.y_ticks->labels.clear();
+    draw_frame(svg, frame, [&] {
+        for (const Dot& dot : panel.dots) draw_dot(svg, plot, dot, frame);
+    });
 }
 
 }  // namespace
 
 std::string draw_dots(const DotPlot& plot) {
-    const double legend_size = plot.series.size() > 6 ? 9.5 : 11;
-    const auto rows =
-        (plot.panels.size() + static_cast<std::size_t>(plot.columns) - 1) / static_cast<std::size_t>(plot.columns);
-    Svg svg(left + plot.columns * (panel_width + gap_x) + 10, top + static_cast<double>(rows) * (panel_height + gap_y));
-    svg.text({left, 18}, plot.title, {.size = 14, .weight = TextWeight::bold});
-    svg.text({16, top + panel_height / 2}, plot.y_label, {.size = 11, .anchor = TextAnchor::middle, .rotate = -90});
-    double x = left;
-    for (std::size_t s = 0; s < plot.series.size(); ++s) {
-        draw_mark(svg, {x + 5, 32}, plot, static_cast<int>(s));
-        svg.text({x + 14, 36}, plot.series[s], {.size = legend_size});
-        x += 24 + text_width(plot.series[s], legend_size);
-    }
+    Svg svg(plot.title);
+    std::vector<LegendEntry> legend;
+    for (std::size_t s = 0; s < plot.series.size(); ++s)
+        legend.push_back({plot.series[s], [&svg, mark = mark_of(plot, static_cast<int>(s))](SvgPoint at) {
+                              draw_mark(svg, at, mark);
+                          }});
+    draw_legend(svg, {0, 18}, legend, LegendLayout::row);
     for (std::size_t number = 0; number < plot.panels.size(); ++number) draw_panel(svg, plot, number);
     return std::move(svg).finish();
 }

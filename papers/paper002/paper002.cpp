@@ -96,7 +96,7 @@ void write_section(const Section& section, const std::vector<Row>& rows, const s
 /// Runs one and, on node 0, writes its files.
 std::vector<Check> perform(const Section& section, Laboratory& lab, const Paper002Options& options,
                            OutputFolder& folder) {
-    const bool writes = lab.engine.this_node() == NodeId{0};
+    const bool writes = lab.engine.is_first();
     if (writes && !options.engine.quiet) fmt::print(stderr, "{} …\n", section.name);
     const std::vector<Row> rows = section.run(lab);
     if (writes) write_section(section, rows, section_stem(section) + options.suffix, folder);

@@ -406,8 +406,7 @@ Report run_tlr_distributions(const TlrDistributionsOptions& options) {
         for (Row& row :
              distribution_rows(*engine, parse_name(operation_names, kernel, "--kernel"), options, report.notes))
             report.rows.push_back(std::move(row));
-    if (!options.table.empty() && engine->this_node() == NodeId{0})
-        PartTable(options.table, "nodes", report.rows).write();
+    if (!options.table.empty() && engine->is_first()) PartTable(options.table, "nodes", report.rows).write();
     report.checks = {bytes_check(report.rows), residual_check(report.rows)};
     return report;
 }

@@ -166,7 +166,7 @@ Report run_tlr_ranks(const TlrRanksOptions& options) {
         const RanksOfCase ranks = factored_ranks(*engine, of, options);
         const Row row = rank_row(of, options, ranks);
         report.rows.push_back(row);
-        if (engine->this_node() != NodeId{0}) continue;
+        if (!engine->is_first()) continue;
         write_file(fmt::format("{}/tlr_ranks_{}.svg", options.folder, of.name), draw_rank_maps(ranks.maps));
         PartTable(options.folder + "/tlr_ranks.csv", "case", {row}).write();
     }

@@ -131,8 +131,7 @@ Report run_tlr_switches(const TlrSwitchesOptions& options) {
                                {"gbytes_sent", variant.bytes / 1e9}});
         miscounted = std::max(miscounted, std::abs(variant.bytes - variant.counted));
     }
-    if (!options.table.empty() && engine->this_node() == NodeId{0})
-        PartTable(options.table, "nodes", report.rows).write();
+    if (!options.table.empty() && engine->is_first()) PartTable(options.table, "nodes", report.rows).write();
     if (nodes > 1) report.checks = {at_most("bytes sent differ from those of the ranks by", miscounted, 0)};
     return report;
 }

@@ -306,7 +306,7 @@ std::size_t arrive_during_the_factorisation(const std::string& path) {
     }
     engine().barrier();
     std::size_t late = 0;
-    if (engine().this_node() == NodeId{0}) {
+    if (engine().is_first()) {
         const Arrivals arrivals = arrivals_in(trace::read_trace(path));
         EXPECT_GT(arrivals.received.size(), 10U);
         late = arrivals.after_the_start();

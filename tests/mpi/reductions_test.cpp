@@ -142,7 +142,7 @@ TEST(Reductions, OfAMatrixThatOutlivesItsStreamAreInItsArray) {
         fill(inner, x.view(), {.off_diagonal = 1, .diagonal = 1});
         for (Index node = 0; node < nodes; ++node) inner.submit(add(x, sum).on(NodeId{node}));
     }
-    EXPECT_EQ(array[0], engine().this_node() == NodeId{0} ? 10 + static_cast<double>(nodes) : 10);
+    EXPECT_EQ(array[0], engine().is_first() ? 10 + static_cast<double>(nodes) : 10);
     EXPECT_TRUE(outer.wait().ok());
 }
 

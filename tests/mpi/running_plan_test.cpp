@@ -134,7 +134,7 @@ TEST_F(RunningPlanOfEqualNodes, GoesBackToOwnersWithWhichEvaluationsTookLess) {
     ASSERT_EQ(last, RunningPlan::Outcome::reverted) << ::testing::PrintToString(told);
     EXPECT_EQ(plan.owners(), *before);
     EXPECT_EQ(*likelihood.options().distribution, before->second);
-    if (engine().this_node() == NodeId{0}) {
+    if (engine().is_first()) {
         EXPECT_THAT(told, ::testing::Contains(::testing::HasSubstr("tiles change hands")));
         EXPECT_THAT(told.back(), ::testing::HasSubstr("back to these"));
     } else {

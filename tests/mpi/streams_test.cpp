@@ -151,7 +151,7 @@ std::string compare_trace(const RandomStream& stream) {
     engine().stop_trace();
     engine().barrier();  // everyone has written
     std::string wrong;
-    if (engine().this_node() == NodeId{0}) {
+    if (engine().is_first()) {
         const trace::Trace trace = trace::read_trace(path);
         const auto wanted = testing::named_messages(stream, engine().node_count());
         wrong += testing::difference(testing::traced_messages(trace, trace::Direction::send), wanted);

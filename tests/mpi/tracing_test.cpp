@@ -25,7 +25,7 @@ TEST(Tracing, OfAllNodesIsTheRecordedStreamWithItsMessages) {
     EXPECT_TRUE(testing::traced_work(engine()).ok());
     engine().stop_trace();
     engine().barrier();  // everyone has written
-    if (engine().this_node() == NodeId{0}) {
+    if (engine().is_first()) {
         const trace::Trace trace = trace::read_trace(path);
         const Recording recording = testing::recorded_work(engine().node_count());
         EXPECT_EQ(trace.nodes.size(), static_cast<std::size_t>(engine().node_count()));

@@ -5,6 +5,7 @@
 #include "tesela/algs/elementwise.hpp"
 #include "tesela/base/largest_difference.hpp"
 #include "tesela/base/random.hpp"
+#include "tesela/kernels/internal/lapack.hpp"
 
 #include TESELA_BLAS_HEADER
 
@@ -13,14 +14,6 @@
 #include <cstdint>
 #include <limits>
 #include <vector>
-
-extern "C" {
-void dpotrf_(const char*, const int*, double*, const int*, int*);
-void spotrf_(const char*, const int*, float*, const int*, int*);
-void dpotri_(const char*, const int*, double*, const int*, int*);
-void spotri_(const char*, const int*, float*, const int*, int*);
-void dgetrf_(const int*, const int*, double*, const int*, int*, int*);
-}
 
 namespace tesela::testing {
 

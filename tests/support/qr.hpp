@@ -4,6 +4,7 @@
 
 #include "support/cases.hpp"
 #include "tesela/algs/qr.hpp"
+#include "tesela/kernels/internal/lapack.hpp"
 
 #include <fmt/format.h>
 
@@ -11,10 +12,6 @@
 #include <cmath>
 #include <string>
 #include <vector>
-
-extern "C" {
-void dgeqrf_(const int*, const int*, double*, const int*, double*, double*, const int*, int*);
-}
 
 namespace tesela::testing {
 

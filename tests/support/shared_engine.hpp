@@ -47,7 +47,7 @@ inline int run_with_engine(int argc, char** argv) {
         StarpuOptions{.workers = started_in_parallel() ? 0 : 2, .warnings = Warnings::keep});
     seed_slot() = engine().broadcast(seed());  // every node must draw the same cases
     announce_seed("max_success=40");
-    if (engine().this_node() != NodeId{0})
+    if (!engine().is_first())
         delete ::testing::UnitTest::GetInstance()->listeners().Release(
             ::testing::UnitTest::GetInstance()->listeners().default_result_printer());
     const int result = RUN_ALL_TESTS();

@@ -14,6 +14,26 @@ struct Elements {
     const void* context = nullptr;
 };
 
+/// Element (i, j) is element(object, i, j); refers to the object, which outlives the work.
+///     double normal(const std::uint64_t& seed, Index i, Index j);
+///     generate(s, A, elements_by<normal>(seed));
+template <auto element, class Object>
+requires std::is_invocable_r_v<double, decltype(element), const Object&, Index, Index>
+[[nodiscard]] Elements elements_by(const Object& object) {
+    return {
+        [](const void* it, ElementIndex at) -> double { return element(*static_cast<const Object*>(it), at.i, at.j); },
+        &object};
+}
+template <auto element, class Object>
+Elements elements_by(const Object&& object) = delete;
+
+namespace detail {
+template <class Function>
+double call(const Function& function, Index i, Index j) {
+    return function(i, j);
+}
+}  // namespace detail
+
 /// A(i, j) := elements(i, j), for the tiles of which the view means a part.
 template <class T>
 void generate(Stream& s, const MatrixView<T>& A, const Elements& elements);
@@ -26,10 +46,7 @@ requires std::is_invocable_r_v<double, const Function&, Index, Index>
 void generate(Stream& s, const MatrixView<T>& A, Function function) {
     const auto kept = std::make_shared<const Function>(std::move(function));
     s.keep(kept);
-    const auto call = [](const void* it, ElementIndex at) -> double {
-        return (*static_cast<const Function*>(it))(at.i, at.j);
-    };
-    generate(s, A, Elements{call, kept.get()});
+    generate(s, A, elements_by<detail::call<Function>>(*kept));
 }
 
 /// A := value off the diagonal, diagonal value on it, in the tiles of which the view means a part.

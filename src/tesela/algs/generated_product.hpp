@@ -21,13 +21,8 @@ requires std::is_invocable_r_v<double, const Function&, Index, Index>
 [[nodiscard]] SymmetricProduct generated_product(Stream& s, Function function) {
     const auto kept = std::make_shared<const Function>(std::move(function));
     s.keep(kept);
-    const auto call = [](const void* it, ElementIndex at) -> double {
-        return (*static_cast<const Function*>(it))(at.i, at.j);
-    };
-    const Elements elements{call, kept.get()};
-    return [&s, elements](const MatrixView<double>& X, const MatrixView<double>& Y) {
-        multiply_generated(s, elements, X, Y);
-    };
+    return [&s, elements = elements_by<detail::call<Function>>(*kept)](
+               const MatrixView<double>& X, const MatrixView<double>& Y) { multiply_generated(s, elements, X, Y); };
 }
 
 /// ‖A − L·Lᵀ‖₂ by power iterations, for a symmetric A of which only products are known: one in each. An estimate from

@@ -265,7 +265,7 @@ void RunningPlan::find_nodes() {
         return;
     }
     const std::vector<std::string> keys = engine_.gather(key_of(engine_.description(), tile()));
-    const bool first = engine_.this_node() == NodeId{0};
+    const bool first = engine_.is_first();
     const std::string file = cache_file(options_.cache_folder, keys);
     const std::vector<Specimen> used = used_by(application(), engine_.node_count(), options_.specimens);
     const Json mine = first ? to_json(read_cache(file, keys, kernel_names(used))) : Json::array();
@@ -451,7 +451,7 @@ void RunningPlan::give(const Progress& progress, plan::PhaseDistributions owners
 
 void RunningPlan::tell(Outcome outcome, double before, const std::vector<std::string>& lines) const {
     const std::string when = evaluations_ > 0 ? fmt::format("after {} evaluations: ", evaluations_) : "";
-    if (options_.tell && engine_.this_node() == NodeId{0})
+    if (options_.tell && engine_.is_first())
         for (const std::string& line : lines) options_.tell(when + line);
     static const trace::EventType event = trace::register_event("plan", {{"evaluations"},
                                                                          {"outcome"},

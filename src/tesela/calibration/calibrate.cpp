@@ -13,7 +13,6 @@
 #include <array>
 #include <atomic>
 #include <barrier>
-#include <chrono>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -25,8 +24,6 @@ constexpr std::array element_types{ElementType::f64, ElementType::f32};
 constexpr std::size_t warm_up_calls = 2;
 constexpr std::size_t fewest_calls = 7;
 constexpr std::size_t most_calls = 20'000;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// One thread for BLAS inside a call, as in the workers of an engine.
 class SingleThreadedBlas {

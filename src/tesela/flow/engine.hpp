@@ -121,6 +121,8 @@ public:
     [[nodiscard]] std::weak_ptr<const void> life() const { return life_; }
 
     [[nodiscard]] virtual NodeId this_node() const = 0;
+    /// Whether this is node 0, which alone says and writes what is the same for all.
+    [[nodiscard]] bool is_first() const { return this_node() == NodeId{0}; }
     [[nodiscard]] virtual Index node_count() const = 0;
     /// Workers of this node that compute.
     [[nodiscard]] virtual int worker_count() const = 0;

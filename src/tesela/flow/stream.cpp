@@ -71,7 +71,7 @@ Stream::~Stream() {
 
 /// Nobody will ask any more how the stream ended: whoever reads the program's output or its exit code must know.
 void Stream::report_unheard(const Status& status) const {
-    if (engine_.this_node() == NodeId{0})
+    if (engine_.is_first())
         fmt::print(stderr, "tesela: stream {} failed, and nobody waited for it to hear so: {}\n",
                    state_->options().name, status.describe());
     failed_unheard = true;

@@ -160,8 +160,7 @@ Search::Search(Likelihood& likelihood, const FitOptions& options)
     Engine& engine = likelihood_.stream().engine();
     std::string wrong;
     try {
-        if (engine.this_node() == NodeId{0})
-            log_.emplace(options_.checkpoint, question_of(likelihood_, space_, options_));
+        if (engine.is_first()) log_.emplace(options_.checkpoint, question_of(likelihood_, space_, options_));
     } catch (const Error& error) {
         wrong = error.what();
     }

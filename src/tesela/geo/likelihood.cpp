@@ -6,6 +6,7 @@
 #include "tesela/algs/multiply.hpp"
 #include "tesela/algs/solve.hpp"
 #include "tesela/algs/tasks.hpp"
+#include "tesela/base/clock.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/fields.hpp"
 #include "tesela/distribution/families.hpp"
@@ -15,7 +16,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -25,11 +25,9 @@ namespace tesela::geo {
 namespace {
 
 /// [z X](i, j), with the offset taken off z.
-double right_hand_side(const void* context, ElementIndex at) {
-    const auto& likelihood = *static_cast<const Likelihood*>(context);
-    const Observations& observations = likelihood.observations();
-    if (at.j > 0) return likelihood.basis().at_observations()(at.i, at.j - 1);
-    return observations.values[static_cast<std::size_t>(at.i)] - likelihood.offset();
+double right_hand_side(const Likelihood& likelihood, Index i, Index j) {
+    if (j > 0) return likelihood.basis().at_observations()(i, j - 1);
+    return likelihood.observations().values[static_cast<std::size_t>(i)] - likelihood.offset();
 }
 
 /// Tiles of the lower triangle row by row, or along anti-diagonals from the corner where Cholesky begins: the order of
@@ -209,7 +207,7 @@ LikelihoodValue Likelihood::evaluate(const CovarianceParameters& theta) {
     covariance_.emplace(model_.family, shifted, model_.metric, max_distance_);
     // Tiles are as accurate as sigma2 asks for.
     if (options_.overlap < Overlap::memory || options_.compression) remake_matrices();
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     constexpr std::array phases{&Likelihood::generate, &Likelihood::factorise, &Likelihood::determinant,
                                 &Likelihood::solve, &Likelihood::gram};
     for (const auto phase : phases) {
@@ -221,7 +219,7 @@ LikelihoodValue Likelihood::evaluate(const CovarianceParameters& theta) {
     if (options_.compression && options_.compression->refine > 0)
         if (const Status status = refine(); !status.ok()) return {.status = status};
     LikelihoodValue value = collect();
-    seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    seconds_ = seconds_since(start);
     return value;
 }
 
@@ -256,7 +254,8 @@ void Likelihood::submit_tile(TileIndex tile) {
     stream_.submit(
         Task(*options_.generator, args, write(matrices_->sigma(tile.i, tile.j))).at(0, priority.generate(tile)));
     if (tile.i != tile.j) return;
-    const GenerateArguments rows{right_hand_side, this, {tiling.row_begin(tile.i), 0}};
+    const auto [element, context] = elements_by<right_hand_side>(*this);
+    const GenerateArguments rows{element, context, {tiling.row_begin(tile.i), 0}};
     stream_.submit(
         Task(Dense<double>::generate, rows, write(matrices_->right(tile.i, 0))).at(0, priority.generate(tile)));
 }
@@ -292,7 +291,7 @@ Status Likelihood::refine() {
     const Matrix<double>& Y = matrices_->right;
     const Matrix<double> B(stream_, Y.tiling(), Y.distribution(), {.name = "zX"});
     const Matrix<double> W(stream_, Y.tiling(), Y.distribution(), {.name = "w"});
-    tesela::generate(stream_, B.view(), Elements{right_hand_side, this});
+    tesela::generate(stream_, B.view(), elements_by<right_hand_side>(*this));
     copy(stream_, Y.view(), W.view());
     solve_triangular(stream_, L.transposed(), W.view());
     refinement_ = conjugate_gradients(stream_, product_with(stream_, {*covariance_, points_, L}), L, B.view(), W.view(),

@@ -24,13 +24,4 @@ template <class T>
     return result;
 }
 
-/// result[order[k]] = values[k]: the inverse of in_order. The order is a permutation, of as many numbers as there are
-/// values.
-template <class T>
-[[nodiscard]] std::vector<T> in_callers_order(const std::vector<T>& values, const std::vector<Index>& order) {
-    std::vector<T> result = values;
-    for (std::size_t k = 0; k < order.size(); ++k) result[static_cast<std::size_t>(order[k])] = values[k];
-    return result;
-}
-
 }  // namespace tesela::geo

@@ -3,7 +3,7 @@
 #include "tesela/base/error.hpp"
 #include "tesela/base/units.hpp"
 #include "tesela/geo/prediction_map.hpp"
-#include "tesela/pictures/svg.hpp"
+#include "tesela/pictures/frame.hpp"
 
 #include <fmt/format.h>
 
@@ -13,11 +13,6 @@
 
 namespace tesela::geo {
 namespace {
-
-constexpr double side = 320;
-constexpr double left = 70;
-constexpr double top = 66;
-constexpr double gap = 90;
 
 /// One square panel of dots with a line on which x and y are equal.
 struct Scatter {
@@ -44,30 +39,21 @@ ValueRange common_range(const Scatter& scatter) {
 /// Many dots are small, so that they can be told apart.
 double dot_radius(std::size_t count) { return std::clamp(40 / std::sqrt(static_cast<double>(count)), 1.2, 3.5); }
 
-void draw_panel(Svg& svg, const Scatter& scatter, double x0) {
-    const SvgBox area{x0, top, side, side};
+void draw_panel(Svg& svg, const Scatter& scatter, double x) {
     const ValueRange range = common_range(scatter);
-    const Scale x{.low = range.low, .high = range.high, .first = area.x, .last = area.x + side};
-    const Scale y{.low = range.low, .high = range.high, .first = area.y + side, .last = area.y};
-    svg.text({area.x, area.y - 10}, scatter.title, {.size = 12, .weight = TextWeight::bold});
-    svg.rect(area, "fill=\"none\" stroke=\"#262626\" stroke-width=\"0.8\"");
-    draw_axis(svg, {.scale = x,
-                    .at = area.y + side,
-                    .side = AxisSide::bottom,
-                    .ticks = ticks_along(x.low, x.high, side),
-                    .label = scatter.x_label});
-    draw_axis(svg, {.scale = y,
-                    .at = area.x,
-                    .side = AxisSide::left,
-                    .ticks = ticks_upward(y.low, y.high, side),
-                    .label = scatter.y_label});
-    svg.path(
-        fmt::format("M{} {}l{} {}", svg_number(area.x), svg_number(area.y + side), svg_number(side), svg_number(-side)),
-        "fill=\"none\" stroke=\"#8c8c8c\" stroke-width=\"1\"");
-    svg.open_group(fmt::format("fill=\"{}\" fill-opacity=\"0.7\"", hex(categorical_colour(0))));
-    for (std::size_t i = 0; i < scatter.x.size(); ++i)
-        svg.circle({x(scatter.x[i]), y(scatter.y[i])}, dot_radius(scatter.x.size()), "");
-    svg.close_group();
+    const Frame frame{.area = {x, 40, 320, 320},
+                      .x = range,
+                      .y = range,
+                      .title = scatter.title,
+                      .x_label = scatter.x_label,
+                      .y_label = scatter.y_label};
+    draw_frame(svg, frame, [&] {
+        svg.line(frame.at(range.low, range.low), frame.at(range.high, range.high), stroked("#8c8c8c", 1));
+        svg.open_group(fmt::format("{} fill-opacity=\"0.7\"", filled(series_colour(0))));
+        for (std::size_t i = 0; i < scatter.x.size(); ++i)
+            svg.circle(frame.at(scatter.x[i], scatter.y[i]), dot_radius(scatter.x.size()), "");
+        svg.close_group();
+    });
 }
 
 /// A range of colours whose middle is 0.
@@ -85,22 +71,21 @@ std::string draw_residuals(const Residuals& residuals, const std::string& title,
     std::vector<double> sorted = residuals.standardised;
     std::sort(sorted.begin(), sorted.end());
     const std::vector<double> quantiles = normal_scores(static_cast<Index>(sorted.size()));
-    Svg svg(left + 2 * side + gap + 20, top + side + 60);
-    svg.text({left, 26}, title, {.size = 14, .weight = TextWeight::bold});
+    Svg svg(title);
     draw_panel(svg,
                {.title = "Observed against predicted",
                 .x_label = fmt::format("predicted {}", value_name),
                 .y_label = fmt::format("observed {}", value_name),
                 .x = residuals.predicted,
                 .y = residuals.observed},
-               left);
+               0);
     draw_panel(svg,
                {.title = "Standardised errors against normal quantiles",
                 .x_label = "normal quantile",
                 .y_label = "standardised error",
                 .x = quantiles,
                 .y = sorted},
-               left + side + gap);
+               410);
     return std::move(svg).finish();
 }
 

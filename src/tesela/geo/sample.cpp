@@ -21,9 +21,8 @@ namespace {
 /// Columns of the random numbers of one seed: coordinates first, then the normals of each draw.
 constexpr std::uint64_t normals_column = 3;
 
-double normal(const void* seed, ElementIndex at) {
-    const Random random(*static_cast<const std::uint64_t*>(seed));
-    return random.normal({static_cast<std::uint64_t>(at.i), normals_column + static_cast<std::uint64_t>(at.j)});
+double normal(const std::uint64_t& seed, Index i, Index j) {
+    return Random(seed).normal({static_cast<std::uint64_t>(i), normals_column + static_cast<std::uint64_t>(j)});
 }
 
 /// Draws that are multiplied together.
@@ -86,7 +85,7 @@ std::vector<std::vector<double>> sample_fields(Stream& s, const Field& field,
     const Matrix<double> z(s, columns, beside, {.name = "z"});
 
     generate_covariances(s, sigma, covariance, points);
-    generate(s, e.view(), {normal, &options.seed});
+    generate(s, e.view(), elements_by<normal>(options.seed));
     cholesky(s, sigma);
     multiply_triangular(s, sigma.lower(), e.view(), z.view());
     const Status status = s.wait();

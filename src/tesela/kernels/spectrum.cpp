@@ -7,17 +7,6 @@
 #include <cstddef>
 #include <utility>
 
-extern "C" {
-void dsytrd_(const char*, const int*, double*, const int*, double*, double*, double*, double*, const int*, int*);
-void dsterf_(const int*, double*, double*, int*);
-void dsteqr_(const char*, const int*, double*, double*, double*, const int*, double*, int*);
-void dstemr_(const char*, const char*, const int*, double*, double*, const double*, const double*, const int*,
-             const int*, int*, double*, double*, const int*, const int*, int*, int*, double*, const int*, int*,
-             const int*, int*);
-void dormtr_(const char*, const char*, const char*, const int*, const int*, double*, const int*, const double*, double*,
-             const int*, double*, const int*, int*);
-}
-
 namespace tesela {
 namespace {
 

@@ -294,7 +294,7 @@ Decomposition decompose_exactly(Engine& engine, const MatrixFile& file, Analysis
     require_size(file);
     std::string complaint;
     Writer writer;
-    if (engine.this_node() == NodeId{0}) {
+    if (engine.is_first()) {
         try {
             const Decomposition result = decompose_here(file, analysis, options);
             visit(writer, result);

@@ -75,7 +75,7 @@ std::vector<Index> Iteration::values_to_improve() const {
 
 void Iteration::tell() const {
     const DecompositionOptions& options = setting_.options;
-    if (!options.progress || s_.engine().this_node() != NodeId{0}) return;
+    if (!options.progress || !s_.engine().is_first()) return;
     options.progress(fmt::format("pass {}: {} values, error about {:.0e}", passes_, wanted(),
                                  error(basis_.estimate().error(wanted()))));
 }

@@ -32,7 +32,7 @@ Matrix<double> small_matrix(Stream& s, std::vector<Index> row_cuts, std::vector<
 const std::vector<Index>& col_cuts(const MatrixView<double>& X) { return X.matrix().tiling().col_cuts(); }
 
 std::vector<double> from_first_node(Engine& engine, const std::vector<double>& values) {
-    const bool first = engine.this_node() == NodeId{0};
+    const bool first = engine.is_first();
     const std::string bytes = engine.broadcast(
         first ? std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double)) : "");
     std::vector<double> received(bytes.size() / sizeof(double));
@@ -156,7 +156,7 @@ void KrylovBasis::add(BasisBlock block, Index values) {
 void KrylovBasis::find_spectrum() {
     const Index n = order();
     std::vector<double> packed;
-    if (s_.engine().this_node() == NodeId{0}) {
+    if (s_.engine().is_first()) {
         const std::optional<SymmetricSpectrum> spectrum = symmetric_spectrum(T_, n, n);
         if (spectrum) {
             packed = spectrum->values;

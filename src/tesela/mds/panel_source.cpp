@@ -191,7 +191,7 @@ std::unique_ptr<MatrixFile> symmetrised(const MatrixFile& file) { return std::ma
 
 void require_symmetry(Engine& engine, const MatrixFile& file, Symmetry symmetry, std::uint64_t seed) {
     if (symmetry == Symmetry::unchecked || symmetry == Symmetry::averaged) return;
-    const bool first = engine.this_node() == NodeId{0};
+    const bool first = engine.is_first();
     const std::string found = engine.broadcast(first ? asymmetry_of(file, symmetry, seed) : std::string());
     if (!found.empty()) throw Error("{}", found);
 }

@@ -96,7 +96,7 @@ private:
     void choose_memory(StreamedSpec& spec) const;
     void wait();
     void tell(const std::string& text) const {
-        if (options_.progress && engine_.this_node() == NodeId{0}) options_.progress(text);
+        if (options_.progress && engine_.is_first()) options_.progress(text);
     }
 
     Matrix<double> start();

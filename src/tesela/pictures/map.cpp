@@ -1,7 +1,6 @@
 #include "tesela/pictures/map.hpp"
 
 #include "tesela/base/error.hpp"
-#include "tesela/pictures/svg.hpp"
 
 #include <fmt/compile.h>
 #include <fmt/format.h>
@@ -135,11 +134,6 @@ ValueRange colour_range(const MapPanel& panel, const MapObservations& observatio
 
 // --- layout ----------------------------------------------------------------------------------------------------------
 
-constexpr double margin = 12;
-constexpr double title_size = 14;
-constexpr double panel_title_size = 12;
-constexpr double bar_gap = 10;
-constexpr double bar_width = 12;
 constexpr double panel_gap = 22;
 
 /// What the axes of every panel show.
@@ -151,28 +145,19 @@ struct Extent {
 /// What the panels share.
 struct Layout {
     std::optional<RegularGrid> grid;
-    Extent extent;
-    double top = 0;     ///< of the area inside the axes
-    double width = 0;   ///< of the same
-    double height = 0;  ///< of the same
+    Frame frame;  ///< the first panel's, without a title
 };
 
 /// One panel in its place.
 struct Place {
     const MapRequest& request;
     const MapPanel& panel;
-    const Layout& layout;
-    Axis bottom;
-    Axis side;
+    const std::optional<RegularGrid>& grid;
+    Frame frame;
     ColourBar bar;
 
-    [[nodiscard]] SvgPoint pixel(double x, double y) const { return {bottom.scale(x), side.scale(y)}; }
-    [[nodiscard]] int level(double value) const { return level_of(value, {bar.low, bar.high}); }
-    [[nodiscard]] double left() const { return side.at; }
-    [[nodiscard]] double right() const {
-        const double picture = layout.width + bar_gap + colour_bar_room(bar);
-        return left() + std::max(picture, text_width(panel.title, panel_title_size));
-    }
+    [[nodiscard]] SvgPoint pixel(double x, double y) const { return frame.at(x, y); }
+    [[nodiscard]] int level(double value) const { return level_of(value, bar.range); }
 };
 
 void extend(Extent& extent, const RegularGrid& grid) {
@@ -194,38 +179,6 @@ Extent data_extent(const MapRequest& request, const std::optional<RegularGrid>& 
             widened({extent.y.low - pad / request.aspect, extent.y.high + pad / request.aspect})};
 }
 
-/// What a mark of the legend looks like, as on the map.
-enum class LegendMark { circle, square };
-struct LegendEntry {
-    LegendMark mark;
-    const std::string& text;
-};
-
-std::vector<LegendEntry> legend(const MapRequest& request, const Layout& layout) {
-    std::vector<LegendEntry> entries;
-    if (!layout.grid && !request.points_label.empty()) entries.push_back({LegendMark::square, request.points_label});
-    if (!request.observations.label.empty()) entries.push_back({LegendMark::circle, request.observations.label});
-    return entries;
-}
-
-Layout make_layout(const MapRequest& request) {
-    Layout layout;
-    layout.grid = find_grid(request.x, request.y);
-    layout.extent = data_extent(request, layout.grid);
-    const double wide = layout.extent.x.high - layout.extent.x.low;
-    const double high = (layout.extent.y.high - layout.extent.y.low) * request.aspect;
-    const double most_wide = request.panels.size() == 1 ? 480 : request.panels.size() == 2 ? 340 : 270;
-    constexpr double most_high = 420;
-    const double scale = std::min(most_wide / wide, most_high / high);
-    layout.width = wide * scale;
-    layout.height = high * scale;
-    const bool has_head = !request.title.empty() || !legend(request, layout).empty();
-    const bool has_titles = std::any_of(request.panels.begin(), request.panels.end(),
-                                        [](const MapPanel& panel) { return !panel.title.empty(); });
-    layout.top = margin + (has_head ? title_size + 12 : 0) + (has_titles ? panel_title_size + 6 : 0);
-    return layout;
-}
-
 /// Longitudes beyond ±180° by the names that they have: 190 is −170.
 void write_within_180(Ticks& ticks) {
     for (std::size_t k = 0; k < ticks.at.size(); ++k) {
@@ -237,52 +190,40 @@ void write_within_180(Ticks& ticks) {
     }
 }
 
-Axis x_axis(const MapRequest& request, const Layout& layout, double left) {
-    const ValueRange range = layout.extent.x;
-    Axis axis{.scale = {range.low, range.high, left, left + layout.width},
-              .at = layout.top + layout.height,
-              .side = AxisSide::bottom,
-              .ticks = ticks_along(range.low, range.high, layout.width),
-              .label = request.x_label};
-    if (request.x_axis == MapAxis::longitude) write_within_180(axis.ticks);
-    return axis;
+Layout make_layout(const MapRequest& request) {
+    Layout layout{.grid = find_grid(request.x, request.y), .frame = {}};
+    const auto [x, y] = data_extent(request, layout.grid);
+    const double wide = x.high - x.low;
+    const double high = (y.high - y.low) * request.aspect;
+    const double most_wide = request.panels.size() == 1 ? 480 : request.panels.size() == 2 ? 340 : 270;
+    constexpr double most_high = 420;
+    const double scale = std::min(most_wide / wide, most_high / high);
+    const bool has_titles = std::ranges::any_of(request.panels, [](const MapPanel& p) { return !p.title.empty(); });
+    layout.frame = {.area = {0, has_titles ? 36.0 : 18.0, wide * scale, high * scale},
+                    .x = x,
+                    .y = y,
+                    .x_label = request.x_label,
+                    .y_label = request.y_label,
+                    .x_ticks = ticks_along(x.low, x.high, wide * scale)};
+    if (request.x_axis == MapAxis::longitude) write_within_180(*layout.frame.x_ticks);
+    return layout;
 }
 
-Axis y_axis(const MapRequest& request, const Layout& layout, double left) {
-    const ValueRange range = layout.extent.y;
-    return {.scale = {range.low, range.high, layout.top + layout.height, layout.top},
-            .at = left,
-            .side = AxisSide::left,
-            .ticks = ticks_upward(range.low, range.high, layout.height),
-            .label = request.y_label};
-}
-
-ColourBar colour_bar(const MapRequest& request, const MapPanel& panel, const Layout& layout, double left) {
-    const ValueRange range = colour_range(panel, request.observations);
-    return {.box = {left + layout.width + bar_gap, layout.top, bar_width, layout.height},
-            .low = range.low,
-            .high = range.high,
-            .colours = panel.colours,
-            .label = panel.bar_label};
-}
-
-std::vector<Place> place_panels(const MapRequest& request, const Layout& layout) {
-    std::vector<Place> places;
-    double left = margin + axis_room(y_axis(request, layout, 0));
-    for (const MapPanel& panel : request.panels) {
-        places.push_back({.request = request,
-                          .panel = panel,
-                          .layout = layout,
-                          .bottom = x_axis(request, layout, left),
-                          .side = y_axis(request, layout, left),
-                          .bar = colour_bar(request, panel, layout, left)});
-        left = places.back().right() + panel_gap;
-    }
-    for (std::size_t k = 1; k < places.size(); ++k) {  // the panels share their rows: numbers at the first only
-        places[k].side.ticks.labels.clear();
-        places[k].side.label.clear();
-    }
-    return places;
+/// Beside what is drawn already. The panels share their rows: numbers are at the first only.
+Place place_panel(const Svg& svg, const MapRequest& request, const Layout& layout, std::size_t number) {
+    const MapPanel& panel = request.panels[number];
+    Place place{.request = request,
+                .panel = panel,
+                .grid = layout.grid,
+                .frame = layout.frame,
+                .bar = {colour_range(panel, request.observations), panel.colours, panel.bar_label}};
+    place.frame.title = panel.title;
+    if (number == 0) return place;
+    place.frame.y_ticks = ticks_upward(place.frame.y.low, place.frame.y.high, place.frame.area.height);
+    place.frame.y_ticks->labels.clear();
+    place.frame.y_label.clear();
+    place.frame.area.x = svg.right() + panel_gap;
+    return place;
 }
 
 // --- cells -----------------------------------------------------------------------------------------------------------
@@ -388,8 +329,8 @@ constexpr MarkSize predicted_mark{.share = 0.6, .least = 1, .most = 8};
 constexpr MarkSize observed_mark{.share = 0.08, .least = 0.6, .most = 7};
 constexpr MarkSize position_mark{.share = 0.04, .least = 0.6, .most = 3.2};
 
-double mark_width(const Layout& layout, std::size_t count, const MarkSize& size) {
-    const double each = size.share * layout.width * layout.height / static_cast<double>(count);
+double mark_width(const SvgBox& area, std::size_t count, const MarkSize& size) {
+    const double each = size.share * area.width * area.height / static_cast<double>(count);
     return std::clamp(std::sqrt(each), size.least, size.most);
 }
 
@@ -397,7 +338,7 @@ double mark_width(const Layout& layout, std::size_t count, const MarkSize& size)
 /// an outline, since some colours are as light as the ground.
 void draw_squares(Svg& svg, const Place& place) {
     const MapRequest& request = place.request;
-    const double width = mark_width(place.layout, request.x.size(), predicted_mark);
+    const double width = mark_width(place.frame.area, request.x.size(), predicted_mark);
     const double outline = std::min(1.0, width / 5);
     const auto square = [&](std::size_t p, double side) {
         const SvgPoint at = place.pixel(request.x[p], request.y[p]);
@@ -421,7 +362,7 @@ void draw_squares(Svg& svg, const Place& place) {
 
 void draw_positions(Svg& svg, const Place& place) {
     const MapObservations& observations = place.request.observations;
-    const double diameter = mark_width(place.layout, observations.x.size(), position_mark);
+    const double diameter = mark_width(place.frame.area, observations.x.size(), position_mark);
     std::string all;
     for (std::size_t p = 0; p < observations.x.size(); ++p)
         all += dot(place.pixel(observations.x[p], observations.y[p]));
@@ -434,7 +375,7 @@ void draw_positions(Svg& svg, const Place& place) {
 /// Circles one by one, so that where they overlap each keeps its outline.
 void draw_values(Svg& svg, const Place& place) {
     const MapObservations& observations = place.request.observations;
-    const double diameter = mark_width(place.layout, observations.x.size(), observed_mark);
+    const double diameter = mark_width(place.frame.area, observations.x.size(), observed_mark);
     svg.open_group(fmt::format("class=\"observations\" stroke=\"#fff\" stroke-width=\"{}\"",
                                svg_number(std::min(1.0, diameter / 5))));
     for (std::size_t p = 0; p < observations.x.size(); ++p)
@@ -447,48 +388,28 @@ void draw_values(Svg& svg, const Place& place) {
 // --- the picture -----------------------------------------------------------------------------------------------------
 
 void draw_panel(Svg& svg, const Place& place) {
-    const Layout& layout = place.layout;
-    const SvgBox area{place.left(), layout.top, layout.width, layout.height};
-    svg.rect(area, "fill=\"#f0f0f0\"");
-    if (layout.grid) {
-        draw_cells(svg, place, *layout.grid);
-    } else {
-        draw_squares(svg, place);
-    }
-    if (place.panel.marks == MapMarks::positions) draw_positions(svg, place);
-    if (place.panel.marks == MapMarks::values) draw_values(svg, place);
-    svg.rect(area, fmt::format("fill=\"none\" stroke=\"{}\" stroke-width=\"0.8\"", ink));
-    draw_axis(svg, place.bottom);
-    draw_axis(svg, place.side);
-    svg.text({place.left(), layout.top - 7}, place.panel.title, {.size = panel_title_size});
-    draw_colour_bar(svg, place.bar);
-}
-
-constexpr double legend_gap = 26;  // between entries, the mark included
-
-double head_width(const MapRequest& request, const Layout& layout) {
-    double width = text_width(request.title, title_size) + 14;
-    for (const LegendEntry& entry : legend(request, layout))
-        width += text_width(entry.text, TextStyle{}.size) + legend_gap;
-    return width;
-}
-
-/// The title at the left and what the marks are at the right.
-void draw_head(Svg& svg, const MapRequest& request, const Layout& layout, ValueRange across) {
-    const double y = margin + title_size - 2;
-    double right = across.high;
-    svg.text({across.low, y}, request.title, {.size = title_size, .weight = TextWeight::bold});
-    const std::vector<LegendEntry> entries = legend(request, layout);
-    for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
-        svg.text({right, y}, entry->text, {.anchor = TextAnchor::end});
-        right -= text_width(entry->text, TextStyle{}.size) + legend_gap;
-        const double mark = right + legend_gap - 6;
-        if (entry->mark == LegendMark::circle)
-            svg.circle({mark, y - 4}, 2.5, "fill=\"#000\"");
+    draw_frame(svg, place.frame, [&] {
+        svg.rect(place.frame.area, filled("#f0f0f0"));
+        if (place.grid)
+            draw_cells(svg, place, *place.grid);
         else
-            svg.path(fmt::format("M{} {}h6", svg_number(mark - 3), svg_number(y - 4)),
-                     "stroke-width=\"6\" stroke=\"#666\"");
-    }
+            draw_squares(svg, place);
+        if (place.panel.marks == MapMarks::positions) draw_positions(svg, place);
+        if (place.panel.marks == MapMarks::values) draw_values(svg, place);
+    });
+    draw_colour_bar(svg, place.frame.area, place.bar);
+}
+
+/// What the marks are, behind the title and at the right of the picture.
+void draw_marks_legend(Svg& svg, const MapRequest& request, const Layout& layout) {
+    std::vector<LegendEntry> entries;
+    const auto add = [&](const std::string& name, const Mark& mark) {
+        if (!name.empty()) entries.push_back({name, [&svg, mark](SvgPoint at) { draw_mark(svg, at, mark); }});
+    };
+    if (!layout.grid) add(request.points_label, {MarkShape::square, 3, filled("#666")});
+    add(request.observations.label, {MarkShape::circle, 2.5, filled("#000")});
+    const double x = std::max(text_width(request.title, 14) + 14, svg.right() - legend_width(entries));
+    draw_legend(svg, {x, -4}, entries, LegendLayout::row);
 }
 
 void check(const MapRequest& request) {
@@ -517,13 +438,9 @@ void check(const MapRequest& request) {
 std::string draw_map(const MapRequest& request) {
     check(request);
     const Layout layout = make_layout(request);
-    const std::vector<Place> places = place_panels(request, layout);
-    const double left = places.front().left();
-    const double right = std::max(places.back().right(), left + head_width(request, layout));
-    const double bottom = layout.top + layout.height + axis_room(places.front().bottom);
-    Svg svg(right + margin, bottom + margin);
-    draw_head(svg, request, layout, {left, right});
-    for (const Place& place : places) draw_panel(svg, place);
+    Svg svg(request.title);
+    for (std::size_t k = 0; k < request.panels.size(); ++k) draw_panel(svg, place_panel(svg, request, layout, k));
+    draw_marks_legend(svg, request, layout);
     return std::move(svg).finish();
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "tesela/base/index.hpp"
-#include "tesela/pictures/colour.hpp"
+#include "tesela/pictures/frame.hpp"
 
 #include <optional>
 #include <span>
@@ -24,11 +24,6 @@ struct RegularGrid {
 /// coordinates, so at least half of them must have a neighbour in the next cell, and one cell in a hundred a point. x
 /// and y have the same length.
 [[nodiscard]] std::optional<RegularGrid> find_grid(std::span<const double> x, std::span<const double> y);
-
-struct ValueRange {
-    double low = 0;
-    double high = 1;
-};
 
 /// How the observations appear on a panel: not, as small dots, or filled with the panel's colour for their value.
 enum class MapMarks { none, positions, values };

@@ -1,8 +1,7 @@
 #include "tesela/pictures/owner_map.hpp"
 
 #include "tesela/base/error.hpp"
-#include "tesela/pictures/colour.hpp"
-#include "tesela/pictures/svg.hpp"
+#include "tesela/pictures/frame.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,8 +11,7 @@ namespace tesela {
 namespace {
 
 constexpr double map_pixels = 640;
-constexpr double owner_map_margin = 24;
-constexpr double title_room = 40;
+constexpr double map_top = 16;
 constexpr double bar_pixels = 200;
 constexpr double least_cell_for_number = 13;
 
@@ -61,11 +59,11 @@ void draw_tiles(Svg& svg, const OwnerMap& map, double cell) {
                    map.distribution.owner({i, end}) == owner)
                 ++end;
             const Rgb colour = categorical_colour(owner.number());
-            const SvgBox box{owner_map_margin + static_cast<double>(j) * cell,
-                             title_room + static_cast<double>(i) * cell, static_cast<double>(end - j) * cell, cell};
-            svg.rect(box, fmt::format("fill=\"{}\"", hex(colour)));
+            const SvgBox box{static_cast<double>(j) * cell, map_top + static_cast<double>(i) * cell,
+                             static_cast<double>(end - j) * cell, cell};
+            svg.rect(box, filled(hex(colour)));
             if (!numbered) continue;
-            svg.open_group(fmt::format("fill=\"{}\"", ink_on(colour)));
+            svg.open_group(filled(ink_on(colour)));
             const double size = std::min(11.0, cell * (owner.number() > 99 ? 0.45 : 0.6));
             svg.text({box.x + cell / 2, box.y + cell / 2 + size * 0.35}, fmt::format("{}", owner.number()),
                      {.size = size, .anchor = TextAnchor::middle});
@@ -88,14 +86,14 @@ void draw_bars(Svg& svg, const OwnerMap& map, const Legend& legend) {
     const double size = std::min(11.0, legend.row - 2);
     for (Index node = 0; node < map.distribution.nodes(); ++node) {
         const auto at = static_cast<std::size_t>(node);
-        const double y = title_room + static_cast<double>(node) * legend.row;
-        const auto fill = fmt::format("fill=\"{}\"", hex(categorical_colour(node)));
+        const double y = map_top + static_cast<double>(node) * legend.row;
+        const auto fill = filled(series_colour(at));
         const double height = std::max(2.0, legend.row - 3), baseline = y + height / 2 + size * 0.35;
         svg.rect({legend.x, y, 12, height}, fill);
         svg.text({legend.x + 16, baseline}, name_of(map, node), {.size = size});
         svg.rect({scale.first, y, scale(map.loads[at]) - scale.first, height}, fill);
         svg.text({scale.last + 8, baseline}, load_label(map, at), {.size = size});
-        if (!map.ideal.empty()) svg.rect({scale(map.ideal[at]) - 1, y - 1, 2, height + 2}, "fill=\"#000\"");
+        if (!map.ideal.empty()) svg.rect({scale(map.ideal[at]) - 1, y - 1, 2, height + 2}, filled("#000"));
     }
 }
 
@@ -201,16 +199,12 @@ std::string draw_owner_map(const OwnerMap& map) {
     check(map);
     const GridSize grid = map.distribution.grid();
     const double cell = map_pixels / static_cast<double>(std::max<Index>({grid.rows, grid.cols, 1}));
-    Legend legend{.x = owner_map_margin + static_cast<double>(grid.cols) * cell + 28,
+    Legend legend{.x = static_cast<double>(grid.cols) * cell + 28,
                   .row = std::clamp(map_pixels / static_cast<double>(map.distribution.nodes()), 8.0, 18.0)};
     for (Index node = 0; node < map.distribution.nodes(); ++node)
         legend.names = std::max(legend.names, text_width(name_of(map, node), 11) + 8);
-    const double height =
-        title_room + owner_map_margin +
-        std::max(static_cast<double>(grid.rows) * cell, static_cast<double>(map.distribution.nodes()) * legend.row);
-    Svg svg(legend.x + 20 + legend.names + bar_pixels + 120, height);
-    svg.text({owner_map_margin, 24}, map.title, {.size = 14, .weight = TextWeight::bold});
-    svg.text({legend.x, 24}, map.ideal.empty() ? "load" : "load (over its share, at the mark)", {.size = 11});
+    Svg svg(map.title);
+    svg.text({legend.x, 0}, map.ideal.empty() ? "load" : "load (over its share, at the mark)", {.size = 11});
     draw_tiles(svg, map, cell);
     draw_bars(svg, map, legend);
     return std::move(svg).finish();

@@ -1,8 +1,7 @@
 #include "tesela/pictures/rank_map.hpp"
 
 #include "tesela/base/error.hpp"
-#include "tesela/pictures/colour.hpp"
-#include "tesela/pictures/svg.hpp"
+#include "tesela/pictures/frame.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,11 +13,6 @@ namespace tesela {
 namespace {
 
 constexpr double rank_map_pixels = 300;
-constexpr double rank_map_margin = 20;
-constexpr double map_top = 78;
-constexpr double rank_bar_gap = 12;
-constexpr double rank_bar_width = 14;
-constexpr double below = 66;  ///< axis, its label and the legend
 constexpr Rgb whole_colour{128, 128, 128};
 
 void check(const RankMaps& maps) {
@@ -51,8 +45,7 @@ struct Panel {
     std::string title;
     std::string bar_label;
     Values value;  ///< none: the tile is stored whole
-    double low = 0;
-    double high = 1;
+    ValueRange range{};
     ColourMap colours = ColourMap::viridis;
 };
 
@@ -98,18 +91,18 @@ std::vector<Panel> panels_of(const RankMaps& maps, const RankMap& changes) {
     double highest = 1;
     for (const std::size_t k : {0U, 1U})
         for (const Index value : values_of(maps, panels[k])) highest = std::max(highest, static_cast<double>(value));
-    panels[0].high = panels[1].high = highest;
+    panels[0].range.high = panels[1].range.high = highest;
     double most = 1;
     for (const Index value : values_of(maps, panels[2])) most = std::max(most, std::abs(static_cast<double>(value)));
-    panels[2].low = -most;
-    panels[2].high = most;
+    panels[2].range = {-most, most};
     return panels;
 }
 
 Rgb colour_of(const Panel& panel, TileIndex tile) {
     const auto value = panel.value(tile);
     if (!value) return whole_colour;
-    return colour_at(panel.colours, (static_cast<double>(*value) - panel.low) / (panel.high - panel.low));
+    return colour_at(panel.colours,
+                     (static_cast<double>(*value) - panel.range.low) / (panel.range.high - panel.range.low));
 }
 
 /// Neighbours of one row with the same colour are one rectangle.
@@ -127,7 +120,7 @@ void draw_tiles(Svg& svg, const RankMaps& maps, const Panel& panel, const SvgBox
             while (end < grid.cols && is_stored({i, end}, maps.stored) && colour_of(panel, {i, end}) == colour) ++end;
             svg.rect({box.x + static_cast<double>(j) * width, box.y + static_cast<double>(i) * height,
                       static_cast<double>(end - j) * width, height},
-                     fmt::format("fill=\"{}\"", hex(colour)));
+                     filled(hex(colour)));
         }
     }
     svg.close_group();
@@ -146,48 +139,29 @@ Ticks tile_ticks(Index count, double pixels) {
     return whole;
 }
 
-/// From -1/2 to count - 1/2, so that whole numbers are middles of tiles.
-Scale tile_scale(Index count, double first, double last) {
-    return {.low = -0.5, .high = static_cast<double>(count) - 0.5, .first = first, .last = last};
-}
-
-Axis columns_axis(GridSize grid, const SvgBox& box) {
-    return {.scale = tile_scale(grid.cols, box.x, box.x + box.width),
-            .at = box.y + box.height,
-            .side = AxisSide::bottom,
-            .ticks = tile_ticks(grid.cols, box.width),
-            .label = "tile column"};
-}
-Axis rows_axis(GridSize grid, const SvgBox& box) {
-    return {.scale = tile_scale(grid.rows, box.y, box.y + box.height),
-            .at = box.x,
-            .side = AxisSide::left,
-            .ticks = tile_ticks(grid.rows, box.height),
-            .label = "tile row"};
-}
-
-ColourBar bar_of(const Panel& panel, const SvgBox& box) {
-    return {.box = {box.x + box.width + rank_bar_gap, box.y, rank_bar_width, box.height},
-            .low = panel.low,
-            .high = panel.high,
-            .colours = panel.colours,
-            .label = panel.bar_label};
-}
-
-void draw_panel(Svg& svg, const RankMaps& maps, const Panel& panel, const SvgBox& box) {
+/// Of a row of panels, of which each is at the right of the one before; whole numbers are middles of tiles.
+void draw_panel(Svg& svg, const RankMaps& maps, const Panel& panel, bool is_first) {
     const GridSize grid = maps.tiling.grid();
-    svg.text({box.x, box.y - 24}, panel.title, {.size = 12, .weight = TextWeight::bold});
-    svg.text({box.x, box.y - 9}, caption(values_of(maps, panel)), {.size = 11});
-    draw_tiles(svg, maps, panel, box);
-    svg.rect(box, "fill=\"none\" stroke=\"#262626\" stroke-width=\"0.8\"");
-    draw_axis(svg, columns_axis(grid, box));
-    draw_axis(svg, rows_axis(grid, box));
-    draw_colour_bar(svg, bar_of(panel, box));
-}
-
-void draw_legend(Svg& svg, double y) {
-    svg.rect({rank_map_margin, y - 9, 12, 12}, fmt::format("fill=\"{}\"", hex(whole_colour)));
-    svg.text({rank_map_margin + 18, y + 1}, "stored whole: no rank", {.size = 11});
+    const double tallest =
+        rank_map_pixels * static_cast<double>(grid.rows) / static_cast<double>(std::max<Index>(1, grid.cols));
+    Frame frame{.area = {0, 36, rank_map_pixels, std::clamp(tallest, 60.0, 2 * rank_map_pixels)},
+                .x = {-0.5, static_cast<double>(grid.cols) - 0.5},
+                .y = {static_cast<double>(grid.rows) - 0.5, -0.5},  // downwards
+                .title = fmt::format("{}: {}", panel.title, caption(values_of(maps, panel))),
+                .x_label = "tile column",
+                .y_label = "tile row"};
+    frame.x_ticks = tile_ticks(grid.cols, frame.area.width);
+    frame.y_ticks = tile_ticks(grid.rows, frame.area.height);
+    if (!is_first) frame.area.x = svg.right() + 20 + left_room(frame);
+    draw_frame(svg, frame, [&] { draw_tiles(svg, maps, panel, frame.area); });
+    draw_colour_bar(svg, frame.area, {panel.range, panel.colours, panel.bar_label});
+    if (is_first)
+        draw_legend(svg, {0, frame.area.y + frame.area.height + 44},
+                    {{"stored whole: no rank",
+                      [&](SvgPoint at) {
+                          draw_mark(svg, at, {MarkShape::square, 6, filled(hex(whole_colour))});
+                      }}},
+                    LegendLayout::row);
 }
 
 }  // namespace
@@ -207,23 +181,9 @@ RankMap rank_changes(const RankMaps& maps) {
 
 std::string draw_rank_maps(const RankMaps& maps) {
     const RankMap changes = rank_changes(maps);
-    const GridSize grid = maps.tiling.grid();
     const std::vector<Panel> panels = panels_of(maps, changes);
-    const double tallest =
-        rank_map_pixels * static_cast<double>(grid.rows) / static_cast<double>(std::max<Index>(1, grid.cols));
-    const double height = std::clamp(tallest, 60.0, 2 * rank_map_pixels);
-    std::vector<SvgBox> boxes;
-    double x = rank_map_margin;
-    for (const Panel& panel : panels) {
-        SvgBox box{x, map_top, rank_map_pixels, height};
-        box.x += axis_room(rows_axis(grid, box));
-        boxes.push_back(box);
-        x = box.x + box.width + rank_bar_gap + colour_bar_room(bar_of(panel, box)) + rank_map_margin;
-    }
-    Svg svg(x, map_top + height + below);
-    svg.text({rank_map_margin, 28}, maps.title, {.size = 15, .weight = TextWeight::bold});
-    for (std::size_t k = 0; k < panels.size(); ++k) draw_panel(svg, maps, panels[k], boxes[k]);
-    draw_legend(svg, map_top + height + below - 12);
+    Svg svg(maps.title);
+    for (const Panel& panel : panels) draw_panel(svg, maps, panel, &panel == &panels.front());
     return std::move(svg).finish();
 }
 

@@ -2,7 +2,7 @@
 
 #include "tesela/base/error.hpp"
 #include "tesela/base/units.hpp"
-#include "tesela/pictures/svg.hpp"
+#include "tesela/pictures/frame.hpp"
 
 #include <fmt/format.h>
 
@@ -16,11 +16,10 @@ namespace {
 constexpr double gigabyte = 1e9;
 using Kind = PicturedWorkers::Kind;
 
-constexpr double left = 80, top = 74, caption_height = 16, panel_width = 330, gap = 34, steps_height = 110,
-                 strip_height = 34, strip_gap = 4, memory_height = 90, between = 30;
+constexpr double top = 56, caption_height = 16, panel_width = 330, gap = 34, steps_height = 110, strip_height = 34,
+                 strip_gap = 4, memory_height = 90, between = 30;
 constexpr std::size_t bins = 110;
 
-std::string colour_of(std::size_t part) { return hex(categorical_colour(static_cast<Index>(part))); }
 double height_of(Kind kind) { return kind == Kind::cores ? strip_height : strip_height / 2; }
 
 /// Pixels to a tenth, which is finer than can be seen: thousands of points need not be longer.
@@ -52,11 +51,7 @@ Shares sums_of(Shares shares) {
 /// Draws a run in its column; `end` is the common end of the scale of time.
 class Column {
 public:
-    Column(Svg& svg, const PicturedRun& run, double x, double end)
-        : svg_(svg),
-          run_(run),
-          time_{.low = 0, .high = end, .first = x, .last = x + panel_width},
-          end_(end) {}
+    Column(Svg& svg, const PicturedRun& run, double x, double end) : svg_(svg), run_(run), x_(x), end_(end) {}
 
     /// What columns have in common.
     struct Common {
@@ -68,29 +63,28 @@ public:
     };
     /// The first `named` groups of workers have their names in the column before.
     void draw(bool is_first, std::size_t named, const Common& common) {
-        svg_.text({time_.first, top - 10}, fmt::format("{}: {}", run_.title, format_seconds(run_.makespan)),
+        svg_.text({x_, top - 10}, fmt::format("{}: {}", run_.title, format_seconds(run_.makespan)),
                   {.size = 12, .weight = TextWeight::bold});
         double y = top;
-        if (common.last_step >= 0) steps({time_.first, y, panel_width, steps_height}, common, is_first);
+        if (common.last_step >= 0) steps(panel(y, steps_height), common, is_first);
         y += above_strips(common);
-        if (is_first) svg_.text({time_.first, y - 8}, "busy workers of each node", {.size = 10});
+        if (is_first) svg_.text({x_, y - 8}, "busy workers of each node", {.size = 10});
         const double below = y + common.strips + (common.most_memory > 0 ? between : 0);
         for (std::size_t k = 0; k < run_.workers.size(); ++k) {
             const double height = height_of(run_.workers[k].kind);
-            strip({time_.first, y, panel_width, height}, run_.workers[k], common.parts, k >= named);
+            strip(panel(y, height), run_.workers[k], common.parts, k >= named);
             y += height + strip_gap;
         }
         y = below;
         if (common.most_memory > 0) {
-            if (is_first) svg_.text({time_.first, y - 8}, "main memory in use, a line per node", {.size = 10});
-            memory({time_.first, y, panel_width, memory_height}, common, is_first);
+            if (is_first) svg_.text({x_, y - 8}, "main memory in use, a line per node", {.size = 10});
+            memory(panel(y, memory_height), common, is_first);
             y += memory_height;
         }
-        draw_axis(svg_, {.scale = time_,
-                         .at = y,
-                         .side = AxisSide::bottom,
-                         .ticks = ticks_along(0, end_, panel_width),
-                         .label = "seconds"});
+        Frame axis = panel(y, 0);
+        axis.x_ticks.reset();
+        axis.x_label = "seconds";
+        draw_frame(svg_, axis);
     }
 
     /// From the first panel to the strips, whose caption stands below the run's title, or below its steps.
@@ -99,44 +93,46 @@ public:
     }
 
 private:
-    void frame(const SvgBox& box) { svg_.rect(box, "fill=\"#f7f7f7\" stroke=\"#ccc\""); }
-    void left_axis(const Scale& y, double x, const std::string& label) {
-        draw_axis(svg_, {.scale = y,
-                         .at = x,
-                         .side = AxisSide::left,
-                         .ticks = ticks_upward(y.low, y.high, y.first - y.last),
-                         .label = label});
+    /// A frame in the column, without axes.
+    [[nodiscard]] Frame panel(double y, double height) const {
+        return {.area = {x_, y, panel_width, height},
+                .x = {0, end_},
+                .y = {0, 1},
+                .x_ticks = Ticks{},
+                .y_ticks = Ticks{},
+                .style = FrameStyle::shaded};
     }
 
-    void steps(const SvgBox& box, const Common& common, bool is_first) {
-        frame(box);
-        const double each = box.height / static_cast<double>(common.last_step + 1);
-        // The first parts in front.
-        for (std::size_t part = common.parts; part-- > 0;) {
-            std::string lines;
-            for (const PicturedStep& step : run_.steps)
-                if (step.part == part)
-                    lines += fmt::format("M{} {}H{}", tenths(time_(step.span.start)),
-                                         tenths(box.y + (step.step + 0.5) * each),
-                                         tenths(std::max(time_(step.span.end), time_(step.span.start) + 0.5)));
-            if (!lines.empty())
-                svg_.path(lines, fmt::format("stroke-width=\"{}\" stroke=\"{}\"", svg_number(std::max(0.6, each)),
-                                             colour_of(part)));
+    void steps(Frame frame, const Common& common, bool is_first) {
+        frame.y = {common.last_step + 0.5, -0.5};  // downwards
+        if (is_first) {
+            frame.y_label = common.steps_label;
+            frame.y_ticks =
+                Ticks{{0, static_cast<double>(common.last_step)}, {"0", fmt::format("{}", common.last_step)}};
         }
-        if (!is_first) return;
-        svg_.text({box.x - 5, box.y + 9}, "0", {.size = 10, .anchor = TextAnchor::end});
-        svg_.text({box.x - 5, box.y + box.height}, fmt::format("{}", common.last_step),
-                  {.size = 10, .anchor = TextAnchor::end});
-        svg_.text({18, box.y + box.height / 2}, common.steps_label,
-                  {.size = 10, .anchor = TextAnchor::middle, .rotate = -90});
+        draw_frame(svg_, frame, [&] {
+            const double each = frame.area.height / static_cast<double>(common.last_step + 1);
+            // The first parts in front.
+            for (std::size_t part = common.parts; part-- > 0;) {
+                std::string lines;
+                for (const PicturedStep& step : run_.steps) {
+                    if (step.part != part) continue;
+                    const SvgPoint start = frame.at(step.span.start, step.step);
+                    const double end = std::max(frame.x_scale()(step.span.end), start.x + 0.5);
+                    lines += fmt::format("M{} {}H{}", tenths(start.x), tenths(start.y), tenths(end));
+                }
+                if (!lines.empty()) svg_.path(lines, stroked(series_colour(part), std::max(0.6, each)));
+            }
+        });
     }
 
     /// What the parts take, one on top of the other: the whole first, what is in front of it later.
-    void strip(const SvgBox& box, const PicturedWorkers& workers, std::size_t parts, bool has_name) {
-        frame(box);
-        const Shares sums = sums_of(shares_of(workers, parts, end_));
-        for (std::size_t part = parts; part-- > 0;)
-            svg_.path(area(box, sums[part]), fmt::format("fill=\"{}\"", colour_of(part)));
+    void strip(const Frame& frame, const PicturedWorkers& workers, std::size_t parts, bool has_name) {
+        const SvgBox& box = frame.area;
+        draw_frame(svg_, frame, [&] {
+            const Shares sums = sums_of(shares_of(workers, parts, end_));
+            for (std::size_t part = parts; part-- > 0;) svg_.path(area(box, sums[part]), filled(series_colour(part)));
+        });
         if (has_name)
             svg_.text({box.x - 5, box.y + box.height / 2 + 4},
                       fmt::format("node {} {}", workers.node, workers.kind == Kind::cores ? "cores" : "GPUs"),
@@ -159,61 +155,43 @@ private:
         return path + "Z";
     }
 
-    void memory(const SvgBox& box, const Common& common, bool is_first) {
-        frame(box);
-        const Scale y{
-            .low = 0, .high = 1.05 * common.most_memory / gigabyte, .first = box.y + box.height, .last = box.y};
-        for (std::size_t node = 0; node < run_.memory.size(); ++node) {
-            if (run_.memory[node].empty()) continue;
-            svg_.path(line_of(run_.memory[node], y),
-                      fmt::format("fill=\"none\" stroke-width=\"1\" stroke=\"{}\"",
-                                  hex(categorical_colour(static_cast<Index>(common.parts + node)))));
+    void memory(Frame frame, const Common& common, bool is_first) {
+        frame.y = {0, 1.05 * common.most_memory / gigabyte};
+        if (is_first) {
+            frame.y_label = "GB";
+            frame.y_ticks.reset();
         }
-        if (is_first) left_axis(y, box.x, "GB");
+        draw_frame(svg_, frame, [&] {
+            for (std::size_t node = 0; node < run_.memory.size(); ++node)
+                if (!run_.memory[node].empty())
+                    svg_.path(line_of(run_.memory[node], frame), stroked(series_colour(common.parts + node), 1));
+        });
     }
 
-    [[nodiscard]] std::string line_of(const std::vector<PicturedLevel>& levels, const Scale& y) const {
+    [[nodiscard]] std::string line_of(const std::vector<PicturedLevel>& levels, const Frame& frame) const {
+        const Scale time = frame.x_scale();
+        const Scale y = frame.y_scale();
         std::string path;
         double drawn = -1;
         double drawn_height = y(0);
         double height = y(0);
-        for (const auto& [time, bytes] : levels) {
+        for (const auto& [since, bytes] : levels) {
             height = y(bytes / gigabyte);
             // Closer than can be seen.
-            if (!path.empty() && (time_(time) - drawn < 1 || std::abs(height - drawn_height) < 0.4)) continue;
-            path += path.empty() ? fmt::format("M{} {}", tenths(time_(time)), tenths(height))
-                                 : fmt::format("H{}V{}", tenths(time_(time)), tenths(height));
-            drawn = time_(time);
+            if (!path.empty() && (time(since) - drawn < 1 || std::abs(height - drawn_height) < 0.4)) continue;
+            path += path.empty() ? fmt::format("M{} {}", tenths(time(since)), tenths(height))
+                                 : fmt::format("H{}V{}", tenths(time(since)), tenths(height));
+            drawn = time(since);
             drawn_height = height;
         }
-        return path + fmt::format("V{}H{}", tenths(height), tenths(time_(run_.makespan)));
+        return path + fmt::format("V{}H{}", tenths(height), tenths(time(run_.makespan)));
     }
 
     Svg& svg_;
     const PicturedRun& run_;
-    Scale time_;
+    double x_;
     double end_;
 };
-
-/// From one name of the legend to the next.
-double legend_width(const std::string& name) { return 34 + text_width(name, 11); }
-
-void draw_legend(Svg& svg, const std::vector<std::string>& parts) {
-    double x = left;
-    for (std::size_t part = 0; part < parts.size(); ++part) {
-        svg.rect({x, 30, 10, 10}, fmt::format("fill=\"{}\"", colour_of(part)));
-        svg.text({x + 14, 39}, parts[part], {.size = 11});
-        x += legend_width(parts[part]);
-    }
-}
-
-/// Room for the runs, the title and the legend.
-double width_of(const RunsPicture& picture) {
-    double legend = 0;
-    for (const std::string& part : picture.parts) legend += legend_width(part);
-    const double runs = static_cast<double>(picture.runs.size()) * (panel_width + gap);
-    return left + std::max({runs, legend, text_width(picture.title, 14)});
-}
 
 Column::Common common_of(const RunsPicture& picture) {
     Column::Common common{.parts = picture.parts.size(), .steps_label = picture.steps_label};
@@ -249,13 +227,15 @@ std::string draw_runs(const RunsPicture& picture) {
     double end = 0;
     for (const PicturedRun& run : picture.runs) end = std::max(end, run.makespan);
     if (end <= 0) end = 1;
-    double height = top + Column::above_strips(common) + common.strips + 44;
-    if (common.most_memory > 0) height += between + memory_height;
-    Svg svg(width_of(picture), height);
-    svg.text({left, 18}, picture.title, {.size = 14, .weight = TextWeight::bold});
-    draw_legend(svg, picture.parts);
+    Svg svg(picture.title);
+    std::vector<LegendEntry> legend;
+    for (std::size_t part = 0; part < picture.parts.size(); ++part)
+        legend.push_back({picture.parts[part], [&svg, part](SvgPoint at) {
+                              draw_mark(svg, at, {MarkShape::square, 5, filled(series_colour(part))});
+                          }});
+    draw_legend(svg, {0, 18}, legend, LegendLayout::row);
     for (std::size_t k = 0; k < picture.runs.size(); ++k)
-        Column(svg, picture.runs[k], left + static_cast<double>(k) * (panel_width + gap), end)
+        Column(svg, picture.runs[k], static_cast<double>(k) * (panel_width + gap), end)
             .draw(k == 0, k == 0 ? 0 : picture.runs[k - 1].workers.size(), common);
     return std::move(svg).finish();
 }

@@ -2,6 +2,7 @@
 
 #include "tesela/pictures/colour.hpp"
 
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,76 +44,47 @@ struct TextStyle {
 /// About how wide a text is, in pixels, in a common sans-serif font.
 [[nodiscard]] double text_width(std::string_view text, double size);
 
-/// A growing SVG picture. `attributes` are written as they are: `fill="none" stroke="#333"`.
+/// Attributes of a line.
+[[nodiscard]] std::string stroked(std::string_view colour, double width);
+/// Attributes of an area.
+[[nodiscard]] std::string filled(std::string_view colour);
+/// The colour of the number-th of several things without an order.
+[[nodiscard]] std::string series_colour(std::size_t number);
+
+/// A growing SVG picture: as large as what is drawn in it, with a margin. `attributes` are written as they are:
+/// `fill="none" stroke="#333"`. Rectangles, circles and words make it larger; lines and paths lie inside of what does.
 class Svg {
 public:
-    Svg(double width, double height);
+    /// With a title that stands on y = 0, from x = 0 on.
+    explicit Svg(std::string_view title);
 
     void rect(const SvgBox& box, std::string_view attributes);
     void circle(SvgPoint centre, double radius, std::string_view attributes);
     void path(std::string_view data, std::string_view attributes);
+    /// From point to point; an area of them, if the attributes fill it.
+    void line(const std::vector<SvgPoint>& points, std::string_view attributes);
+    void line(SvgPoint from, SvgPoint to, std::string_view attributes);
     void text(SvgPoint at, std::string_view words, const TextStyle& style);
     void open_group(std::string_view attributes);
     void close_group();
+    /// What comes next is cut off at a box.
+    void open_clip(const SvgBox& box);
+    void close_clip();
     /// Where to draw an area with the whole of a colour map, low values at the bottom.
     void colour_ramp(const SvgBox& box, ColourMap map);
 
+    /// The greatest x that was drawn at.
+    [[nodiscard]] double right() const { return right_; }
     [[nodiscard]] std::string finish() &&;
 
 private:
+    void include(const SvgBox& box);
+
     std::string out_;
+    double left_ = std::numeric_limits<double>::infinity();
+    double right_ = -std::numeric_limits<double>::infinity();
+    double top_ = std::numeric_limits<double>::infinity();
+    double bottom_ = -std::numeric_limits<double>::infinity();
 };
-
-/// Values on an axis and how they are written.
-struct Ticks {
-    std::vector<double> at;
-    std::vector<std::string> labels;
-};
-
-/// The multiples of 1, 2 or 5 times a power of ten in [low, high], with the finest step that gives at most
-/// `most` (>= 1) of them. Labels have exactly the decimals that the step needs. low < high, both finite.
-[[nodiscard]] Ticks nice_ticks(double low, double high, int most);
-
-/// The finest nice_ticks() whose labels do not crowd a horizontal axis of that many pixels.
-[[nodiscard]] Ticks ticks_along(double low, double high, double pixels);
-/// The same for a vertical axis; never more than eight.
-[[nodiscard]] Ticks ticks_upward(double low, double high, double pixels);
-
-/// A straight axis: values [low, high] at pixels [first, last].
-struct Scale {
-    double low = 0;
-    double high = 1;
-    double first = 0;
-    double last = 1;
-    [[nodiscard]] double operator()(double value) const {
-        return first + (value - low) / (high - low) * (last - first);
-    }
-};
-
-enum class AxisSide { bottom, left, right };
-
-struct Axis {
-    Scale scale;
-    double at = 0;  ///< the fixed coordinate: y of a bottom axis, x of the others
-    AxisSide side = AxisSide::bottom;
-    Ticks ticks;  ///< without labels, only marks are drawn
-    std::string label;
-};
-
-/// Room that an axis takes outside the area it borders, in pixels.
-[[nodiscard]] double axis_room(const Axis& axis);
-void draw_axis(Svg& svg, const Axis& axis);
-
-struct ColourBar {
-    SvgBox box;
-    double low = 0;
-    double high = 1;
-    ColourMap colours = ColourMap::viridis;
-    std::string label;
-};
-
-/// Width of a colour bar with ticks and label.
-[[nodiscard]] double colour_bar_room(const ColourBar& bar);
-void draw_colour_bar(Svg& svg, const ColourBar& bar);
 
 }  // namespace tesela

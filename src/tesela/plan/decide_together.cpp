@@ -12,7 +12,7 @@ namespace tesela::plan {
 nlohmann::json decide_together(Engine& engine, const std::function<nlohmann::json()>& decide) {
     using Json = nlohmann::json;
     Json mine = Json::object();
-    if (engine.this_node() == NodeId{0}) try {
+    if (engine.is_first()) try {
             mine["decision"] = decide();
         } catch (const std::exception& error) {
             mine["error"] = error.what();

@@ -1,5 +1,6 @@
 #include "tesela/calibration/calibrate.hpp"
 
+#include "tesela/base/clock.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/flow/exchange.hpp"
 #include "tesela/kernels/dense.hpp"
@@ -9,7 +10,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <string>
 
 namespace tesela::calibration::calibrate_test {
@@ -89,9 +89,9 @@ TEST(TimeKernels, MeasureTheKernelAndNotMoreThanTheTimeThatPassed) {
     CalibrationOptions options = quick_of({"dgemm"});
     options.tiles = {192};
     options.workers = 1;
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     const auto samples = time_kernels(options);
-    const double passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const double passed = seconds_since(start);
     double counted = 0;
     for (const auto& sample : samples) counted += sample.alone.best * static_cast<double>(sample.alone.calls);
     EXPECT_LT(counted, passed);

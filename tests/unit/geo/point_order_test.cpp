@@ -193,15 +193,9 @@ TEST(HilbertOrder, OnTheEarthFollowsItsSurfaceAcrossTheDateLine) {
     EXPECT_LT(mean_step({Metric::great_circle, degrees}) / spacing, 1.5);  // 1.30
 }
 
-TEST(PointOrder, AndBackAgainIsTheCallersOrder) {
-    const std::vector<std::string> values{"a", "b", "c", "d"};
-    const std::vector<Index> order{2, 0, 3, 1};
-    EXPECT_THAT(geo::in_order(values, order), ElementsAre("c", "a", "d", "b"));
-    EXPECT_THAT(in_callers_order(values, order), ElementsAre("b", "d", "a", "c"));
-    const auto x = uniform_points(2, 500);
-    const auto curve = hilbert_order({Metric::euclidean, x});
-    EXPECT_EQ(in_callers_order(geo::in_order(x[0], curve), curve), x[0]);
-    EXPECT_EQ(geo::in_order(in_callers_order(x[0], curve), curve), x[0]);
+TEST(PointOrder, OrderedValuesStandAsTheCurveMeetsThem) {
+    EXPECT_THAT(geo::in_order(std::vector<std::string>{"a", "b", "c", "d"}, {2, 0, 3, 1}),
+                ElementsAre("c", "a", "d", "b"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "tesela/base/random.hpp"
 #include "tesela/geo/covariance.hpp"
+#include "tesela/kernels/internal/lapack.hpp"
 #include "tesela/kernels/internal/low_rank_tiles.hpp"
 
 #include <gtest/gtest.h>
@@ -15,9 +16,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-extern "C" void dgesdd_(const char*, const int*, const int*, double*, const int*, double*, double*, const int*, double*,
-                        const int*, double*, const int*, int*, int*);
 
 namespace tesela::low_rank::low_rank_test {
 namespace {

@@ -2,6 +2,7 @@
 
 #include "support/array.hpp"
 #include "tesela/base/largest_difference.hpp"
+#include "tesela/kernels/internal/lapack.hpp"
 
 #include TESELA_BLAS_HEADER
 
@@ -11,10 +12,6 @@
 #include <cmath>
 #include <limits>
 #include <vector>
-
-extern "C" {
-void dgeqrf_(const int*, const int*, double*, const int*, double*, double*, const int*, int*);
-}
 
 namespace tesela::qr_test {
 namespace {

@@ -409,13 +409,17 @@ TEST(DrawMap, EveryPanelStaysInsideThePicture) {
     request.observations = {.x = {-30}, .y = {40}, .label = "1 sample"};
     for (MapPanel& panel : request.panels) panel.marks = MapMarks::positions;
     const std::vector<Element> all = elements(draw_map(request));
-    const double width = std::stod(all.front().attributes.at("width"));
-    const double height = std::stod(all.front().attributes.at("height"));
+    double left = 0, top = 0, width = 0, height = 0;
+    ASSERT_EQ(
+        std::sscanf(all.front().attributes.at("viewBox").c_str(), "%lf %lf %lf %lf", &left, &top, &width, &height), 4);
     std::size_t areas = 0;
     for (const Element& element : all) {
         if (element.tag != "rect") continue;
-        EXPECT_LE(std::stod(element.attributes.at("x")) + std::stod(element.attributes.at("width")), width);
-        EXPECT_LE(std::stod(element.attributes.at("y")) + std::stod(element.attributes.at("height")), height);
+        const double x = std::stod(element.attributes.at("x")) - left, y = std::stod(element.attributes.at("y")) - top;
+        EXPECT_GE(x, 0);
+        EXPECT_GE(y, 0);
+        EXPECT_LE(x + std::stod(element.attributes.at("width")), width);
+        EXPECT_LE(y + std::stod(element.attributes.at("height")), height);
         ++areas;
     }
     EXPECT_EQ(areas, 1U + 3 * 4);  // background; per panel: area, frame, colour bar and its frame

@@ -22,10 +22,10 @@ RunsPicture example() {
 
 TEST(DrawRuns, ShowsSharesOfTheWorkersTime) {
     const std::string svg = draw_runs(example());
-    // The strip of the cores is 34 high from 90 on, 330 wide from 80 on, and time goes to 2: half of it for half.
-    EXPECT_TRUE(holds(svg, "M80 124H80V107H245V124Z")) << svg;
+    // The strip of the cores is 34 high from 72 on, 330 wide from 0 on, and time goes to 2: half of it for half.
+    EXPECT_TRUE(holds(svg, "M0 106H0V89H165V106Z")) << svg;
     // Products are on top of what is read, all of it in the second half.
-    EXPECT_TRUE(holds(svg, "M80 124H80V107H245V90H410V124Z")) << svg;
+    EXPECT_TRUE(holds(svg, "M0 106H0V89H165V72H330V106Z")) << svg;
     for (const char* text :
          {"one &amp; only: 2", ">node 0 cores<", ">node 0 GPUs<", ">reading<", ">product<", ">runs<"})
         EXPECT_TRUE(holds(svg, text)) << text;
@@ -40,9 +40,9 @@ TEST(DrawRuns, StepsAndMemoryAreThereWhereARunHasThem) {
     const std::string svg = draw_runs(picture);
     EXPECT_TRUE(holds(svg, "main memory in use"));
     EXPECT_TRUE(holds(svg, ">row<"));
-    EXPECT_TRUE(holds(svg, ">3<"));  // the last of four steps, 110 / 4 high each from 74 on
+    EXPECT_TRUE(holds(svg, ">3<"));  // the last of four steps, 110 / 4 high each from 56 on
     const std::string colour = hex(categorical_colour(1));
-    EXPECT_TRUE(holds(svg, "stroke-width=\"27.5\" stroke=\"" + colour + "\" d=\"M245 170.3H410\"")) << svg;
+    EXPECT_TRUE(holds(svg, "stroke=\"" + colour + "\" stroke-width=\"27.5\" d=\"M165 152.3H330\"")) << svg;
 }
 
 TEST(DrawRuns, RunsStandBesideEachOtherOnOneScaleOfTime) {
@@ -50,8 +50,7 @@ TEST(DrawRuns, RunsStandBesideEachOtherOnOneScaleOfTime) {
     picture.runs.push_back(picture.runs[0]);
     picture.runs[1].makespan = 4;
     const std::string svg = draw_runs(picture);
-    EXPECT_TRUE(holds(svg, "M80 124H80V107H161V115.5H164V124Z"))
-        << svg;  // in bins of 3 pixels, of which one is half full
+    EXPECT_TRUE(holds(svg, "M0 106H0V89H81V97.5H84V106Z")) << svg;  // in bins of 3 pixels, of which one is half full
     EXPECT_EQ(svg.find(">node 0 cores<"), svg.rfind(">node 0 cores<"));
 }
 

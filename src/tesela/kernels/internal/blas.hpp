@@ -3,20 +3,12 @@
 // BLAS and LAPACK for both precisions under one name. Private to src/tesela/kernels.
 
 #include "tesela/kernels/dense.hpp"
+#include "tesela/kernels/internal/lapack.hpp"
 
 #include TESELA_BLAS_HEADER
 
 #include <algorithm>
 #include <utility>
-
-extern "C" {
-void spotrf_(const char*, const int*, float*, const int*, int*);
-void dpotrf_(const char*, const int*, double*, const int*, int*);
-void strtri_(const char*, const char*, const int*, float*, const int*, int*);
-void dtrtri_(const char*, const char*, const int*, double*, const int*, int*);
-void slauum_(const char*, const int*, float*, const int*, int*);
-void dlauum_(const char*, const int*, double*, const int*, int*);
-}
 
 namespace tesela::blas {
 

@@ -8,17 +8,6 @@
 #include <optional>
 #include <vector>
 
-extern "C" {
-void sgesdd_(const char*, const int*, const int*, float*, const int*, float*, float*, const int*, float*, const int*,
-             float*, const int*, int*, int*);
-void dgesdd_(const char*, const int*, const int*, double*, const int*, double*, double*, const int*, double*,
-             const int*, double*, const int*, int*, int*);
-void sgesvd_(const char*, const char*, const int*, const int*, float*, const int*, float*, float*, const int*, float*,
-             const int*, float*, const int*, int*);
-void dgesvd_(const char*, const char*, const int*, const int*, double*, const int*, double*, double*, const int*,
-             double*, const int*, double*, const int*, int*);
-}
-
 namespace tesela::lapack {
 
 /// A = W·diag(values)·Zᵀ of m×n: W is m×order, Zᵀ is order×n.
