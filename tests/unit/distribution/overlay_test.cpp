@@ -236,7 +236,6 @@ RC_GTEST_PROP(Parcels, CarryEverySegmentOnceWithinTheirLimits, ()) {
         const Parcel& same = all.parcels[static_cast<std::size_t>(parcel.number)];
         RC_ASSERT(parcel.number == same.number);
         RC_ASSERT(parcel.sequence == same.sequence);
-        RC_ASSERT(parcel.batch == same.batch);
         RC_ASSERT(parcel.from == same.from);
         RC_ASSERT(parcel.to == same.to);
         RC_ASSERT(parcel.bytes == same.bytes);
