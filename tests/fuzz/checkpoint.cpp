@@ -22,17 +22,9 @@
 namespace {
 
 using namespace tesela;  // NOLINT(google-build-using-namespace): a program
+using fuzz::one_line_at_most;
 using fuzz::require;
 using Question = nlohmann::ordered_json;
-
-template <class Try>
-void one_line_at_most(Try attempt) {
-    try {
-        attempt();
-    } catch (const Error& error) {
-        require(std::string_view(error.what()).find('\n') == std::string_view::npos, "an error is one line");
-    }
-}
 
 std::vector<std::string> words_of(const std::string& line) {
     std::istringstream in(line);

@@ -16,16 +16,8 @@
 namespace {
 
 using namespace tesela;  // NOLINT(google-build-using-namespace): a program
+using fuzz::one_line_at_most;
 using fuzz::require;
-
-template <class Try>
-void one_line_at_most(Try attempt) {
-    try {
-        attempt();
-    } catch (const Error& error) {
-        require(std::string_view(error.what()).find('\n') == std::string_view::npos, "an error is one line");
-    }
-}
 
 void check_numbers(const CsvTable& table, const std::vector<std::string>& columns, NaPolicy policy) {
     const NumericTable numbers = table.numbers(columns, policy);

@@ -17,16 +17,8 @@
 namespace {
 
 using namespace tesela;  // NOLINT(google-build-using-namespace): a program
+using fuzz::one_line_at_most;
 using fuzz::require;
-
-template <class Try>
-void one_line_at_most(Try attempt) {
-    try {
-        attempt();
-    } catch (const Error& error) {
-        require(std::string_view(error.what()).find('\n') == std::string_view::npos, "an error is one line");
-    }
-}
 
 void check_nodes(const plan::Plan& plan, const Distribution& owners, const std::vector<Index>& used) {
     const auto nodes = static_cast<Index>(plan.nodes.size());

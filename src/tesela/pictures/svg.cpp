@@ -75,9 +75,7 @@ std::string filled(std::string_view colour) { return fmt::format("fill=\"{}\"", 
 
 std::string series_colour(std::size_t number) { return hex(categorical_colour(static_cast<Index>(number))); }
 
-Svg::Svg(std::string_view title) {
-    if (!title.empty()) text({0, 0}, title, {.size = 14, .weight = TextWeight::bold});
-}
+Svg::Svg(std::string_view title) : title_(title) { include({0, 0, 0, 0}); }
 
 void Svg::include(const SvgBox& box) {
     left_ = std::min(left_, box.x);
@@ -161,7 +159,7 @@ void Svg::colour_ramp(const SvgBox& box, ColourMap map) {
 }
 
 std::string Svg::finish() && {
-    include({0, 0, 0, 0});  // an empty picture is one of margins
+    if (!title_.empty()) text({0, 0}, title_, {.size = 14, .weight = TextWeight::bold});
     const std::string width = svg_number(right_ - left_ + 2 * margin), height = svg_number(bottom_ - top_ + 2 * margin);
     const std::string x = svg_number(left_ - margin), y = svg_number(top_ - margin);
     return fmt::format(

@@ -73,13 +73,14 @@ public:
     /// Where to draw an area with the whole of a colour map, low values at the bottom.
     void colour_ramp(const SvgBox& box, ColourMap map);
 
-    /// The greatest x that was drawn at.
+    /// The greatest x that was drawn at, apart from the title.
     [[nodiscard]] double right() const { return right_; }
     [[nodiscard]] std::string finish() &&;
 
 private:
     void include(const SvgBox& box);
 
+    std::string title_;
     std::string out_;
     double left_ = std::numeric_limits<double>::infinity();
     double right_ = -std::numeric_limits<double>::infinity();

@@ -35,7 +35,7 @@ std::string box_of(const std::string& svg) {
 TEST(Svg, IsAsLargeAsWhatIsDrawnWithAMargin) {
     Svg svg("");
     svg.rect({-20, 10, 100, 50}, filled("#000"));
-    EXPECT_EQ(svg.right(), 80);
+    EXPECT_EQ(svg.right(), 80);  // where the next panel may stand
     svg.circle({90, 60}, 5, filled("#000"));
     EXPECT_EQ(box_of(std::move(svg).finish()), "-32 -12 139 89");  // of -20 to 95, and 0 to 65, and 12 around them
 }
