@@ -11,6 +11,9 @@
 
 namespace tesela::starpu {
 
+class StarpuAttachment;
+struct Shared;
+
 /// A step of a stream that will give memory back; nobody waits for it if `of` is null.
 struct Promise {
     std::shared_ptr<PromisedMemory> of;
@@ -27,6 +30,7 @@ struct Ranks {
 /// bytes when it is first written or when its message arrives, not when StarPU allocates it.
 struct TileInterface {
     enum starpu_data_interface_id id;
+    Shared* shared;  ///< with all tiles of the engine
     uintptr_t pointer;
     std::int64_t rows, cols, ld;
     std::uint32_t element_bytes;
@@ -70,9 +74,9 @@ struct TileInterface {
 };
 
 /// Registers a tile whose memory comes when it is first written, or with a message.
-starpu_data_handle_t register_tile(const Attachment& matrix, TileIndex tile, Claim claim);
+starpu_data_handle_t register_tile(const StarpuAttachment& matrix, TileIndex tile, Claim claim);
 /// Registers a tile in memory of the caller.
-starpu_data_handle_t register_tile(const Attachment& matrix, TileIndex tile, const TileMemory& memory);
+starpu_data_handle_t register_tile(const StarpuAttachment& matrix, TileIndex tile, const TileMemory& memory);
 
 /// Calls back when StarPU lets a tile be read or written in main memory, which may be at once. What StarPU refuses ends
 /// the job: nobody who waits for the tile could go on.
@@ -99,7 +103,8 @@ void install(TileInterface& tile, const ArrivedValue& value, Home home);
 [[nodiscard]] void* padded_message(const TileInterface& tile, std::size_t bytes);
 /// What has arrived for a compressible tile without what was added to it, in memory of its own size; null if there is
 /// none, and then what arrived is given back.
-[[nodiscard]] ArrivedValue without_padding(const ArrivedValue& value, TileShape shape, std::size_t element_bytes);
+[[nodiscard]] ArrivedValue without_padding(TilePool& memory, const ArrivedValue& value, TileShape shape,
+                                           std::size_t element_bytes);
 /// Takes over what the matrix of a tile says of its compression.
 void set_compression(TileInterface& tile, const Attachment& matrix);
 /// Gives memory of a tile back to the pool: what fits few other tiles is not kept there.
