@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Which StarPU this machine gets: prints the folder of one built from source, or nothing, which means the one that
 # pkg-config finds (the package). `./dev` calls it; what is built is kept in ~/.cache/tesela/starpu and used again.
-#   select.sh [--no-build] [--again] [--name] CHOICE
+#   select.sh [--no-build] [--again] [--name] [--sanitize SANITIZER] CHOICE
 # CHOICE: auto     the package if it can use all cores and there is no CUDA here; else from source, else the package
 #         package  the package
 #         source   from source, the version of sources.txt that fits this Debian
@@ -11,6 +11,7 @@
 # --no-build  neither fetches nor builds: a build that is there already, else the package
 # --again     tries once more what failed before
 # --name      prints only what to remember of the choice: of a file its version
+# --sanitize  one that is compiled with -fsanitize=SANITIZER, from source and without CUDA; a package or folder is taken as it is
 set -euo pipefail
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 sources=$here/sources.txt
@@ -123,13 +124,13 @@ provide() {
     local version=$1 nvcc=$2 cuda="" cores more root log made_with
     cores=$(cores_to_build_for)
     [ -z "$nvcc" ] || cuda=$("$nvcc" --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
-    made_with=${nvcc:+cuda$cuda-}$(fingerprint)
+    made_with=${sanitizer:+$sanitizer-sanitizer-}${nvcc:+cuda$cuda-}$(fingerprint)
     for more in 1 2 4 8 16; do # one made for more cores is as good
         root=$cache/$version-$((more * cores))cores-$made_with
         [ ! -f "$root/built-for-tesela" ] || { echo "$root" && return 0; }
     done
     root=$cache/$version-${cores}cores-$made_with
-    local what="StarPU $version for up to $cores cores${nvcc:+ with CUDA $cuda}"
+    local what="StarPU $version for up to $cores cores${nvcc:+ with CUDA $cuda}${sanitizer:+ with the $sanitizer sanitizer}"
     problem="$what has not been built"
     [ "$may_build" = yes ] || return 1
     log=$root.failed.log
@@ -145,7 +146,7 @@ provide() {
     else
         say "building $what, once: a minute or two"
         local code=0
-        bash "$here/build.sh" "$cache/downloads/$(pinned 1 3 "$version")" "$root" "$cores" "$nvcc" "$cuda" 3>&2 >"$running" 2>&1 || code=$?
+        CC="${CC:-gcc}${sanitizer:+ -fsanitize=$sanitizer}" bash "$here/build.sh" "$cache/downloads/$(pinned 1 3 "$version")" "$root" "$cores" "$nvcc" "$cuda" 3>&2 >"$running" 2>&1 || code=$?
         case $code in
             0)
                 rm -f "$log"
@@ -160,19 +161,23 @@ provide() {
     return 1
 }
 
-may_build=yes again=no name_only=no
+may_build=yes again=no name_only=no sanitizer=""
 while [ $# -gt 1 ]; do
     case $1 in
         --no-build) may_build=no ;;
         --again) again=yes ;;
         --name) name_only=yes ;;
+        --sanitize)
+            sanitizer=$2
+            shift
+            ;;
         *) give_up "select.sh: $1?" ;;
     esac
     shift
 done
 choice=${1:?auto, package, source, a version, a file or a folder}
 machine_cores=$(nproc --all)
-nvcc=$(find_nvcc)
+nvcc=$([ -n "$sanitizer" ] || find_nvcc)
 cache=$(cache_folder)
 
 case $choice in
@@ -208,7 +213,7 @@ case $choice in
     auto)
         version=$(version_for_this_system)
         # A build without CUDA is worth its time only where the package cannot use all cores.
-        [ "$(package_cores)" -ge "$machine_cores" ] || tries+=("")
+        [ -z "$sanitizer" ] && [ "$(package_cores)" -ge "$machine_cores" ] || tries+=("")
         ;;
     source)
         version=$(version_for_this_system)

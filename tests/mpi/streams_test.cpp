@@ -4,8 +4,8 @@
 #include "support/stream_messages.hpp"
 #include "support/traced_messages.hpp"
 #include "tesela/base/environment.hpp"
+#include "tesela/distribution/families.hpp"
 #include "tesela/flow/inline_engine.hpp"
-#include "tesela/starpu/internal/tile_pool.hpp"
 #include "tesela/trace/trace.hpp"
 
 #include <fmt/format.h>
@@ -87,10 +87,10 @@ std::string compare_statuses(const Seen& here, const Seen& oracle) {
 
 /// Whether all memory that tiles took, or that was held back for them, is free again. It goes when the last task that
 /// uses it has ended, which may be a moment after the stream's end.
-std::string compare_memory(const starpu::TilePool::Use& before) {
-    starpu::TilePool::Use now;
+std::string compare_memory(const StarpuEngine::MemoryUse& before) {
+    StarpuEngine::MemoryUse now;
     for (int attempt = 0; attempt < 2000; ++attempt) {
-        now = starpu::tile_pool().use();
+        now = engine().memory_use();
         if (now.in_use == before.in_use && now.held_back == before.held_back) return {};
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
@@ -106,15 +106,16 @@ std::string compare_engines(const RandomStream& stream) {
     InlineEngine inline_engine(nodes);
     const Seen oracle = testing::play(inline_engine, stream);
     const std::vector<StarpuEngine::Sent> before = engine().sent();
-    constexpr std::size_t held_back = 16U << 20U;  // so that what is released twice shows
-    starpu::tile_pool().hold_back(held_back);
-    const starpu::TilePool::Use memory = starpu::tile_pool().use();
+    // Memory is held back for what nothing writes, so that what is released twice shows.
+    Stream idle(engine());
+    const Matrix<double> unwritten(idle, Tiling::uniform({1448 * nodes, 1448}, {1448, 1448}),
+                                   block_cyclic({nodes, 1}, {nodes, 1}));
+    const StarpuEngine::MemoryUse memory = engine().memory_use();
     const Seen here = testing::play(engine(), stream);
     wrong += compare_sent(before, engine().sent(), sent_by(engine().this_node(), messages));
     wrong += compare_statuses(here, oracle);
     wrong += compare_values(here, oracle);
     wrong += compare_memory(memory);
-    starpu::tile_pool().release_held_back(held_back);
     return wrong;
 }
 

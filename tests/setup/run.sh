@@ -39,7 +39,7 @@ machine() {
 # What another recipe of the build is to the script: one that succeeds at once.
 builds_succeed() {
     cat >"$work/checkout/cmake/starpu/build.sh" <<'RECIPE'
-echo "cores $3, nvcc ${4:-none}" && mkdir "$2" && echo "cores $3, nvcc ${4:-none}" >"$2/built-for-tesela"
+echo "cores $3, nvcc ${4:-none}" && mkdir "$2" && echo "cores $3, nvcc ${4:-none}, $CC" >"$2/built-for-tesela"
 RECIPE
 }
 builds_fail() { echo 'echo this is why; exit 1' >"$work/checkout/cmake/starpu/build.sh"; }
@@ -96,6 +96,13 @@ machine 2 4 nvcc
 source_is_fetched
 is "nvcc" "$(select_starpu auto)" "1.3.10-64cores-cuda12.4-"
 is "nvcc, but the package is wanted" "$(select_starpu package)" ""
+machine 2 4 nvcc
+source_is_fetched
+builds_succeed
+is "ThreadSanitizer wants a build of its own" "$(select_starpu --sanitize thread auto)" "1.3.10-64cores-thread-sanitizer-[0-9a-f]{8}$"
+is "whose compiler it is told to" "$(cat "$work"/cache/tesela/starpu/*thread*/built-for-tesela)" "nvcc none, gcc -fsanitize=thread$"
+is "which no other takes" "$(select_starpu --no-build source; echo "code $?")" "^code 1$"
+is "a package that is asked for is taken as it is" "$(select_starpu --sanitize thread package)" ""
 machine 2 4
 source_is_fetched
 is "2 cores, from source" "$(select_starpu source)" "1.3.10-64cores-"
@@ -164,6 +171,8 @@ source_is_fetched
 in_checkout ./dev setup --starpu source >"$work/out" 2>&1
 in_checkout ./dev --no-setup build >"$work/out" 2>&1
 is "a build that is there is used without setup" "$(cat "$work/cmake-arguments")" "TESELA_STARPU_ROOT=.*/1.3.10-64cores-"
+in_checkout env PRESET=tsan ./dev build >"$work/out" 2>&1
+is "PRESET=tsan has its own" "$(cat "$work/cmake-arguments")" "--preset tsan -DTESELA_STARPU_ROOT=.*/1.3.10-64cores-thread-sanitizer-"
 rm "$work/cmake-arguments"
 in_checkout ./dev bench >"$work/out" 2>&1
 is "programs alone" "$(cat "$work/cmake-arguments")" "-DTESELA_TESTS=OFF"

@@ -9,6 +9,8 @@
 #include "tesela/calibration/memory_bandwidth.hpp"
 #include "tesela/kernels/dense.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>

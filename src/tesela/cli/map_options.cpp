@@ -3,6 +3,7 @@
 #include "tesela/base/error.hpp"
 #include "tesela/cli/choice_option.hpp"
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>

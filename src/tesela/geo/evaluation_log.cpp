@@ -4,6 +4,9 @@
 #include "tesela/base/error.hpp"
 #include "tesela/io/input_file.hpp"
 
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>

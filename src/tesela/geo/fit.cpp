@@ -12,6 +12,7 @@
 
 #include <boost/random/sobol.hpp>
 #include <boost/random/uniform_01.hpp>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>

@@ -3,6 +3,8 @@
 #include "tesela/base/error.hpp"
 #include "tesela/base/whole_number.hpp"
 
+#include <nlohmann/json.hpp>
+
 namespace tesela::geo {
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include "tesela/geo/tile_accuracy.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <optional>
 

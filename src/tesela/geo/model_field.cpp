@@ -2,6 +2,7 @@
 
 #include "tesela/base/error.hpp"
 
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace tesela::geo {

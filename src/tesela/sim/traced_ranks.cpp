@@ -4,6 +4,7 @@
 #include "tesela/kernels/tile.hpp"
 #include "tesela/trace/analysis.hpp"
 
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>

@@ -1,23 +1,24 @@
 #include "tesela/starpu/internal/attachment.hpp"
 
-#include "tesela/starpu/internal/handle_pool.hpp"
+#include "tesela/starpu/internal/shared.hpp"
 
 #include <map>
 #include <utility>
 
 namespace tesela::starpu {
 
-StarpuAttachment::StarpuAttachment(MatrixSpec matrix, NodeId me, Index nodes, std::int64_t first_datum)
+StarpuAttachment::StarpuAttachment(MatrixSpec matrix, Shared& shared, std::int64_t first_datum)
     : Attachment(std::move(matrix)),
-      directory_(nodes),
+      shared_(shared),
+      directory_(shared.nodes),
       slots_(static_cast<std::size_t>(tiling().grid().count())),
-      me_(me),
+      me_(shared.me),
       first_datum_(first_datum) {
     if (has_callers_memory()) homes_.assign(distribution().owners().begin(), distribution().owners().end());
     const auto value = has_callers_memory() ? Directory::Value::given : Directory::Value::none;
     for (std::size_t p = 0; p < slots_.size(); ++p) {
         directory_.add(static_cast<std::int32_t>(owner(tile_at(p)).number()), value);
-        if (holds_back(p)) tile_pool().hold_back(certain_bytes(tile_at(p)));
+        if (holds_back(p)) shared_.memory.hold_back(certain_bytes(tile_at(p)));
     }
 }
 
@@ -34,20 +35,20 @@ void StarpuAttachment::prepare_memory(int threads) const {
     std::map<std::size_t, Index> counts;
     for (std::size_t p = 0; p < slots_.size(); ++p)
         if (holds_back(p)) ++counts[bytes(tile_at(p))];
-    for (const auto& [size, count] : counts) tile_pool().prepare(size, count, threads);
+    for (const auto& [size, count] : counts) shared_.memory.prepare(size, count, threads);
 }
 
 void StarpuAttachment::end() {
     for (std::size_t p = 0; p < slots_.size(); ++p) {
         const Slot& slot = slots_[p];
         if (holds_back(p)) {
-            tile_pool().release_held_back(bytes(tile_at(p)));
-            if (allocation() == Allocation::at_once) tile_pool().give_up_prepared(bytes(tile_at(p)));
+            shared_.memory.release_held_back(bytes(tile_at(p)));
+            if (allocation() == Allocation::at_once) shared_.memory.give_up_prepared(bytes(tile_at(p)));
         }
         if (slot.handle == nullptr) continue;
         // Memory of the caller must hold the last value before this returns; the rest goes when its tasks have ended.
         if (!at_home(tile_at(p), me_))
-            handle_pool().give(slot.handle, {});
+            shared_.handles.give(slot.handle, {});
         else if (owner(tile_at(p)) == me_)
             starpu_data_unregister(slot.handle);
         else
@@ -71,14 +72,14 @@ starpu_data_handle_t StarpuAttachment::handle(TileIndex tile) {
     if (slot.handle != nullptr) return slot.handle;
     const Claim claim = holds_back(position(tile)) ? Claim::held_back : Claim::needed;
     slot.handle =
-        at_home(tile, me_) ? register_tile(*this, tile, spec().memory(tile)) : handle_pool().take(*this, tile, claim);
+        at_home(tile, me_) ? register_tile(*this, tile, spec().memory(tile)) : shared_.handles.take(*this, tile, claim);
     return slot.handle;
 }
 
 void StarpuAttachment::drop(TileIndex tile, Promise promise) {
     Slot& slot = slots_[position(tile)];
     if (slot.handle == nullptr) {
-        if (holds_back(position(tile))) tile_pool().release_held_back(bytes(tile));
+        if (holds_back(position(tile))) shared_.memory.release_held_back(bytes(tile));
         return;
     }
     if (at_home(tile, me_)) {
@@ -86,7 +87,7 @@ void StarpuAttachment::drop(TileIndex tile, Promise promise) {
         return;
     }
     promise.of->promise(promise.position);
-    handle_pool().give(slot.handle, std::move(promise));
+    shared_.handles.give(slot.handle, std::move(promise));
     slot.handle = nullptr;
 }
 

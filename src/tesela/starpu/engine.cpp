@@ -6,10 +6,10 @@
 #include "tesela/starpu/internal/attachment.hpp"
 #include "tesela/starpu/internal/exchange.hpp"
 #include "tesela/starpu/internal/execution.hpp"
-#include "tesela/starpu/internal/handle_pool.hpp"
 #include "tesela/starpu/internal/mail.hpp"
 #include "tesela/starpu/internal/memory_budget.hpp"
 #include "tesela/starpu/internal/runtime.hpp"
+#include "tesela/starpu/internal/shared.hpp"
 #include "tesela/starpu/internal/step_log.hpp"
 #include "tesela/starpu/internal/stream_state.hpp"
 #include "tesela/starpu/internal/tile_letters.hpp"
@@ -48,9 +48,11 @@ public:
     Implementation(Implementation&&) = delete;
     Implementation& operator=(Implementation&&) = delete;
 
+    /// What callbacks of workers and tiles use goes after them.
+    Shared shared;
+    std::deque<Progress> progress;
     Runtime runtime;
     std::mutex mutex;
-    std::deque<Progress> progress;
     std::vector<Progress*> free_progress;
     std::uint64_t streams_opened = 0;
     /// Of the memory that each node had at the start.
@@ -127,7 +129,9 @@ StarpuEngine::Implementation::Implementation(const StarpuOptions& options)
     serve(*runtime.scheduler);
     const double mine = budget.my_bytes();
     const auto limit = static_cast<std::size_t>(std::min(mine, 0x1p62));
-    tile_pool().set_limits(limit, limit / 4);
+    shared.me = me();
+    shared.nodes = runtime.nodes.count();
+    shared.memory.set_limits(limit, limit / 4);
     for (const double workers : runtime.nodes.gather(static_cast<double>(runtime.workers.count())))
         total_workers += static_cast<Index>(workers);
     if (alone()) return;
@@ -135,19 +139,17 @@ StarpuEngine::Implementation::Implementation(const StarpuOptions& options)
     std::vector<MessageLimits> limits;
     for (const double theirs : budget.bytes_of_nodes())
         limits.push_back(MessageLimits::between(mine, theirs, runtime.nodes.count()));
-    mail = std::make_unique<Mail>(agreement->transport(), std::move(limits));
-    Runtime::help_when_idle(&agreement->transport());
-    set_failure_hook([this](StarpuStream& stream) { agreement->tell_failure(stream); });
+    mail = std::make_unique<Mail>(agreement->transport(), std::move(limits), shared.memory);
+    runtime.help_when_idle(&agreement->transport());
 }
 
 StarpuEngine::Implementation::~Implementation() {
     end_streams();
-    Runtime::help_when_idle(nullptr);
+    runtime.help_when_idle(nullptr);
     trace.reset();
     mail.reset();
     agreement.reset();
-    set_failure_hook(nullptr);
-    handle_pool().clear();
+    shared.handles.clear();
 }
 
 /// Those of streams that are gone are used again: a worker may still be in `finished` of one.
@@ -174,7 +176,7 @@ bool StarpuEngine::Implementation::move_reservation(const TileRef& tile, NodeId 
     if (!budget.move(matrix.reserved_bytes,
                      {.bytes = static_cast<double>(bytes), .from = unless_home(tile.owner()), .to = unless_home(to)}))
         return false;
-    if (to == me() && !matrix.written(tile.index) && bytes > 0) tile_pool().hold_back(bytes);
+    if (to == me() && !matrix.written(tile.index) && bytes > 0) shared.memory.hold_back(bytes);
     return true;
 }
 
@@ -227,6 +229,7 @@ Status StarpuEngine::Implementation::wait(StarpuStream& stream, Agreement::Then 
 
 namespace {
 
+/// One, since StarPU is one; and what is to happen at exit cannot be taken back.
 std::atomic<const StarpuEngine*> living = nullptr;
 
 /// exit() leaves an engine with work behind, which goes on while what it uses is taken down. Several nodes end the job
@@ -282,12 +285,13 @@ std::unique_ptr<StreamState> StarpuEngine::open(const StreamOptions& options) {
     const int slot = self.agreement ? self.agreement->open(self.streams_opened, options.name) : 0;
     {
         const std::lock_guard lock(self.mutex);
-        stream = std::make_unique<StarpuStream>(options, self.take_progress(), self.me(), self.streams_opened++);
+        stream = std::make_unique<StarpuStream>(options, self.take_progress(), self.shared, self.streams_opened++);
         self.streams.push_back(stream.get());
     }
     stream->checks = self.checks;
     stream->queue = {&scheduler.open(workers), CloseQueue{&scheduler}};
     if (self.agreement) {
+        stream->agreement = self.agreement.get();
         stream->mail = std::make_unique<StreamMail>(*self.mail, slot, stream->failure);
         self.agreement->know(*stream);
     }
@@ -309,14 +313,14 @@ std::unique_ptr<Attachment> StarpuEngine::attach(StreamState& stream, MatrixSpec
         throw Error("matrix {} is distributed over {} nodes; this run has {}", spec.name, spec.distribution.nodes(),
                     node_count());
     StarpuStream& mine = stream_of(stream);
-    auto matrix = std::make_unique<StarpuAttachment>(std::move(spec), this_node(), node_count(), mine.next_datum);
+    auto matrix = std::make_unique<StarpuAttachment>(std::move(spec), implementation_->shared, mine.next_datum);
     matrix->reserved_bytes.assign(static_cast<std::size_t>(node_count()), 0);
     if (!matrix->has_callers_memory()) {
         matrix->reserved_bytes = matrix->bytes_per_node(node_count());
         implementation_->budget.reserve(matrix->name(), matrix->reserved_bytes);
         if (matrix->allocation() == Allocation::at_once) matrix->prepare_memory(worker_count());
     }
-    handle_pool().wait_for_room();
+    implementation_->shared.handles.wait_for_room(implementation_->shared.memory);
     matrix->goes = [this, matrices = mine.matrices, names = mine.names](StarpuAttachment& gone) {
         std::erase(*matrices, &gone);
         names->gone(gone);
@@ -338,7 +342,7 @@ void StarpuEngine::submit(StreamState& stream, const Task& task) {
     const auto run_here = [&] {
         if (task.node != self.me().number()) return;
         Job job{mine, task};
-        if (Tracing* trace = tracing()) job.traced = trace->created(mine, task, number, TaskPurpose::task);
+        if (Tracing* trace = self.shared.tracing()) job.traced = trace->created(mine, task, number, TaskPurpose::task);
         run(job);
     };
     self.throttle(mine);
@@ -437,7 +441,7 @@ void StarpuEngine::fetch(StreamState& stream, TileRef tile, std::shared_ptr<Fetc
     const auto copy_out = [&] {
         const Task task = copy_out_task(tile, *into);
         Job job{mine, task, AfterFailure::run};
-        if (Tracing* trace = tracing()) job.traced = trace->created(mine, task, number, TaskPurpose::fetch);
+        if (Tracing* trace = self.shared.tracing()) job.traced = trace->created(mine, task, number, TaskPurpose::fetch);
         job.fetched = std::move(into);
         run(job);
     };
@@ -457,8 +461,8 @@ void StarpuEngine::set_workers(StreamState& stream, WorkerSet workers) {
 
 void StarpuEngine::start_trace(const trace::Options& options) {
     auto& self = *implementation_;
-    self.trace = std::make_unique<Tracing>(options, together(),
-                                           TracedNode{self.runtime.description.host, self.runtime.workers.resource});
+    self.trace = std::make_unique<Tracing>(
+        options, together(), TracedNode{self.runtime.description.host, self.runtime.workers.resource}, self.shared);
 }
 
 void StarpuEngine::stop_trace() {
@@ -502,10 +506,11 @@ std::vector<StarpuEngine::Sent> StarpuEngine::sent() const {
 }
 
 StarpuEngine::MemoryUse StarpuEngine::memory_use() const {
-    const TilePool::Use use = tile_pool().use();
+    const TilePool::Use use = implementation_->shared.memory.use();
     return {.in_use = static_cast<double>(use.in_use),
             .kept = static_cast<double>(use.kept),
             .peak = static_cast<double>(use.peak),
+            .held_back = static_cast<double>(use.held_back),
             .allocations = static_cast<Index>(use.allocations)};
 }
 

@@ -137,6 +137,7 @@ public:
         double in_use = 0;
         double kept = 0;
         double peak = 0;
+        double held_back = 0;   ///< room for tiles that nothing has written yet
         Index allocations = 0;  ///< how often memory was asked of the system
     };
     [[nodiscard]] MemoryUse memory_use() const;

@@ -44,8 +44,8 @@ public:
     ParcelLetter(Shipment& shipment, const Address& address) : Letter(address), shipment_(shipment) {}
 
     bool take_memory(Claim claim) override {
-        shipment_.buffer =
-            static_cast<std::byte*>(tile_pool().take(parcel_buffer_bytes(shipment_.parcel.bytes), claim));
+        shipment_.buffer = static_cast<std::byte*>(
+            shipment_.run->stream_.shared.memory.take(parcel_buffer_bytes(shipment_.parcel.bytes), claim));
         if (shipment_.buffer == nullptr) return false;
         // It is given back soon: others that are to be received wait for that rather than take more than there is.
         if (!outgoing()) stream().promises()->promise(shipment_.run->position_ - 1);
@@ -56,7 +56,7 @@ public:
         raise_failure(stream, {Failure::out_of_memory, stream.me.number()});
     }
     void start(net::Transport& transport) override {
-        if (tracing() != nullptr) started = trace::Collector::now();
+        if (shipment_.run->stream_.shared.tracing() != nullptr) started = trace::Collector::now();
         void* memory = shipment_.direct() ? shipment_.run->in_tile(shipment_) : shipment_.buffer;
         const Index bytes = shipment_.parcel.bytes;
         if (!outgoing())
@@ -106,9 +106,9 @@ ExchangeRun::ExchangeRun(const Exchange& exchange, StarpuStream& stream, std::ui
     left_ = shipments_.size();
     stream.submitted += 2 * static_cast<std::uint64_t>(parcels.count);
     stream.next_datum += parcels.count;
-    if (tracing() != nullptr && parcels.count > 0)
+    if (stream_.shared.tracing() != nullptr && parcels.count > 0)
         traced_parcels_ = std::make_unique<StarpuAttachment>(parcels_for_traces(parcels.count, owners.to.nodes()),
-                                                             stream.me, owners.to.nodes(), first_datum_);
+                                                             stream.shared, first_datum_);
 }
 ExchangeRun::~ExchangeRun() = default;
 
@@ -263,7 +263,7 @@ bool ExchangeRun::try_start(Shipment& shipment) {
 }
 
 void ExchangeRun::begin(Shipment& shipment) {
-    if (tracing() != nullptr || shipment.comes()) shipment.posted = trace::Collector::now();
+    if (stream_.shared.tracing() != nullptr || shipment.comes()) shipment.posted = trace::Collector::now();
     if (shipment.comes() || shipment.way == Way::sent)
         stream_.mail->ready(*shipment.letter);
     else
@@ -322,7 +322,7 @@ void ExchangeRun::received(Shipment& shipment, Index bytes) {
 }
 
 void ExchangeRun::trace_message(const Shipment& shipment) const {
-    Tracing* trace = tracing();
+    Tracing* trace = stream_.shared.tracing();
     if (trace == nullptr || !trace->wants(trace::Module::comms)) return;
     trace->message_ended({.kind = shipment.leaves() ? trace::RecordKind::send : trace::RecordKind::receive,
                           .tag = static_cast<std::uint64_t>(message_tag(first_datum_ + shipment.parcel.number, 0)),
@@ -348,7 +348,7 @@ void ExchangeRun::submit(Shipment& shipment) {
 
 /// The task as traces show it: with tiles it reads and writes, as many as a task can have, and the parcel between them.
 void ExchangeRun::trace_task(Shipment& shipment) const {
-    tracing()->will_travel({traced_parcels_.get(), {shipment.parcel.number, 0}});
+    stream_.shared.tracing()->will_travel({traced_parcels_.get(), {shipment.parcel.number, 0}});
     if (shipment.direct()) return;
     const Kernel& kernel = kernel_of(shipment);
     Task task = Task::unchecked(kernel, {});
@@ -365,7 +365,7 @@ void ExchangeRun::trace_task(Shipment& shipment) const {
     if (&kernel == &pack_kernel) add(parcel, AccessMode::write);
     const std::uint64_t second = &kernel == &pack_kernel ? 0 : 1;
     const std::uint64_t position = first_task_ + 2 * static_cast<std::uint64_t>(shipment.parcel.number) + second;
-    shipment.traced = tracing()->created(stream_, task, position, TaskPurpose::task);
+    shipment.traced = stream_.shared.tracing()->created(stream_, task, position, TaskPurpose::task);
 }
 
 KernelResult ExchangeRun::run_pack(const KernelCall& call) noexcept {
@@ -411,7 +411,7 @@ void ExchangeRun::Channel::skip_ended() {
 void ExchangeRun::ended(Shipment& shipment) {
     const std::shared_ptr<ExchangeRun> alive = std::move(shipment.run);  // another thread may end the last
     if (shipment.buffer != nullptr) {
-        tile_pool().give(shipment.buffer, parcel_buffer_bytes(shipment.parcel.bytes));
+        stream_.shared.memory.give(shipment.buffer, parcel_buffer_bytes(shipment.parcel.bytes));
         if (shipment.way == Way::unpacked) stream_.mail->promises()->kept(position_ - 1);
     }
     shipment.buffer = nullptr;

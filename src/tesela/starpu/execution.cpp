@@ -4,6 +4,7 @@
 #include "tesela/flow/access_rules.hpp"
 #include "tesela/flow/running_kernel.hpp"
 #include "tesela/kernels/tile_values.hpp"
+#include "tesela/starpu/internal/agreement.hpp"
 #include "tesela/starpu/internal/attachment.hpp"
 #include "tesela/starpu/internal/kernel_tally.hpp"
 
@@ -24,8 +25,6 @@
 
 namespace tesela::starpu {
 namespace {
-
-FailureHook failure_hook;
 
 /// How a task means its tiles, and whether its kernel is watched.
 struct LookedAt {
@@ -144,7 +143,7 @@ double expected_microseconds(starpu_task* task, starpu_perfmodel_arch*, unsigned
 /// Runs on a worker: looks at the stream's status, calls the kernel, reports its failure.
 void execute(void* buffers[], void* argument) {
     auto& record = *static_cast<TaskRecord*>(argument);
-    TracedRun traced(record.traced);
+    TracedRun traced(record.traced, record.stream->shared);
     record.stream->scheduler().started(starpu_worker_get_id());
     UsedTiles tiles(*starpu_task_get_current(), buffers);
     const std::uint64_t era = record.stream->era();
@@ -203,7 +202,8 @@ KernelCost cost_copy_out(std::span<const TileShape> shapes, const void* argument
 }
 const Kernel copy_out{"copy_out", cost_copy_out, run_copy_out};
 
-/// Codelets and models have static lifetime, since StarPU may look at one after its last task.
+/// What StarPU knows of kernels, and what is counted of them in this process. Codelets and models have static lifetime,
+/// since StarPU may look at one after its last task.
 class Codelets {
 public:
     /// An engine starts with this scheduler.
@@ -317,11 +317,9 @@ void serve(const Scheduler& scheduler) { codelets().serve(scheduler); }
 
 std::vector<KernelUse> kernel_uses() { return codelets().uses(); }
 
-void set_failure_hook(FailureHook hook) { failure_hook = std::move(hook); }
-
 void raise_failure(StarpuStream& stream, const Status& status) {
     stream.failure.raise(status);
-    if (failure_hook) failure_hook(stream);
+    if (stream.agreement != nullptr) stream.agreement->tell_failure(stream);
 }
 
 Task copy_out_task(TileRef tile, Fetched& into) {

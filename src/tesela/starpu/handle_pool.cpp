@@ -1,6 +1,7 @@
 #include "tesela/starpu/internal/handle_pool.hpp"
 
 #include "tesela/base/polite_wait.hpp"
+#include "tesela/starpu/internal/attachment.hpp"
 
 #include <memory>
 #include <thread>
@@ -8,7 +9,7 @@
 
 namespace tesela::starpu {
 
-starpu_data_handle_t HandlePool::take(const Attachment& matrix, TileIndex tile, Claim claim) {
+starpu_data_handle_t HandlePool::take(const StarpuAttachment& matrix, TileIndex tile, Claim claim) {
     const TileShape shape = matrix.shape(tile);
     const Shape key{shape.rows, shape.cols, static_cast<std::uint32_t>(element_bytes(matrix.type())),
                     matrix.compressible(tile)};
@@ -59,9 +60,9 @@ void HandlePool::left(Leaving& leaving) {
     --leaving_;
 }
 
-void HandlePool::wait_for_room() const {
-    const auto spoken_for = [] {
-        const TilePool::Use use = tile_pool().use();
+void HandlePool::wait_for_room(const TilePool& memory) const {
+    const auto spoken_for = [&] {
+        const TilePool::Use use = memory.use();
         return use.in_use + use.held_back > use.limit;
     };
     for (PoliteWait wait; spoken_for() && leaving();) wait.rest();
@@ -85,11 +86,6 @@ void HandlePool::clear() {
         for (starpu_data_handle_t handle : handles) starpu_data_unregister_no_coherency(handle);
     free_.clear();
     kept_ = 0;
-}
-
-HandlePool& handle_pool() {
-    static HandlePool& pool = *new HandlePool;  // an engine that is static itself ends after all later ones
-    return pool;
 }
 
 }  // namespace tesela::starpu

@@ -30,9 +30,10 @@ void StreamMail::add(Letter& letter, std::uint64_t position) { mail_.add(*this, 
 void StreamMail::ready(Letter& letter) { mail_.ready(*this, letter); }
 void StreamMail::ended(Letter& letter, Index bytes) { mail_.ended(*this, letter, bytes); }
 
-Mail::Mail(net::Transport& transport, std::vector<MessageLimits> limits)
+Mail::Mail(net::Transport& transport, std::vector<MessageLimits> limits, const TilePool& memory)
     : transport_(transport),
       limits_(std::move(limits)),
+      memory_(memory),
       sent_(limits_.size()) {
     transport_.set_chore([this] {
         if (starved_) pump();
@@ -140,7 +141,7 @@ bool Mail::give_memory(StreamMail& stream, Letter& letter) {
     if (letter.has_memory_) return true;
     const Index bytes = letter.address_.memory;
     const bool first = stream.without_memory_.begin()->second == &letter;
-    if (!first && !stream.failed() && std::cmp_less(tile_pool().room(), bytes_without_memory_)) return false;
+    if (!first && !stream.failed() && std::cmp_less(memory_.room(), bytes_without_memory_)) return false;
     if (!letter.take_memory(Claim::within_limit)) {
         if (!may_exceed_limit(stream, letter)) return false;
         if (!letter.take_memory(Claim::needed)) letter.go_without_memory();

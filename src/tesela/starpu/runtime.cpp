@@ -23,33 +23,8 @@
 namespace tesela::starpu {
 namespace {
 
+/// StarPU keeps all it has in variables of its own, once in a process.
 std::atomic<bool> engine_exists{false};
-
-std::atomic<net::Transport*> idle_help{nullptr};
-std::atomic<int> helping{0};
-
-/// A worker without work looks after the messages: what it waits for is one of them.
-void help_with_messages() {
-    ++helping;
-    if (net::Transport* transport = idle_help.load()) transport->help();
-    --helping;
-}
-
-/// From this number on StarPU's workers are those for limited resources, which are more than the cores: each looks for
-/// work now and then only.
-std::atomic<int> first_resource_worker{STARPU_NMAXWORKERS};
-constexpr std::intptr_t resource_worker_microseconds = 1000;
-
-unsigned sleep_when_idle(void* microseconds) {
-    auto us = reinterpret_cast<std::intptr_t>(microseconds);
-    if (starpu_worker_get_id() < first_resource_worker.load(std::memory_order_relaxed))
-        help_with_messages();
-    else
-        us = std::max(us, resource_worker_microseconds);
-    const timespec moment{.tv_sec = 0, .tv_nsec = us * 1000};
-    nanosleep(&moment, nullptr);
-    return 1;
-}
 
 /// StarPU 1.4 tells of a missing folder of models, which Debian has in a package of examples, even when it is to be
 /// silent. It looks for its folders once: here, where nobody hears it.
@@ -102,9 +77,27 @@ void leave_out_hip(Conf& conf) {
 
 }  // namespace
 
+/// A worker without work looks after the messages: what it waits for is one of them. Those for limited resources are
+/// more than the cores: each looks for work now and then only.
+unsigned Runtime::sleep_when_idle(void* runtime) {
+    constexpr long resource_worker_microseconds = 1000;
+    IdleWorkers& idle = static_cast<Runtime*>(runtime)->idle_;
+    long us = idle.microseconds;
+    if (starpu_worker_get_id() < idle.first_resource_worker) {
+        ++idle.helping;
+        if (net::Transport* transport = idle.transport.load()) transport->help();
+        --idle.helping;
+    } else {
+        us = std::max(us, resource_worker_microseconds);
+    }
+    const timespec moment{.tv_sec = 0, .tv_nsec = us * 1000};
+    nanosleep(&moment, nullptr);
+    return 1;
+}
+
 void Runtime::help_when_idle(net::Transport* transport) {
-    idle_help = transport;
-    while (transport == nullptr && helping > 0) std::this_thread::yield();
+    idle_.transport = transport;
+    while (transport == nullptr && idle_.helping > 0) std::this_thread::yield();
 }
 
 Runtime::Runtime(const StarpuOptions& options) {
@@ -116,10 +109,9 @@ Runtime::Runtime(const StarpuOptions& options) {
         engine_exists = false;
         throw;
     }
-    if (options.idle_microseconds > 0)
-        idle_hook_ = starpu_idle_hook_register(
-            sleep_when_idle,  // NOLINTNEXTLINE(performance-no-int-to-ptr): a number, not an address
-            reinterpret_cast<void*>(std::intptr_t{options.idle_microseconds}));
+    idle_.microseconds = options.idle_microseconds;
+    if (!workers.resource.empty()) idle_.first_resource_worker = workers.resource.front();
+    if (options.idle_microseconds > 0) idle_hook_ = starpu_idle_hook_register(sleep_when_idle, this);
 }
 
 void Runtime::start(const StarpuOptions& options) {
@@ -218,7 +210,6 @@ void Runtime::find_workers(const WorkerChoice& choice) {
     const auto computing = std::max<std::ptrdiff_t>(1, std::ssize(workers.cores) - choice.resource);
     workers.resource.assign(workers.cores.begin() + computing, workers.cores.end());
     workers.cores.resize(static_cast<std::size_t>(computing));
-    first_resource_worker = workers.resource.empty() ? STARPU_NMAXWORKERS : workers.resource.front();
     if (!choice.critical || workers.cores.size() < 2) return;
     workers.critical = workers.cores.back();
     workers.cores.pop_back();

@@ -10,7 +10,8 @@
 namespace tesela::starpu {
 namespace {
 
-/// StarPU calls policies without a context of ours.
+/// StarPU, of which there is one in a process, calls policies without anything of ours, also before it says that it has
+/// started and for tasks that are not ours.
 Scheduler* the_scheduler = nullptr;
 
 int allowed(unsigned worker, starpu_task* task, unsigned) {

@@ -1,6 +1,8 @@
 #include "tesela/starpu/internal/tile_interface.hpp"
 
 #include "tesela/net/nodes.hpp"
+#include "tesela/starpu/internal/attachment.hpp"
+#include "tesela/starpu/internal/shared.hpp"
 #include "tesela/starpu/internal/tracing.hpp"
 
 #include <fmt/format.h>
@@ -52,7 +54,7 @@ starpu_ssize_t allocate_data_on_node(void* interface, unsigned node) {
     if (is_main_memory(node)) return bytes;
     tile.pointer = starpu_malloc_on_node(node, tile.allocated_bytes());
     if (tile.pointer == 0) return -ENOMEM;
-    note_memory(node, bytes);
+    note_memory(*tile.shared, node, bytes);
     return bytes;
 }
 
@@ -61,7 +63,7 @@ void free_data_on_node(void* interface, unsigned node) {
     const std::size_t bytes = tile.allocated_bytes();
     if (is_main_memory(node)) return free_memory(tile);
     starpu_free_on_node(node, tile.pointer, bytes);
-    note_memory(node, -static_cast<std::int64_t>(bytes));
+    note_memory(*tile.shared, node, -static_cast<std::int64_t>(bytes));
     tile.pointer = 0;
 }
 
@@ -133,12 +135,12 @@ starpu_data_interface_ops& operations() {
     return ops;
 }
 
-TileInterface describe_tile(const Attachment& matrix, TileIndex tile) {
+TileInterface describe_tile(const StarpuAttachment& matrix, TileIndex tile) {
     const TileShape shape = matrix.shape(tile);
     TileInterface interface {
-        .id = operations().interfaceid, .pointer = 0, .rows = shape.rows, .cols = shape.cols, .ld = shape.rows,
-        .element_bytes = static_cast<std::uint32_t>(element_bytes(matrix.type())), .claim = Claim::needed,
-        .lost = false, .compressible = matrix.compressible(tile), .uncomputed_in = 0,
+        .id = operations().interfaceid, .shared = &matrix.shared(), .pointer = 0, .rows = shape.rows,
+        .cols = shape.cols, .ld = shape.rows, .element_bytes = static_cast<std::uint32_t>(element_bytes(matrix.type())),
+        .claim = Claim::needed, .lost = false, .compressible = matrix.compressible(tile), .uncomputed_in = 0,
         .ranks = {matrix.compressible(tile) ? 0 : static_cast<std::int32_t>(dense_rank), 0}, .accuracy = 0,
         .precision = FactorPrecision::full
     };
@@ -165,7 +167,7 @@ void copy_columns(const void* from, const TileInterface& to) {
 
 }  // namespace
 
-starpu_data_handle_t register_tile(const Attachment& matrix, TileIndex tile, Claim claim) {
+starpu_data_handle_t register_tile(const StarpuAttachment& matrix, TileIndex tile, Claim claim) {
     TileInterface interface = describe_tile(matrix, tile);
     interface.claim = claim;
     starpu_data_handle_t handle = nullptr;
@@ -173,7 +175,7 @@ starpu_data_handle_t register_tile(const Attachment& matrix, TileIndex tile, Cla
     return handle;
 }
 
-starpu_data_handle_t register_tile(const Attachment& matrix, TileIndex tile, const TileMemory& memory) {
+starpu_data_handle_t register_tile(const StarpuAttachment& matrix, TileIndex tile, const TileMemory& memory) {
     TileInterface interface = describe_tile(matrix, tile);
     interface.pointer = reinterpret_cast<uintptr_t>(memory.data);
     interface.ld = memory.ld;
@@ -190,20 +192,21 @@ void acquire(starpu_data_handle_t handle, starpu_data_access_mode mode, void (*r
 TileInterface& in_main_memory(starpu_data_handle_t handle) { return of(handle, STARPU_MAIN_RAM); }
 
 bool give_memory(TileInterface& tile, Contents contents) {
-    // Readers of a tile that a failed stream never wrote may come here at the same time.
+    // Readers of a tile that a failed stream never wrote may come here at the same time. Who shares a lock by chance,
+    // also of another engine, only waits.
     static std::array<std::mutex, 64> mutexes;
     const std::atomic_ref<uintptr_t> pointer(tile.pointer);
     if (pointer.load(std::memory_order_acquire) != 0) return true;
     const std::lock_guard lock(mutexes[reinterpret_cast<uintptr_t>(&tile) / sizeof(TileInterface) % mutexes.size()]);
     if (tile.pointer != 0) return true;
     if (tile.lost && contents == Contents::zeros) return false;
-    void* memory = tile_pool().take(tile.allocated_bytes(), tile.claim);
+    void* memory = tile.shared->memory.take(tile.allocated_bytes(), tile.claim);
     if (memory == nullptr) return false;
     tile.claim = Claim::needed;  // what was held back has been used
     tile.lost = false;
     if (contents == Contents::zeros || tile.compressible) std::memset(memory, 0, tile.allocated_bytes());
     pointer.store(reinterpret_cast<uintptr_t>(memory), std::memory_order_release);
-    note_memory(STARPU_MAIN_RAM, static_cast<std::int64_t>(tile.allocated_bytes()));
+    note_memory(*tile.shared, STARPU_MAIN_RAM, static_cast<std::int64_t>(tile.allocated_bytes()));
     return true;
 }
 
@@ -211,9 +214,9 @@ void free_memory(TileInterface& tile) {
     const std::size_t bytes = tile.allocated_bytes();
     if (tile.pointer != 0) {
         give_back(tile, to_memory(tile.pointer), bytes);
-        note_memory(STARPU_MAIN_RAM, -static_cast<std::int64_t>(bytes));
+        note_memory(*tile.shared, STARPU_MAIN_RAM, -static_cast<std::int64_t>(bytes));
     } else if (tile.claim == Claim::held_back) {
-        tile_pool().release_held_back(bytes);
+        tile.shared->memory.release_held_back(bytes);
     }
     tile.pointer = 0;
     if (tile.compressible) tile.ranks = {0, 0};
@@ -222,7 +225,7 @@ void free_memory(TileInterface& tile) {
 }
 
 void give_back(const TileInterface& tile, void* memory, std::size_t bytes) {
-    tile_pool().give(memory, bytes, tile.compressible ? Reuse::unlikely : Reuse::likely);
+    tile.shared->memory.give(memory, bytes, tile.compressible ? Reuse::unlikely : Reuse::likely);
 }
 
 void* InterfaceRoom::replace(Index rank, Index singles) noexcept {
@@ -231,11 +234,12 @@ void* InterfaceRoom::replace(Index rank, Index singles) noexcept {
     const std::size_t before = tile.bytes();
     const std::size_t bytes = tile.bytes_with(ranks);
     if (bytes != before) {
-        void* memory = tile_pool().take(bytes, Claim::needed);
+        void* memory = tile.shared->memory.take(bytes, Claim::needed);
         if (memory == nullptr) return nullptr;
         give_back(tile, to_memory(tile.pointer), before);
         tile.pointer = reinterpret_cast<uintptr_t>(memory);
-        note_memory(STARPU_MAIN_RAM, static_cast<std::int64_t>(bytes) - static_cast<std::int64_t>(before));
+        note_memory(*tile.shared, STARPU_MAIN_RAM,
+                    static_cast<std::int64_t>(bytes) - static_cast<std::int64_t>(before));
     }
     tile.ranks = ranks;
     write_ranks(to_memory(tile.pointer), bytes, ranks);
@@ -245,14 +249,14 @@ void* InterfaceRoom::replace(Index rank, Index singles) noexcept {
 void install(TileInterface& tile, const ArrivedValue& value, Home home) {
     if (home == Home::callers) {
         copy_columns(value.memory, tile);
-        tile_pool().give(value.memory, value.bytes);
+        tile.shared->memory.give(value.memory, value.bytes);
         return;
     }
     const std::size_t bytes = tile.allocated_bytes();
-    note_memory(STARPU_MAIN_RAM,
+    note_memory(*tile.shared, STARPU_MAIN_RAM,
                 static_cast<std::int64_t>(value.bytes) - (tile.pointer != 0 ? static_cast<std::int64_t>(bytes) : 0));
     if (tile.pointer != 0) give_back(tile, to_memory(tile.pointer), bytes);
-    if (tile.claim == Claim::held_back && tile.pointer == 0) tile_pool().release_held_back(bytes);
+    if (tile.claim == Claim::held_back && tile.pointer == 0) tile.shared->memory.release_held_back(bytes);
     tile.claim = Claim::needed;
     tile.lost = false;
     tile.pointer = reinterpret_cast<uintptr_t>(value.memory);

@@ -24,12 +24,12 @@ public:
           owner_(what.stream),
           tag_(attachment_of(what.tile).tag(what.tile.index)),
           identity_(digest_of(static_cast<std::uint64_t>(tag_), what.stream.log.trail())),
-          posted_(tracing() != nullptr ? trace::Collector::now() : 0),
+          posted_(what.stream.shared.tracing() != nullptr ? trace::Collector::now() : 0),
           version_(attachment_of(what.tile).directory().version(what.tile.matrix->position(what.tile.index))),
           datum_(attachment_of(what.tile).datum(what.tile.index)),
           size_(what.tile.matrix->compressible(what.tile.index) ? Size::with_the_message : Size::known),
           written_in_round_(what.tile.matrix->written_in(what.tile.index) == what.stream.era()) {
-        if (Tracing* trace = tracing()) trace->will_travel(what.tile);
+        if (Tracing* trace = what.stream.shared.tracing()) trace->will_travel(what.tile);
     }
 
     [[nodiscard]] std::string describe() const override {
@@ -46,10 +46,10 @@ protected:
     [[nodiscard]] Index counted(Index bytes) const { return size_ == Size::known ? address().bytes : bytes; }
 
     void note_start() {
-        if (tracing() != nullptr) started_ = trace::Collector::now();
+        if (owner_.shared.tracing() != nullptr) started_ = trace::Collector::now();
     }
     void note_end(Index bytes) const {
-        Tracing* trace = tracing();
+        Tracing* trace = owner_.shared.tracing();
         if (trace == nullptr || !trace->wants(trace::Module::comms)) return;
         trace->message_ended({.kind = outgoing() ? trace::RecordKind::send : trace::RecordKind::receive,
                               .tag = static_cast<std::uint64_t>(tag_),
@@ -157,13 +157,14 @@ public:
     }
 
     bool take_memory(Claim claim) override {
-        value_ = {tile_pool().take(static_cast<std::size_t>(address().bytes), claim),
+        value_ = {owner_.shared.memory.take(static_cast<std::size_t>(address().bytes), claim),
                   static_cast<std::size_t>(address().bytes)};
         return value_.memory != nullptr;
     }
     void go_without_memory() override { raise_failure(owner_, {Failure::out_of_memory, owner_.me.number()}); }
     std::optional<void*> room(Index bytes) override {
-        value_ = {tile_pool().take(static_cast<std::size_t>(bytes), Claim::needed), static_cast<std::size_t>(bytes)};
+        value_ = {owner_.shared.memory.take(static_cast<std::size_t>(bytes), Claim::needed),
+                  static_cast<std::size_t>(bytes)};
         if (value_.memory == nullptr) go_without_memory();
         return value_.memory;
     }
@@ -176,7 +177,7 @@ public:
         note_end(bytes);
         if (bytes == 0 || value_.memory == nullptr) {
             lost_ = bytes > 0 || !means_nothing_after_failure();
-            if (value_.memory != nullptr) tile_pool().give(value_.memory, value_.bytes);
+            if (value_.memory != nullptr) owner_.shared.memory.give(value_.memory, value_.bytes);
             value_ = {};
             owner_.failure.raise({Failure::elsewhere, std::numeric_limits<Index>::max()});
         }

@@ -194,9 +194,4 @@ bool PromisedMemory::before(std::uint64_t position) const {
     return !positions_.empty() && *positions_.begin() < position;
 }
 
-TilePool& tile_pool() {
-    static TilePool pool;
-    return pool;
-}
-
 }  // namespace tesela::starpu

@@ -18,12 +18,7 @@
 
 namespace tesela::starpu {
 
-std::atomic<Tracing*> active_tracing{nullptr};
-
 namespace {
-
-/// Hooks that are running although nothing is pending (see TracingInUse).
-std::atomic<int> users{0};
 
 const char* kind_of_worker(int worker, const std::vector<int>& resource_workers) {
     if (std::ranges::count(resource_workers, worker) > 0) return "resource";
@@ -41,8 +36,10 @@ std::uint64_t number_of_run() {
 
 }  // namespace
 
-Tracing::Tracing(const trace::Options& options, const net::Nodes& nodes, const TracedNode& node) : nodes_(nodes) {
-    if (tracing() != nullptr) throw Error("a trace is being written already; stop that first");
+Tracing::Tracing(const trace::Options& options, const net::Nodes& nodes, const TracedNode& node, Shared& shared)
+    : nodes_(nodes),
+      shared_(shared) {
+    if (shared.tracing() != nullptr) throw Error("a trace is being written already; stop that first");
     const std::uint64_t run = nodes.broadcast(number_of_run(), 0);
     nodes.all_or_none([&] {
         if (options.modules.has(trace::Module::papi))
@@ -54,7 +51,7 @@ Tracing::Tracing(const trace::Options& options, const net::Nodes& nodes, const T
     describe(node);
     measure_clock();
     trace::set_active(collector_.get());
-    active_tracing = this;
+    shared_.trace = this;
 }
 
 Tracing::~Tracing() {
@@ -67,9 +64,9 @@ Tracing::~Tracing() {
 }
 
 void Tracing::stop() {
-    active_tracing = nullptr;
+    shared_.trace = nullptr;
     trace::set_active(nullptr);
-    while (users.load() > 0) std::this_thread::yield();
+    while (shared_.trace_users.load() > 0) std::this_thread::yield();
     measure_clock();
     const std::unique_ptr<trace::Collector> ended = std::move(collector_);
     ended->close();
@@ -198,15 +195,15 @@ void Tracing::memory_changed(unsigned memory, std::int64_t bytes) {
         .memory = static_cast<std::uint16_t>(memory), .time = trace::Collector::now(), .bytes = bytes});
 }
 
-TracingInUse::TracingInUse() {
+TracingInUse::TracingInUse(Shared& shared) : shared_(shared) {
     // Counted before the pointer is read, so that stop() either sees the count or is not seen by this hook.
-    users.fetch_add(1);
-    tracing_ = active_tracing.load();
+    shared.trace_users.fetch_add(1);
+    tracing_ = shared.trace.load();
 }
-TracingInUse::~TracingInUse() { users.fetch_sub(1); }
+TracingInUse::~TracingInUse() { shared_.trace_users.fetch_sub(1); }
 
 void TracedRun::begin() {
-    Tracing* trace = tracing();
+    Tracing* trace = shared_.tracing();
     record_.id = task_.id;
     record_.ready = task_.ready;
     record_.worker = static_cast<std::uint16_t>(starpu_worker_get_id());
@@ -216,7 +213,7 @@ void TracedRun::begin() {
 }
 
 void TracedRun::end() {
-    Tracing* trace = tracing();
+    Tracing* trace = shared_.tracing();
     if (record_.end == 0) record_.end = trace::Collector::now();
     if (trace->counters() != nullptr) {
         const trace::HardwareCounters::Values after = trace->counters()->read();
@@ -243,7 +240,7 @@ void TracedRun::count(const Kernel& kernel, std::span<const Tile> tiles, const v
 }
 
 TracedWait::TracedWait(const StarpuStream& stream, trace::WaitReason reason)
-    : tracing_(tracing()),
+    : tracing_(stream.shared.tracing()),
       record_{.reason = reason, .stream = stream.trace_number()} {
     if (tracing_ != nullptr && !tracing_->wants(trace::Module::tasks)) tracing_ = nullptr;
     if (tracing_ != nullptr) record_.start = trace::Collector::now();
@@ -257,9 +254,9 @@ TracedWait::~TracedWait() {
 
 void note_ready(void* traced_task) { static_cast<TracedTask*>(traced_task)->ready = trace::Collector::now(); }
 
-void note_memory(unsigned memory, std::int64_t bytes) {
-    if (tracing() == nullptr) return;
-    const TracingInUse use;
+void note_memory(Shared& shared, unsigned memory, std::int64_t bytes) {
+    if (shared.tracing() == nullptr) return;
+    const TracingInUse use(shared);
     if (use && use->wants(trace::Module::memory)) use->memory_changed(memory, bytes);
 }
 

@@ -2,6 +2,8 @@
 
 #include "tesela/base/error.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>

@@ -5,6 +5,7 @@
 #include "tesela/algs/solve.hpp"
 #include "tesela/sim/simulate_recording.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

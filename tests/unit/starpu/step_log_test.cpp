@@ -2,6 +2,7 @@
 
 #include "tesela/kernels/dense.hpp"
 #include "tesela/starpu/internal/attachment.hpp"
+#include "tesela/starpu/internal/shared.hpp"
 
 #include <gtest/gtest.h>
 
@@ -24,8 +25,8 @@ MatrixSpec spec(const std::string& name = "A", Index tile = 2) {
 
 class Steps : public ::testing::Test {
 protected:
-    static std::unique_ptr<StarpuAttachment> attach(MatrixSpec of, std::int64_t first_datum = 0) {
-        return std::make_unique<StarpuAttachment>(std::move(of), NodeId{0}, 2, first_datum);
+    std::unique_ptr<StarpuAttachment> attach(MatrixSpec of, std::int64_t first_datum = 0) {
+        return std::make_unique<StarpuAttachment>(std::move(of), shared, first_datum);
     }
     [[nodiscard]] Task fill(double value, TileIndex tile, AccessMode mode = AccessMode::write) const {
         return Task::unchecked(Dense<double>::laset, {{{A.get(), tile}, mode}}, LasetArguments{.off_diagonal = value});
@@ -56,6 +57,7 @@ protected:
         return log.recall(log.count(), names).text;
     }
 
+    Shared shared{.nodes = 2};
     std::unique_ptr<StarpuAttachment> A = attach(spec());
     std::unique_ptr<StarpuAttachment> B = attach(spec("B"), 4);
     TileNames names;

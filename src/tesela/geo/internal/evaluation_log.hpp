@@ -2,7 +2,7 @@
 
 #include "tesela/geo/internal/local_search.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <array>
 #include <cstdint>

@@ -24,11 +24,12 @@ namespace tesela::starpu {
 class StarpuAttachment final : public Attachment {
 public:
     /// `first_datum` numbers its tiles among those of the stream, alike on every node.
-    StarpuAttachment(MatrixSpec matrix, NodeId me, Index nodes, std::int64_t first_datum);
+    StarpuAttachment(MatrixSpec matrix, Shared& shared, std::int64_t first_datum);
     ~StarpuAttachment() override;
     StarpuAttachment(const StarpuAttachment&) = delete;
     StarpuAttachment& operator=(const StarpuAttachment&) = delete;
 
+    [[nodiscard]] Shared& shared() const { return shared_; }
     [[nodiscard]] Directory& directory() { return directory_; }
     /// The handle of a tile, registered when it is first asked for.
     [[nodiscard]] starpu_data_handle_t handle(TileIndex tile);
@@ -77,6 +78,7 @@ private:
     };
     [[nodiscard]] bool holds_back(std::size_t position) const;
 
+    Shared& shared_;
     Directory directory_;
     std::vector<Slot> slots_;
     std::vector<std::int32_t> homes_;  // the nodes where the caller has memory for the tiles, if it has

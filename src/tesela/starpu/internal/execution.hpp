@@ -5,7 +5,6 @@
 #include "tesela/starpu/internal/stream_state.hpp"
 #include "tesela/starpu/internal/tracing.hpp"
 
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -39,10 +38,7 @@ void serve(const Scheduler& scheduler);
 /// What kernels have done in this process.
 [[nodiscard]] std::vector<KernelUse> kernel_uses();
 
-/// Called, on a worker, when a task of a stream fails.
-using FailureHook = std::function<void(StarpuStream& stream)>;
-void set_failure_hook(FailureHook hook);
-/// A stream has failed on this node.
+/// A stream has failed on this node; the others are told.
 void raise_failure(StarpuStream& stream, const Status& status);
 
 }  // namespace tesela::starpu

@@ -25,14 +25,14 @@ public:
     HandlePool(HandlePool&&) = delete;
     HandlePool& operator=(HandlePool&&) = delete;
 
-    [[nodiscard]] starpu_data_handle_t take(const Attachment& matrix, TileIndex tile, Claim claim);
+    [[nodiscard]] starpu_data_handle_t take(const StarpuAttachment& matrix, TileIndex tile, Claim claim);
     /// The tile is not used any more by what is submitted from here on; its memory goes, and the promise is kept, when
     /// what was submitted before has ended.
     void give(starpu_data_handle_t handle, Promise promise);
     /// Whether some that were given back are still in use.
     [[nodiscard]] bool leaving() const { return leaving_ > 0; }
     /// Matrices that are gone may still be in use by pending tasks: what comes in their place waits here for memory.
-    void wait_for_room() const;
+    void wait_for_room(const TilePool& memory) const;
     /// Ends all handles, when those that were given back have come.
     void clear();
 
@@ -53,8 +53,5 @@ private:
     std::vector<starpu_data_handle_t> surplus_;
     std::atomic<std::int64_t> leaving_{0};
 };
-
-/// The handles of this process.
-HandlePool& handle_pool();
 
 }  // namespace tesela::starpu

@@ -102,8 +102,8 @@ private:
 /// few sends under way (see start_next_send).
 class Mail {
 public:
-    /// `limits`: of the messages to and from each node.
-    Mail(net::Transport& transport, std::vector<MessageLimits> limits);
+    /// `limits`: of the messages to and from each node, whose memory comes from the pool.
+    Mail(net::Transport& transport, std::vector<MessageLimits> limits, const TilePool& memory);
     ~Mail();
     Mail(const Mail&) = delete;
     Mail& operator=(const Mail&) = delete;
@@ -135,6 +135,7 @@ private:
 
     net::Transport& transport_;
     std::vector<MessageLimits> limits_;
+    const TilePool& memory_;
     mutable std::mutex mutex_;
     std::vector<StreamMail*> streams_;
     SendsUnderWay sends_;

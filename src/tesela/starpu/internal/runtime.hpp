@@ -8,6 +8,7 @@
 
 #include <starpu.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,7 +43,7 @@ public:
     [[nodiscard]] LaneWorkers workers_of(const WorkerSet& set) const;
 
     /// Workers that have nothing to do help with its messages, until null is given.
-    static void help_when_idle(net::Transport* transport);
+    void help_when_idle(net::Transport* transport);
 
     net::Nodes nodes;
     std::unique_ptr<Scheduler> scheduler;
@@ -56,6 +57,16 @@ private:
     void find_workers(const WorkerChoice& choice);
     void describe(const Cores& cores);
 
+    /// What workers that have nothing to do look at.
+    struct IdleWorkers {
+        long microseconds = 0;
+        int first_resource_worker = STARPU_NMAXWORKERS;  // by StarPU's numbers, of which these are the last
+        std::atomic<net::Transport*> transport{nullptr};
+        std::atomic<int> helping{0};
+    };
+    static unsigned sleep_when_idle(void* runtime);
+
+    IdleWorkers idle_;
     int idle_hook_ = -1;    // StarPU's number of it; without one idle workers spin
     int core_sharers_ = 1;  // nodes that share these cores
 };

@@ -3,6 +3,7 @@
 #include "tesela/flow/engine.hpp"
 #include "tesela/starpu/internal/mail.hpp"
 #include "tesela/starpu/internal/scheduler.hpp"
+#include "tesela/starpu/internal/shared.hpp"
 #include "tesela/starpu/internal/step_log.hpp"
 #include "tesela/starpu/internal/tile_names.hpp"
 
@@ -16,6 +17,7 @@
 
 namespace tesela::starpu {
 
+class Agreement;
 class StarpuAttachment;
 
 /// Counts what is pending and wakes who waits for it to fall. Lives as long as the engine, since a worker may still be
@@ -45,14 +47,16 @@ struct CloseQueue {
 /// A stream as the StarPU engine keeps it.
 class StarpuStream final : public StreamState {
 public:
-    StarpuStream(const StreamOptions& options, Progress& progress_of, NodeId node, std::uint64_t number_of)
+    StarpuStream(const StreamOptions& options, Progress& progress_of, Shared& with, std::uint64_t number_of)
         : StreamState(options),
           progress(progress_of),
-          me(node),
+          shared(with),
+          me(with.me),
           number(number_of),
           next_datum(static_cast<std::int64_t>(number_of) << 32U) {}
 
     Progress& progress;
+    Shared& shared;
     const NodeId me;
     /// Whether its kernels are watched.
     TileChecks checks = TileChecks::none;
@@ -79,6 +83,7 @@ public:
     /// Whether the other nodes have been told of this round's failure.
     std::atomic<bool> failure_told{false};
     /// Null on a single node.
+    Agreement* agreement = nullptr;
     std::unique_ptr<StreamMail> mail;
     /// Its matrices, in the order in which they came; alike on every node.
     std::shared_ptr<std::vector<StarpuAttachment*>> matrices = std::make_shared<std::vector<StarpuAttachment*>>();

@@ -11,6 +11,9 @@
 
 namespace tesela::starpu {
 
+class StarpuAttachment;
+struct Shared;
+
 /// A step of a stream that will give memory back; nobody waits for it if `of` is null.
 struct Promise {
     std::shared_ptr<PromisedMemory> of;
@@ -27,6 +30,7 @@ struct Ranks {
 /// bytes when it is first written or when its message arrives, not when StarPU allocates it.
 struct TileInterface {
     enum starpu_data_interface_id id;
+    Shared* shared;  ///< with all tiles of the engine
     uintptr_t pointer;
     std::int64_t rows, cols, ld;
     std::uint32_t element_bytes;
@@ -64,9 +68,9 @@ struct TileInterface {
 };
 
 /// Registers a tile whose memory comes when it is first written, or with a message.
-starpu_data_handle_t register_tile(const Attachment& matrix, TileIndex tile, Claim claim);
+starpu_data_handle_t register_tile(const StarpuAttachment& matrix, TileIndex tile, Claim claim);
 /// Registers a tile in memory of the caller.
-starpu_data_handle_t register_tile(const Attachment& matrix, TileIndex tile, const TileMemory& memory);
+starpu_data_handle_t register_tile(const StarpuAttachment& matrix, TileIndex tile, const TileMemory& memory);
 
 /// Calls back when StarPU lets a tile be read or written in main memory, which may be at once. What StarPU refuses ends
 /// the job: nobody who waits for the tile could go on.

@@ -76,9 +76,6 @@ private:
     void* reserve_ = nullptr;
 };
 
-/// The pool of this process.
-TilePool& tile_pool();
-
 /// Steps of a stream that will give memory back and have not yet done so.
 class PromisedMemory {
 public:

@@ -52,11 +52,11 @@ struct TracedNode {
     std::vector<int> resource_workers;
 };
 
-/// Records what the engine does. One at a time in a process; hooks ask `tracing()` for it, which is null otherwise.
+/// Records what the engine does. One at a time; hooks ask `Shared::tracing` for it, which is null otherwise.
 class Tracing {
 public:
     /// Opens the files and measures the clocks; every node calls it. Throws Error on every node if one cannot write.
-    Tracing(const trace::Options& options, const net::Nodes& nodes, const TracedNode& node);
+    Tracing(const trace::Options& options, const net::Nodes& nodes, const TracedNode& node, Shared& shared);
     ~Tracing();
     Tracing(const Tracing&) = delete;
     Tracing& operator=(const Tracing&) = delete;
@@ -85,6 +85,7 @@ private:
     [[nodiscard]] std::uint16_t matrix_number(const TileRef& tile);
 
     const net::Nodes& nodes_;
+    Shared& shared_;
     std::unique_ptr<trace::Collector> collector_;
     std::unique_ptr<trace::HardwareCounters> counters_;
 
@@ -95,14 +96,10 @@ private:
     std::map<std::uint64_t, std::uint16_t> matrices_;
 };
 
-/// The trace that is being written, or null. Safe while tasks or messages of a stream are pending.
-extern std::atomic<Tracing*> active_tracing;
-[[nodiscard]] inline Tracing* tracing() { return active_tracing.load(std::memory_order_acquire); }
-
 /// A hook that may run when nothing is pending holds the trace open while it lives.
 class TracingInUse {
 public:
-    TracingInUse();
+    explicit TracingInUse(Shared& shared);
     ~TracingInUse();
     TracingInUse(const TracingInUse&) = delete;
     TracingInUse& operator=(const TracingInUse&) = delete;
@@ -112,13 +109,14 @@ public:
     [[nodiscard]] explicit operator bool() const { return tracing_ != nullptr; }
 
 private:
+    Shared& shared_;
     Tracing* tracing_;
 };
 
 /// Lives while a task runs on a worker; does nothing for a task that is not traced.
 class TracedRun {
 public:
-    explicit TracedRun(const TracedTask& task) : task_(task) {
+    TracedRun(const TracedTask& task, const Shared& shared) : task_(task), shared_(shared) {
         if (task.traced()) begin();
     }
     ~TracedRun() {
@@ -140,6 +138,7 @@ private:
     void count(const Kernel& kernel, std::span<const Tile> tiles, const void* arguments);
 
     const TracedTask& task_;
+    const Shared& shared_;
     trace::TaskRan record_;
     trace::HardwareCounters::Values before_{};
 };
@@ -163,6 +162,6 @@ private:
 void note_ready(void* traced_task);
 
 /// Bytes that a tile took (positive) or gave back in a memory of this node.
-void note_memory(unsigned memory, std::int64_t bytes);
+void note_memory(Shared& shared, unsigned memory, std::int64_t bytes);
 
 }  // namespace tesela::starpu
