@@ -169,14 +169,11 @@ expect 0 "predict on four nodes" "${mpirun[@]}" -n 4 "$tesela" predict model.jso
 check "predictions agree" python3 -c "
 a, b = ([list(map(float, line.split(','))) for line in open(f).readlines()[1:]] for f in ('predictions.csv', 'four.csv'))
 assert len(a) == len(b) == 3103 and all(abs(x - y) < 1e-9 for r, s in zip(a, b) for x, y in zip(r, s))"
-for step in auto sync async solve memory priorities order oversubscribe; do
-    expect 0 "overlap $step" "$tesela" loglik "${meuse[@]}" --theta sigma2=0.6,range=200,smoothness=0.5 --center mean --overlap $step --tile 16 --json
-    json "overlap $step" "abs(d['loglik'] + 117.9845698762) < 1e-9 * 117"
-    json "overlap $step is said" "d['overlap'] in (['order', 'oversubscribe'] if '$step' == 'auto' else ['$step'])"
-done
 # With two workers there is none to spare for submission.
-expect 0 "overlap auto" "$tesela" loglik "${meuse[@]}" --theta sigma2=0.6,range=200,smoothness=0.5 --center mean --workers 2 --json
-json "overlap auto" "d['overlap'] == 'order'"
+expect 0 "phases overlap" "$tesela" loglik "${meuse[@]}" --theta sigma2=0.6,range=200,smoothness=0.5 --center mean --tile 16 --workers 2 --json
+json "phases overlap" "abs(d['loglik'] + 117.9845698762) < 1e-9 * 117 and d['overlap'] == 'order'"
+expect 0 "a worker for critical tasks" "$tesela" loglik "${meuse[@]}" --theta sigma2=0.6,range=200,smoothness=0.5 --center mean --tile 16 --critical-worker --json
+json "a worker for critical tasks" "abs(d['loglik'] + 117.9845698762) < 1e-9 * 117 and d['overlap'] == 'oversubscribe'"
 
 # Missing values, duplicates.
 printf 'lon,lat,t\n5.1,52.0,3\n5.2,52.1,4\n5.3,,4.5\n5.4,52.3,NA\n5.5,52.2,6\n' >missing.csv
@@ -220,7 +217,6 @@ bad "a model that is none" "twins.csv" "$tesela" predict twins.csv "$data/meuse_
 echo '{"format": "tesela-model", "version": 1}' >empty.json
 bad "a model without fields" "empty.json is not a model that tesela fit wrote: the field program is missing" "$tesela" predict empty.json "$data/meuse_grid.csv" -o bad.csv
 bad "neither points nor number" "--n N or --points FILE" "$tesela" sample --theta $theta -o bad.csv
-bad "unknown overlap" '--overlap: "all" is not one of auto, sync, async' "$tesela" fit "${meuse[@]}" --overlap all -o bad.json
 expect 0 "a smooth field" "$tesela" sample --n 150 --family squared_exponential --theta sigma2=1,range=0.2,nugget=0.001 --seed 3 -o smooth.csv
 expect 0 "a bound that is the family's limit" "$tesela" fit smooth.csv --coords x,y --value z --family powered_exponential -o smooth.json
 holds "a bound that is the family's limit" err "upper bound 2: more is not valid"

@@ -133,7 +133,7 @@ bad "a mean beside it" "needs a model without a trend (--trend none); this one h
 bad "too many" "which 155 observations do not determine" "${fit[@]}" '~ factor(elev) + factor(soil):factor(ffreq)'
 bad "far too many" "has more than 10000 coefficients" "${fit[@]}" '~ factor(dist):factor(elev)'
 sed '7s/^\([^,]*,[^,]*,[^,]*,[^,]*,[^,]*\),[^,]*/\1,far/' "$data/meuse_covariates.csv" >mixed.csv
-bad "numbers and text" "line 7, column 'dist': 'far' is not a number; if dist is a factor, write factor(dist) in --trend" "$tesela" fit mixed.csv --coords x,y --value log_zinc --trend '~ dist' -o m.json
+bad "numbers and text" "line 7, column 'dist': 'far' is not a number; if dist is a factor, write factor(dist) in the trend" "$tesela" fit mixed.csv --coords x,y --value log_zinc --trend '~ dist' -o m.json
 bad "one level" "the factor use has one level, a, in all observations" "$tesela" fit <(awk -F, '{ print $0 (NR == 1 ? ",use" : ",a") }' "$data/meuse_covariates.csv") --coords x,y --value log_zinc --trend '~ use' -o m.json
 
 # Bad places.

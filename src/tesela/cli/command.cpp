@@ -1,7 +1,7 @@
 #include "tesela/cli/command.hpp"
 
 #include "tesela/base/program.hpp"
-#include "tesela/geo/likelihood.hpp"
+#include "tesela/cli/geo_run.hpp"
 #include "tesela/kernels/vector_level.hpp"
 
 #include <CLI/CLI.hpp>
@@ -18,6 +18,8 @@ int run_guarded(const char* program, const std::function<int()>& work) {
         } catch (const geo::NotPositiveDefinite& error) {
             print_error(program, error.what());
             return static_cast<int>(failed);
+        } catch (const geo::Refusal& refusal) {
+            throw Error("{}", in_words(refusal));
         }
     });
 }

@@ -45,6 +45,10 @@ std::vector<geo::FittedModel> read_models(const std::vector<std::string>& files)
     return models;
 }
 
+geo::LikelihoodOptions exact_matrix(const CompareCommand& options, Index n, StarpuEngine& engine) {
+    return resolve_together(options.geo, {.observations = n}, engine).likelihood;
+}
+
 /// Computed again, on the machine that compares: a file's may be older than its parameters.
 void evaluate(const CompareCommand& options, std::vector<geo::FittedModel>& models, StarpuEngine& engine) {
     constexpr double noticeable = 1e-6;
@@ -52,7 +56,7 @@ void evaluate(const CompareCommand& options, std::vector<geo::FittedModel>& mode
     for (std::size_t m = 0; m < models.size(); ++m) {
         geo::FittedModel& fitted = models[m];
         geo::Likelihood likelihood(stream, fitted.observations, fitted.model,
-                                   likelihood_options(options.geo, fitted.observations.size(), engine));
+                                   exact_matrix(options, fitted.observations.size(), engine));
         const double said = fitted.result.log_likelihood;
         const double found = geo::evaluate_well(likelihood, fitted.result.theta).log_likelihood;
         if (std::abs(found - said) > noticeable * (1 + std::abs(found)) && is_first(engine))
@@ -148,7 +152,7 @@ void print_report(const CompareCommand& options, const std::vector<Row>& rows, s
 
 Places places_of(const CompareCommand& options, const geo::FittedModel& truth, Notes& notes) {
     if (!options.grid.cells.empty()) return grid_places(options.grid, truth);
-    DataOptions data = options.geo.data;
+    geo::DataFile data = options.geo.data;
     if (data.coordinates.empty()) data.coordinates = truth.observations.coordinate_names;
     return file_places(data, {.columns = {"none"}}, truth, notes);
 }
@@ -162,7 +166,7 @@ void add_losses(const CompareCommand& options, const std::vector<geo::FittedMode
     truth.observations = observations;
     const auto likelihood_of = [&](const geo::FittedModel& fitted) {
         return std::make_unique<geo::Likelihood>(stream, observations, fitted.model,
-                                                 likelihood_options(options.geo, truth.observations.size(), engine));
+                                                 exact_matrix(options, truth.observations.size(), engine));
     };
     const auto true_likelihood = likelihood_of(truth);
     for (std::size_t m = 1; m < models.size(); ++m) {
@@ -185,7 +189,7 @@ int run_compare(const CompareCommand& options) {
     std::optional<Places> places;
     if (options.wants_loss()) places = places_of(options, with_covariates, notes);
     if (places && places->coordinates.front().empty()) throw Error("{} has no points", options.geo.data.file);
-    const auto engine = start_geo_engine(options.geo);
+    const auto engine = start_geo_engine(options.geo.run);
     print_notes(*engine, notes);
     evaluate(options, models, *engine);
     std::vector<Row> rows = rows_of(options, models);

@@ -2,6 +2,7 @@
 
 #include "tesela/base/error.hpp"
 #include "tesela/cli/choice_option.hpp"
+#include "tesela/cli/help_groups.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -31,24 +32,27 @@ std::optional<ValueRange> limits(const std::string& option, const std::vector<do
 
 void add_map_options(CLI::App& command, MapOptions& options) {
     auto* map = command.add_option("--map", options.file, "Also draw mean and standard deviation into this SVG file");
-    command.add_option("--map-title", options.title, "Title of the map (default: the value's name, by kriging)")
-        ->needs(map);
-    allow_only(comma_separated(command.add_option("--map-palette", options.palettes,
+    rarely_used(
+        command.add_option("--map-title", options.title, "Title of the map (default: the value's name, by kriging)")
+            ->needs(map));
+    rarely_used(allow_only(comma_separated(
+                               command.add_option("--map-palette", options.palettes,
                                                   "Colours of the mean and, after a comma, of the standard deviation "
                                                   "(default: viridis,magma)")),
-               words_of(colour_map_names))
-        ->needs(map);
-    comma_separated(command.add_option("--map-limits", options.limits,
+                           words_of(colour_map_names))
+                    ->needs(map));
+    rarely_used(comma_separated(
+                    command.add_option("--map-limits", options.limits,
                                        "Values of the mean at the ends of the colours (default: all that is drawn)"))
-        ->needs(map)
-        ->type_name("LOW,HIGH");
-    comma_separated(
-        command.add_option("--map-deviation-limits", options.deviation_limits, "The same for the standard deviation"))
-        ->needs(map)
-        ->type_name("LOW,HIGH");
-    add_choice(command, "--map-observations", options.observations, shown_names,
-               "Whether the observations are drawn on the map")
-        ->needs(map);
+                    ->needs(map)
+                    ->type_name("LOW,HIGH"));
+    rarely_used(comma_separated(command.add_option("--map-deviation-limits", options.deviation_limits,
+                                                   "The same for the standard deviation"))
+                    ->needs(map)
+                    ->type_name("LOW,HIGH"));
+    rarely_used(add_choice(command, "--map-observations", options.observations, shown_names,
+                           "Whether the observations are drawn on the map")
+                    ->needs(map));
 }
 
 void require_svg(const std::string& option, const std::string& file) {

@@ -2,6 +2,7 @@
 
 #include "tesela/base/error.hpp"
 #include "tesela/cli/choice_option.hpp"
+#include "tesela/cli/column_options.hpp"
 #include "tesela/geo/degrees.hpp"
 #include "tesela/geo/grid.hpp"
 
@@ -129,12 +130,13 @@ Places grid_places(const GridOptions& options, const geo::FittedModel& fitted) {
     return {.coordinates = geo::grid_nodes(request), .names = observations.coordinate_names};
 }
 
-Places file_places(const DataOptions& data, const KeepOptions& keep, const geo::FittedModel& fitted, Notes& notes) {
+Places file_places(const geo::DataFile& data, const KeepOptions& keep, const geo::FittedModel& fitted, Notes& notes) {
     if (first_character(data.file) == '{')
         throw Error("{} looks like JSON; the points are expected in a CSV file with a header", data.file);
     const auto table = std::make_shared<const CsvTable>(read_csv(data.file));
-    SelectedRows rows =
-        select_rows(*table, data, columns_of_places(data.coordinates, fitted.observations.covariates), notes);
+    require_different_columns(data.coordinates, data.value);
+    geo::SelectedRows rows =
+        geo::select_rows(*table, data, geo::columns_of_places(data.coordinates, fitted.observations.covariates), notes);
     NumericTable& numbers = rows.numbers;
     geo::require_degrees(fitted.model.metric, {numbers.columns, data.coordinates, numbers.lines, data.file});
     Places places{.coordinates = std::move(numbers.columns),

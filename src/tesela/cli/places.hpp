@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tesela/cli/geo_options.hpp"
+#include "tesela/cli/geo_run.hpp"
 #include "tesela/geo/model_file.hpp"
 
 #include <memory>
@@ -44,7 +44,7 @@ struct KeepOptions {
     std::vector<std::string> columns{"all"};
     std::vector<std::string> results{};
 };
-[[nodiscard]] Places file_places(const DataOptions& data, const KeepOptions& keep, const geo::FittedModel& fitted,
+[[nodiscard]] Places file_places(const geo::DataFile& data, const KeepOptions& keep, const geo::FittedModel& fitted,
                                  Notes& notes);
 
 /// Throws Error if the model's trend needs more than coordinates, which places that `option` makes do not have.

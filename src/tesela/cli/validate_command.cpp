@@ -1,13 +1,12 @@
 #include "tesela/cli/commands.hpp"
 
-#include "tesela/base/digest.hpp"
+#include "tesela/base/clock.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/cli/geo_options.hpp"
 #include "tesela/cli/geo_run.hpp"
 #include "tesela/cli/help_groups.hpp"
 #include "tesela/cli/map_options.hpp"
 #include "tesela/cli/number_option.hpp"
-#include "tesela/geo/cross_validation.hpp"
 #include "tesela/geo/grid.hpp"
 #include "tesela/geo/model_comparison.hpp"
 #include "tesela/geo/model_file.hpp"
@@ -16,13 +15,13 @@
 #include "tesela/geo/residual_plot.hpp"
 #include "tesela/geo/scores.hpp"
 #include "tesela/io/output_file.hpp"
+#include "tesela/jobs/predict.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <chrono>
 #include <filesystem>
-#include <memory>
+#include <optional>
 #include <utility>
 
 namespace tesela::cli {
@@ -72,7 +71,7 @@ geo::Observations observations_of(const std::string& file, const ValidateCommand
     if (geo::is_model_file(file))
         throw Error("{} is a model too, where a CSV file of observations is expected; tesela compare compares models",
                     file);
-    DataOptions data = options.geo.data;
+    geo::DataFile data = options.geo.data;
     data.file = file;
     if (data.coordinates.empty()) data.coordinates = fitted.observations.coordinate_names;
     if (data.value.empty()) data.value = fitted.observations.value_name;
@@ -93,33 +92,6 @@ void check_outputs(const ValidateCommand& options, const geo::FittedModel& fitte
     }
     for (const std::string& path : {options.residuals, options.plot, options.map})
         if (!path.empty()) require_writable(path);
-}
-
-geo::Predictions cross_validate(const ValidateCommand& options, const geo::FittedModel& fitted, const geo::Folds& folds,
-                                StarpuEngine& engine) {
-    Stream stream(engine, {.sums = Sums::in_order});
-    const Index n = fitted.observations.size();
-    geo::LikelihoodOptions likelihood{.tile = tile_size(options.geo.run, n, engine),
-                                      .overlap = overlap_of(options.geo.overlap, engine)};
-    likelihood.distribution =
-        distribution(options.geo.run, geo::fold_tiling(folds, likelihood.tile).grid(), engine, Operation::cholesky);
-    const auto evaluated = [&](const geo::Likelihood& it) { warn_if_ill_conditioned(it, engine, when_fitting_again); };
-    return geo::cross_validate(stream, {fitted.observations, fitted.model, fitted.result.theta}, folds,
-                               {.likelihood = std::move(likelihood), .evaluated = evaluated});
-}
-
-geo::Predictions predict_held_out(const ValidateCommand& options, const geo::FittedModel& fitted,
-                                  const geo::Observations& held_out, StarpuEngine& engine) {
-    Digest digest;
-    for (const auto& column : held_out.coordinates) digest.add(column);
-    digest.add(held_out.values);
-    engine.require_alike("the held-out observations", digest.value());
-    Stream stream(engine, {.sums = Sums::in_order});
-    geo::Likelihood likelihood(stream, fitted.observations, fitted.model,
-                               likelihood_options(options.geo, fitted.observations.size(), engine));
-    geo::Predictions result = geo::predict(likelihood, fitted.result.theta, held_out.sites());
-    warn_if_ill_conditioned(likelihood, engine, when_fitting_again);
-    return result;
 }
 
 /// All that is printed, written and drawn.
@@ -224,20 +196,25 @@ int run_validate(const ValidateCommand& options) {
         check_held_out(options.holdout, geo::common_observations(fitted.observations, scored), scored, notes);
     const Scheme scheme = scheme_of(options, fitted);
     check_outputs(options, fitted);
-    const auto engine = start_geo_engine(options.geo);
+    const jobs::ValidateRequest request{.fitted = fitted,
+                                        .evaluation = evaluation_request(options.geo),
+                                        .folds = scheme.folds,
+                                        .held_out = holds_out ? std::optional(scored) : std::nullopt};
+    const auto engine = start_geo_engine(options.geo.run);
     print_notes(*engine, notes);
-    const auto start = std::chrono::steady_clock::now();
-    const geo::Predictions predictions = holds_out ? predict_held_out(options, fitted, scored, *engine)
-                                                   : cross_validate(options, fitted, scheme.folds, *engine);
+    const auto start = Clock::now();
+    Stream stream(*engine, {.sums = Sums::in_order});
+    const jobs::Validation validation = jobs::validate(stream, request);
+    print_doubts(*engine, validation.doubts, when_fitting_again);
     if (!is_first(*engine)) return success;
-    const geo::Residuals residuals = geo::residuals(scored.values, predictions);
+    const geo::Residuals residuals = geo::residuals(scored.values, validation.predictions);
     const Report report{.options = options,
                         .fitted = fitted,
                         .scored = scored,
                         .scheme = scheme,
                         .residuals = residuals,
                         .scores = geo::score(residuals, options.level),
-                        .seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+                        .seconds = seconds_since(start)};
     write_files(report);
     for (const std::string& path : {options.residuals, options.plot, options.map})
         if (is_standard_output(path)) return success;

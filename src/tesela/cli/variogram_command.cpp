@@ -4,6 +4,7 @@
 #include "tesela/base/error.hpp"
 #include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/geo_options.hpp"
+#include "tesela/cli/geo_run.hpp"
 #include "tesela/cli/help_groups.hpp"
 #include "tesela/cli/map_options.hpp"
 #include "tesela/cli/number_option.hpp"
@@ -25,7 +26,7 @@ namespace tesela::cli {
 namespace {
 
 struct VariogramCommand {
-    DataOptions data;
+    geo::DataFile data;
     geo::VariogramOptions variogram;
     std::optional<geo::TrendFormula> trend;
     std::optional<Metric> metric;

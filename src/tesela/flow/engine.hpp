@@ -126,6 +126,8 @@ public:
     [[nodiscard]] virtual Index node_count() const = 0;
     /// Workers of this node that compute.
     [[nodiscard]] virtual int worker_count() const = 0;
+    /// Whether this node has one more worker, for critical tasks alone (CriticalWorker).
+    [[nodiscard]] virtual bool has_critical_worker() const { return false; }
     /// Workers of all nodes: the same number on every node, for choices that all must make alike.
     [[nodiscard]] virtual Index total_workers() const { return worker_count() * node_count(); }
 

@@ -64,6 +64,11 @@ ParameterUncertainty about(double estimate, double log_error, double z) {
 
 }  // namespace
 
+Interval shown_interval(const ParameterUncertainty& known) {
+    if (known.log_standard_error <= 1) return known.logarithmic;
+    return {std::max(0.0, *known.natural.lower), known.natural.upper};
+}
+
 Uncertainty uncertainty(Likelihood& likelihood, const FitResult& result, InformationKind information, double level) {
     constexpr double nearly_singular = 1e-10;
     constexpr double nothing_known = 10;  // an error of a logarithm by which anything is possible

@@ -33,6 +33,10 @@ struct ParameterUncertainty {
     Interval logarithmic{};         ///< estimate·exp(± z·log_standard_error)
 };
 
+/// The interval to show: that of the logarithm; where the error is larger than the estimate a logarithm says nothing,
+/// and 0 is as good.
+[[nodiscard]] Interval shown_interval(const ParameterUncertainty& known);
+
 struct Uncertainty {
     InformationKind information = InformationKind::expected;
     double level = 0.95;

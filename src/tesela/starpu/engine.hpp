@@ -90,6 +90,7 @@ public:
     [[nodiscard]] NodeId this_node() const override;
     [[nodiscard]] Index node_count() const override;
     [[nodiscard]] int worker_count() const override;
+    [[nodiscard]] bool has_critical_worker() const override { return description().critical_worker; }
     [[nodiscard]] Index total_workers() const override;
     /// The processors that its workers are bound to, as the system numbers them; empty where some are bound to none.
     /// Nothing may be pending.
