@@ -1,6 +1,7 @@
 #include "tesela/cli/command.hpp"
 
 #include "tesela/base/program.hpp"
+#include "tesela/cli/ordination_options.hpp"
 #include "tesela/geo/likelihood.hpp"
 #include "tesela/kernels/vector_level.hpp"
 
@@ -15,6 +16,8 @@ int run_guarded(const char* program, const std::function<int()>& work) {
         try {
             validate_vector_level_variable();
             return work();
+        } catch (const mds::Refusal& refusal) {
+            throw Error(in_words(refusal));
         } catch (const geo::NotPositiveDefinite& error) {
             print_error(program, error.what());
             return static_cast<int>(failed);
