@@ -13,7 +13,8 @@ using namespace tesela;
 static int draw(const char* file) {
     StarpuEngine engine;
     const auto distances = read_csv_matrix(file);
-    const mds::Scaling map = mds::scale(engine, *distances, {.dimensions = 2});
+    Stream stream(engine, {.sums = Sums::in_order});
+    const mds::Scaling map = mds::scale(stream, *distances, {.dimensions = 2});
     if (!engine.is_first()) return 0;
     std::printf("goodness of fit %.6f\n", map.fit.of_positive.low);
     for (Index i = 0; i < 3; ++i)

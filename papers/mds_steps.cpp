@@ -56,14 +56,16 @@ struct StreamedCase {
 double first_product(Engine& engine, const StreamedCase& of, StreamingStep step) {
     if (of.way == "cold") of.matrix.forget_cached();
     engine.barrier();
-    return mds::decompose_randomly(engine, of.matrix, mds::Analysis::scaling,
-                                   {.dimensions = of.columns,
-                                    .oversampling = 0,
-                                    .tolerance = {},
-                                    .iterations = 1,
-                                    .readers = readers_at_a_time,
-                                    .symmetry = mds::Symmetry::unchecked,
-                                    .overlap = step})
+    Stream stream(engine, {.name = "mds", .sums = Sums::in_order});
+    return mds::decompose(stream, of.matrix, mds::Analysis::scaling,
+                          {.dimensions = of.columns,
+                           .oversampling = 0,
+                           .algorithm = mds::Algorithm::krylov,
+                           .tolerance = {},
+                           .iterations = 1,
+                           .readers = readers_at_a_time,
+                           .symmetry = mds::Symmetry::unchecked,
+                           .overlap = step})
         .first_seconds;
 }
 
@@ -119,10 +121,11 @@ Report measure_mds_steps(const MdsStepsOptions& options) {
 }  // namespace
 
 Experiment mds_steps() {
-    return experiment("mds-steps",
-                      "What each step of --overlap of tesela mds gains, until the file has been read and multiplied "
-                      "once (figure 9 of paper 000), from a forgotten file and from a slow disk; also under mpirun",
-                      add_mds_steps_options, measure_mds_steps);
+    return experiment(
+        "mds-steps",
+        "What each step of paper 000 gains in multidimensional scaling, until the file has been read and multiplied "
+        "once (figure 9 of paper 000), from a forgotten file and from a slow disk; also under mpirun",
+        add_mds_steps_options, measure_mds_steps);
 }
 
 }  // namespace tesela::bench

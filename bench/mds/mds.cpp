@@ -136,11 +136,11 @@ struct WayToRead {
     Best reading{};
     Best total{};
 
-    void measure(Engine& engine, const mds::DecompositionOptions& wanted) {
+    void measure(Stream& stream, const mds::DecompositionOptions& wanted) {
         if (forget) matrix.forget_cached();
         reading.add(read_alone(matrix, wanted.readers));
         if (forget) matrix.forget_cached();
-        total.add(mds::decompose_randomly(engine, matrix, mds::Analysis::scaling, wanted).seconds);
+        total.add(mds::decompose(stream, matrix, mds::Analysis::scaling, wanted).seconds);
     }
 };
 
@@ -165,8 +165,11 @@ Report run_mds(const MdsOptions& options) {
     const std::string name = own ? own->path() : options.file;
     const auto matrix = open_matrix(name);
     const auto slow = limit_rate(open_matrix(name), options.rate);
-    const mds::DecompositionOptions wanted{
-        .dimensions = options.dimensions, .readers = options.readers, .symmetry = mds::Symmetry::unchecked};
+    Stream stream(*engine, {.name = "mds", .sums = Sums::in_order});
+    const mds::DecompositionOptions wanted{.dimensions = options.dimensions,
+                                           .algorithm = mds::Algorithm::krylov,
+                                           .readers = options.readers,
+                                           .symmetry = mds::Symmetry::unchecked};
     const RowAgain at_once(*matrix);
     Best compute;
     Best later;
@@ -174,11 +177,11 @@ Report run_mds(const MdsOptions& options) {
     WayToRead limited{.name = "limited", .matrix = *slow};
     mds::Decomposition last;
     for (Index r = 0; r < options.repetitions; ++r) {
-        compute.add(mds::decompose_randomly(*engine, at_once, mds::Analysis::scaling, wanted).first_seconds);
-        last = mds::decompose_randomly(*engine, *matrix, mds::Analysis::scaling, wanted);
+        compute.add(mds::decompose(stream, at_once, mds::Analysis::scaling, wanted).first_seconds);
+        last = mds::decompose(stream, *matrix, mds::Analysis::scaling, wanted);
         later.add(last.seconds - last.first_seconds);
-        cold.measure(*engine, wanted);
-        limited.measure(*engine, wanted);
+        cold.measure(stream, wanted);
+        limited.measure(stream, wanted);
     }
     Report report{.figures = figures_of(last, matrix->rows())};
     report.figures["first_pass_seconds"] = compute.seconds();
@@ -200,10 +203,11 @@ Report run_eigenvalues(const EigenvaluesOptions& options) {
     if (file->rows() != file->cols()) throw Error("{} is not square", file->description());
     const MatrixValues matrix = read_all(*file);
     const mds::DecompositionOptions wanted{.dimensions = options.dimensions, .tolerance = options.tolerance};
+    Stream stream(*engine, {.name = "eigenvalues", .sums = Sums::in_order});
     std::vector<double> seconds;
     mds::Decomposition last;
     for (Index r = 0; r <= options.repetitions; ++r) {  // the first is not counted: memory is new to it
-        last = mds::decompose_symmetric(*engine, matrix.values.data(), matrix.rows, wanted);
+        last = mds::decompose_symmetric(stream, matrix.values.data(), matrix.rows, wanted);
         if (r > 0) seconds.push_back(last.seconds);
     }
     Report report{.figures = figures_of(last, matrix.rows)};

@@ -223,7 +223,6 @@ bad "two results on standard output" "both want the standard output" "$tesela" m
 cp D.npy over.npy
 bad "writing over the input" "over.npy would be written over: it is also file; --output needs another file" "$tesela" mds over.npy -o over.npy
 check "the input is as it was" cmp D.npy over.npy
-bad "memory without its step" "--memory needs --overlap split_gram" "$tesela" mds D.npy --algorithm krylov --memory 1MB --overlap sync
 # Tiles that are far too many are refused before anything is computed, those that are many are told.
 python3 -c "
 import struct
@@ -252,7 +251,7 @@ expect 0 "krylov" "$tesela" mds "$data/eurodist.csv" --dim 3 --algorithm krylov 
 numbers "krylov" "near(d['eigenvalues'], [19538377.0895428, 11856555.3340011, 1528844.46798737], 1e-11) and d['algorithm'] == 'krylov' and d['products'] > 0"
 numbers "krylov" "(lambda g: (g if isinstance(g, list) else [g, g])[0] <= 0.9101785 and (g if isinstance(g, list) else [g, g])[1] >= 0.9101783)(d['goodness_of_fit'][1])"
 for nodes in 1 2 4; do
-    for more in "--overlap sync" "--overlap split_gram" "--memory 2kB --tile 5" "--readers 1 --tile 4"; do
+    for more in "--memory 2kB --tile 5" "--readers 1 --tile 4"; do
         # shellcheck disable=SC2086
         expect 0 "krylov, $nodes nodes $more" "${mpirun[@]}" -n $nodes "$tesela" mds "$data/eurodist.csv" --dim 3 --algorithm krylov --tolerance 1e-13 --workers 1 -o nodes.csv --json $more
         numbers "krylov, $nodes nodes $more" "near(d['eigenvalues'], [19538377.0895428, 11856555.3340011, 1528844.46798737], 1e-9)"
@@ -385,6 +384,4 @@ bad "a plan of something else" "lu.json is a plan for lu, and this is mds" "$tes
 bad "a plan for one that LAPACK decomposes" "LAPACK decomposes on one node" "$tesela" mds S.npy --workers 1 --plan plan1.json
 bad "a plan and a tile size" "--tile" "$tesela" "${planned[@]}" --plan plan1.json --tile 50
 bad "a plan that is none" "S.npy" "$tesela" "${planned[@]}" --plan S.npy
-expect 0 "a plan that is not followed" "$tesela" mds S.npy --algorithm krylov --workers 1 --plan plan1.json --overlap commute
-holds "a plan that is not followed" err "note: plan1.json says who reads, which --overlap commute does not follow"
 finish

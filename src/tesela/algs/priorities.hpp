@@ -64,19 +64,4 @@ private:
     Index panels_;
 };
 
-/// The priorities of paper 000, equation (11), for the first phases of multidimensional scaling of nb tile rows: rows
-/// first to last, and left to right in the product. `i` is the row of a tile of the distances, `k` its column.
-class MdsPriorities {
-public:
-    explicit MdsPriorities(Index nb) : nb_(nb) {}
-
-    [[nodiscard]] std::int32_t read(Index i) const { return static_cast<std::int32_t>(nb_ - i); }
-    [[nodiscard]] std::int32_t square(Index i) const { return read(i); }
-    [[nodiscard]] std::int32_t clear() const { return static_cast<std::int32_t>(nb_); }
-    [[nodiscard]] std::int32_t product(Index k) const { return static_cast<std::int32_t>(nb_ - k); }
-
-private:
-    Index nb_;
-};
-
 }  // namespace tesela

@@ -1,13 +1,9 @@
-#include "tesela/base/error.hpp"
 #include "tesela/cli/commands.hpp"
-#include "tesela/cli/geo_options.hpp"
-#include "tesela/cli/geo_run.hpp"
 #include "tesela/cli/help_groups.hpp"
 #include "tesela/cli/ordination_options.hpp"
+#include "tesela/io/matrix_file.hpp"
 #include "tesela/io/output_file.hpp"
-#include "tesela/mds/correspondence.hpp"
 #include "tesela/mds/ordination_plot.hpp"
-#include "tesela/mds/placement.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -16,11 +12,6 @@
 
 namespace tesela::cli {
 namespace {
-
-struct CaCommand {
-    OrdinationOptions common;
-    std::string column_output;
-};
 
 /// Of the inertia, of each dimension that is known.
 std::vector<double> parts_of(const mds::Correspondence& analysis) {
@@ -33,7 +24,7 @@ Index degrees_of_freedom(const mds::Correspondence& analysis) {
     return (analysis.decomposition.rows - 1) * (analysis.decomposition.cols - 1);
 }
 
-Json to_json(const CaCommand& options, const mds::Correspondence& analysis, const MatrixFile& counts) {
+Json to_json(const OrdinationOptions& options, const mds::Correspondence& analysis, const MatrixFile& counts) {
     const mds::Decomposition& d = analysis.decomposition;
     Json json{{"file", counts.name()}, {"rows", d.rows}, {"columns", d.cols}, {"dimensions", d.wanted}};
     const std::vector<double> inertias = analysis.inertias();
@@ -50,15 +41,15 @@ Json to_json(const CaCommand& options, const mds::Correspondence& analysis, cons
     json["chi_square"] = analysis.chi_square;
     json["degrees_of_freedom"] = degrees_of_freedom(analysis);
     add_run(json, d);
-    add_files(json, options.common);
-    if (!options.column_output.empty()) json["column_output"] = options.column_output;
+    add_files(json, options);
+    if (!options.other_output.empty()) json["column_output"] = options.other_output;
     return json;
 }
 
-void print_table(const CaCommand& options, const mds::Correspondence& analysis) {
+void print_table(const OrdinationOptions& options, const mds::Correspondence& analysis) {
     const mds::Decomposition& d = analysis.decomposition;
-    fmt::print("correspondence analysis of {} rows and {} columns, {}, {}\n", d.rows, d.cols,
-               short_name(options.common.file), algorithm_words(d));
+    fmt::print("correspondence analysis of {} rows and {} columns, {}, {}\n", d.rows, d.cols, short_name(options.file),
+               algorithm_words(d));
     fmt::print("{:>9} {:>14} {:>12} {:>10} {:>10}\n", "dimension", "singular_value", "inertia", "proportion",
                "cumulative");
     const std::vector<double> inertias = analysis.inertias();
@@ -72,77 +63,54 @@ void print_table(const CaCommand& options, const mds::Correspondence& analysis) 
                degrees_of_freedom(analysis));
 }
 
-void write_plot(const CaCommand& options, const mds::Correspondence& analysis, const MatrixFile& counts,
-                const MatrixFile* new_rows, const std::vector<double>& placed) {
+void write_plot(const OrdinationOptions& options, const mds::Correspondence& analysis, const OrdinationRun& run) {
+    const MatrixHeader& counts = run.request.matrix->header();
     const mds::Decomposition& d = analysis.decomposition;
     const std::vector<double> parts = parts_of(analysis);
     const auto label = [&](Index k) {
         return axis_label("dimension", k, mds::exactly(parts[static_cast<std::size_t>(k)]));
     };
-    mds::OrdinationPlot plot{.title = fmt::format("Correspondence analysis of {}", short_name(options.common.file)),
-                             .x_label = label(0),
-                             .y_label = d.wanted > 1 ? label(1) : "",
-                             .points = {plotted(fmt::format("{} rows", d.rows), analysis.rows.coordinates, d.rows,
-                                                counts.header().row_labels),
-                                        plotted(fmt::format("{} columns", d.cols), analysis.columns.coordinates, d.cols,
-                                                counts.header().col_labels)}};
-    if (new_rows != nullptr)
-        plot.points.push_back(
-            plotted(fmt::format("{} new", new_rows->rows()), placed, new_rows->rows(), new_rows->header().row_labels));
-    write_file(options.common.plot, mds::draw_ordination(plot));
+    mds::OrdinationPlot plot{
+        .title = fmt::format("Correspondence analysis of {}", short_name(options.file)),
+        .x_label = label(0),
+        .y_label = d.wanted > 1 ? label(1) : "",
+        .points = {
+            plotted(fmt::format("{} rows", d.rows), analysis.rows.coordinates, d.rows, counts.row_labels),
+            plotted(fmt::format("{} columns", d.cols), analysis.columns.coordinates, d.cols, counts.col_labels)}};
+    if (const auto& new_rows = run.request.new_rows)
+        plot.points.push_back(plotted(fmt::format("{} new", new_rows->rows()), run.result.placed, new_rows->rows(),
+                                      new_rows->header().row_labels));
+    write_file(options.plot, mds::draw_ordination(plot));
 }
 
-void write_files(const CaCommand& options, const mds::Correspondence& analysis, const MatrixFile& counts,
-                 const MatrixFile* new_rows) {
-    const OrdinationOptions& common = options.common;
-    std::vector<double> placed;
-    if (new_rows != nullptr) {
-        placed = mds::place(analysis, *new_rows);
-        write_table(common.new_output,
-                    mds::coordinate_table("dim", placed, new_rows->header().row_labels, new_rows->rows()));
-    }
-    if (!common.output.empty())
-        write_table(common.output, mds::profile_table(analysis.rows, counts.header().row_labels));
-    if (!options.column_output.empty())
-        write_table(options.column_output, mds::profile_table(analysis.columns, counts.header().col_labels));
-    if (!common.plot.empty()) write_plot(options, analysis, counts, new_rows, placed);
-    if (!common.scree.empty())
-        write_file(common.scree,
-                   mds::draw_scree({.title = fmt::format("Inertias of {}", short_name(options.common.file)),
-                                    .value_label = "inertia",
-                                    .values = analysis.inertias(),
-                                    .parts = parts_of(analysis)}));
+void write_files(const OrdinationOptions& options, const mds::Correspondence& analysis, const OrdinationRun& run) {
+    const MatrixHeader& counts = run.request.matrix->header();
+    if (const auto& new_rows = run.request.new_rows)
+        write_table(options.new_output,
+                    mds::coordinate_table("dim", run.result.placed, new_rows->header().row_labels, new_rows->rows()));
+    if (!options.output.empty()) write_table(options.output, mds::profile_table(analysis.rows, counts.row_labels));
+    if (!options.other_output.empty())
+        write_table(options.other_output, mds::profile_table(analysis.columns, counts.col_labels));
+    if (!options.plot.empty()) write_plot(options, analysis, run);
+    if (!options.scree.empty())
+        write_file(options.scree, mds::draw_scree({.title = fmt::format("Inertias of {}", short_name(options.file)),
+                                                   .value_label = "inertia",
+                                                   .values = analysis.inertias(),
+                                                   .parts = parts_of(analysis)}));
 }
 
-int run_ca(const CaCommand& options) {
-    const OrdinationOptions& common = options.common;
-    const OrdinationInput input = open_input(common);
-    const auto new_rows = open_new_rows(common, *input.matrix);
-    if (new_rows && new_rows->cols() != input.matrix->cols())
-        throw Error("{} has {} columns and {} has {}", new_rows->name(), new_rows->cols(), input.matrix->name(),
-                    input.matrix->cols());
-    mds::DecompositionOptions asked = decomposition_options(common, *input.matrix, mds::Analysis::correspondence, {});
-    check_outputs(common, {options.column_output});
-    const auto engine = start_engine(common, *input.matrix);
-    print_notes(common, *input.matrix, mds::Analysis::correspondence, asked, *engine, input.matrix->header().notes);
-    ProgressLine line(wants_progress(common.run));
-    asked.progress = [&](const std::string& text) { line.show([&] { return text; }); };
-    const mds::Correspondence analysis = mds::correspondence(*engine, *input.matrix, asked);
-    line.clear();
-    if (!is_first(*engine)) return success;
-    warn_of_error(analysis.decomposition, asked);
-    note_explained(analysis.decomposition, mds::Analysis::correspondence, asked);
-    write_files(options, analysis, *input.matrix, new_rows.get());
-    if (prints_table(common, {options.column_output})) return success;
-    if (common.run.json)
-        fmt::print("{}\n", to_json(options, analysis, *input.matrix).dump(2));
-    else
-        print_table(options, analysis);
+int run_ca(const OrdinationOptions& options) {
+    const OrdinationRun run = run_ordination(options, request_of(options, mds::Analysis::correspondence));
+    if (!run.prints) return success;
+    const auto& analysis = std::get<mds::Correspondence>(run.result.found);
+    write_files(options, analysis, run);
+    print_results(
+        options, [&] { return to_json(options, analysis, *run.request.matrix); },
+        [&] { print_table(options, analysis); });
     return success;
 }
 
-void add_ca_options(CLI::App& command, CaCommand& options) {
-    OrdinationOptions& common = options.common;
+void add_ca_options(CLI::App& command, OrdinationOptions& options) {
     const OrdinationHelp help{
         .file = "Counts, such as how often a row and a column met: CSV, NumPy, or HDF5 as N.h5:/counts",
         .output =
@@ -151,13 +119,13 @@ void add_ca_options(CLI::App& command, CaCommand& options) {
             "is standard output",
         .new_file = "Supplementary rows of counts, which are placed among the others and change nothing",
         .plot = "SVG file for a picture of rows and columns in the first two dimensions, or in the only one"};
-    add_data_options(command, common, help);
+    add_data_options(command, options, help);
     set_heading(command, "Data");
-    add_dimension_options(command, common);
+    add_dimension_options(command, options);
     set_heading(command, "Method");
-    add_output_options(command, common, help);
-    command.add_option("--column-output", options.column_output, "File for the columns, as -o has the rows");
-    add_machine_options(command, common);
+    add_output_options(command, options, help);
+    command.add_option("--column-output", options.other_output, "File for the columns, as -o has the rows");
+    add_machine_options(command, options);
     add_example(command, "tesela ca data/smoke.csv -o rows.csv --column-output columns.csv --plot smoke.svg");
 }
 

@@ -2,6 +2,7 @@
 
 #include "tesela/base/program.hpp"
 #include "tesela/cli/geo_run.hpp"
+#include "tesela/cli/ordination_options.hpp"
 #include "tesela/kernels/vector_level.hpp"
 
 #include <CLI/CLI.hpp>
@@ -15,6 +16,8 @@ int run_guarded(const char* program, const std::function<int()>& work) {
         try {
             validate_vector_level_variable();
             return work();
+        } catch (const mds::Refusal& refusal) {
+            throw Error(in_words(refusal));
         } catch (const geo::NotPositiveDefinite& error) {
             print_error(program, error.what());
             return static_cast<int>(failed);

@@ -1,15 +1,10 @@
 #include "tesela/base/error.hpp"
-#include "tesela/base/units.hpp"
 #include "tesela/cli/commands.hpp"
-#include "tesela/cli/geo_options.hpp"
-#include "tesela/cli/geo_run.hpp"
 #include "tesela/cli/help_groups.hpp"
 #include "tesela/cli/ordination_options.hpp"
+#include "tesela/io/matrix_file.hpp"
 #include "tesela/io/output_file.hpp"
 #include "tesela/mds/ordination_plot.hpp"
-#include "tesela/mds/placement.hpp"
-#include "tesela/mds/point_distances.hpp"
-#include "tesela/mds/scaling.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -26,32 +21,6 @@ struct MdsCommand {
 
     [[nodiscard]] std::string input() const { return short_name(points.empty() ? common.file : points); }
 };
-
-/// The distances of all points, and of new ones from them.
-struct Distances {
-    std::unique_ptr<MatrixFile> all;
-    std::unique_ptr<MatrixFile> of_new;
-    std::vector<double> weights;
-    std::vector<std::string> notes;
-};
-
-Distances open_distances(const MdsCommand& options) {
-    if (options.common.file.empty() == options.points.empty())
-        throw Error("give a file of distances, or --from-points with one of points: one of the two");
-    OrdinationOptions common = options.common;
-    if (!options.points.empty()) common.file = options.points;
-    OrdinationInput input = open_input(common);
-    std::unique_ptr<MatrixFile> new_rows = open_new_rows(common, *input.matrix);
-    Distances result{.weights = std::move(input.weights), .notes = input.matrix->header().notes};
-    if (options.points.empty()) {
-        result.all = std::move(input.matrix);
-        result.of_new = std::move(new_rows);
-        return result;
-    }
-    result.all = mds::point_distances(*input.matrix);
-    if (new_rows) result.of_new = mds::point_distances(*new_rows, *input.matrix);
-    return result;
-}
 
 /// "0.7537543", or from where to where it is.
 std::string words(const mds::Interval& interval) {
@@ -121,8 +90,7 @@ const std::vector<std::string>& point_names(const MatrixFile& distances) {
     return header.row_labels.empty() ? header.col_labels : header.row_labels;
 }
 
-void write_plot(const MdsCommand& options, const mds::Scaling& scaling, const MatrixFile& distances,
-                const MatrixFile* of_new, const std::vector<double>& placed) {
+void write_plot(const MdsCommand& options, const mds::Scaling& scaling, const OrdinationRun& run) {
     const Index n = scaling.decomposition.rows;
     const auto label = [&](Index k) {
         return axis_label("dimension", k, mds::explained_part(scaling.decomposition, mds::Analysis::scaling, k));
@@ -131,25 +99,22 @@ void write_plot(const MdsCommand& options, const mds::Scaling& scaling, const Ma
         .title = fmt::format("Multidimensional scaling of {}", options.input()),
         .x_label = label(0),
         .y_label = scaling.dimensions > 1 ? label(1) : "",
-        .points = {plotted(fmt::format("{} points", n), scaling.coordinates, n, point_names(distances))}};
-    if (of_new != nullptr)
-        plot.points.push_back(
-            plotted(fmt::format("{} new", of_new->rows()), placed, of_new->rows(), of_new->header().row_labels));
+        .points = {plotted(fmt::format("{} points", n), scaling.coordinates, n, point_names(*run.request.matrix))}};
+    if (const auto& of_new = run.request.new_rows)
+        plot.points.push_back(plotted(fmt::format("{} new", of_new->rows()), run.result.placed, of_new->rows(),
+                                      of_new->header().row_labels));
     write_file(options.common.plot, mds::draw_ordination(plot));
 }
 
-void write_files(const MdsCommand& options, const mds::Scaling& scaling, const Distances& distances) {
+void write_files(const MdsCommand& options, const mds::Scaling& scaling, const OrdinationRun& run) {
     const OrdinationOptions& common = options.common;
-    std::vector<double> placed;
-    if (distances.of_new) {
-        placed = mds::place(scaling, *distances.of_new);
-        write_table(common.new_output, mds::coordinate_table("dim", placed, distances.of_new->header().row_labels,
-                                                             distances.of_new->rows()));
-    }
+    if (const auto& of_new = run.request.new_rows)
+        write_table(common.new_output,
+                    mds::coordinate_table("dim", run.result.placed, of_new->header().row_labels, of_new->rows()));
     if (!common.output.empty())
-        write_table(common.output, mds::coordinate_table("dim", scaling.coordinates, point_names(*distances.all),
+        write_table(common.output, mds::coordinate_table("dim", scaling.coordinates, point_names(*run.request.matrix),
                                                          scaling.decomposition.rows));
-    if (!common.plot.empty()) write_plot(options, scaling, *distances.all, distances.of_new.get(), placed);
+    if (!common.plot.empty()) write_plot(options, scaling, run);
     if (!common.scree.empty())
         write_file(common.scree, mds::draw_scree({.title = fmt::format("Eigenvalues of {}", options.input()),
                                                   .value_label = "eigenvalue",
@@ -158,39 +123,24 @@ void write_files(const MdsCommand& options, const mds::Scaling& scaling, const D
 }
 
 void note_dimensions(const mds::Scaling& scaling) {
-    const Index wanted = scaling.decomposition.wanted;
-    if (scaling.dimensions < wanted)
-        fmt::print(stderr, "note: of the first {} eigenvalues only {} {} above 0, and points have so many dimensions\n",
-                   wanted, scaling.dimensions, scaling.dimensions == 1 ? "is" : "are");
+    fmt::print(stderr, "note: of the first {} eigenvalues only {} {} above 0, and points have so many dimensions\n",
+               scaling.decomposition.wanted, scaling.dimensions, scaling.dimensions == 1 ? "is" : "are");
 }
 
 int run_mds(const MdsCommand& options) {
-    const OrdinationOptions& common = options.common;
-    Distances distances = open_distances(options);
-    if (distances.of_new && distances.of_new->cols() != distances.all->rows())
-        throw Error("{} has {} columns, where the distances of each new point from {} points are needed",
-                    distances.of_new->name(), distances.of_new->cols(), distances.all->rows());
-    mds::DecompositionOptions asked =
-        decomposition_options(common, *distances.all, mds::Analysis::scaling, distances.weights);
-    if (!options.points.empty()) asked.distances = mds::DistanceKind::euclidean;
-    check_outputs(common);
-    const auto engine = start_engine(common, *distances.all);
-    take_plan(common, *distances.all, *engine, asked);
-    print_notes(common, *distances.all, mds::Analysis::scaling, asked, *engine, distances.notes);
-    ProgressLine line(wants_progress(common.run));
-    asked.progress = [&](const std::string& text) { line.show([&] { return text; }); };
-    const mds::Scaling scaling = mds::scale(*engine, *distances.all, asked);
-    line.clear();
-    if (!is_first(*engine)) return success;
-    warn_of_error(scaling.decomposition, asked);
-    note_explained(scaling.decomposition, mds::Analysis::scaling, asked);
-    note_dimensions(scaling);
-    write_files(options, scaling, distances);
-    if (prints_table(common)) return success;
-    if (common.run.json)
-        fmt::print("{}\n", to_json(options, scaling, *distances.all).dump(2));
-    else
-        print_table(options, scaling);
+    if (options.common.file.empty() == options.points.empty())
+        throw Error("give a file of distances, or --from-points with one of points: one of the two");
+    OrdinationOptions common = options.common;
+    if (!options.points.empty()) common.file = options.points;
+    jobs::OrdinationRequest request = request_of(common, mds::Analysis::scaling);
+    if (!options.points.empty()) request = jobs::scaling_of_points(std::move(request));
+    const OrdinationRun run = run_ordination(common, std::move(request));
+    if (!run.prints) return success;
+    const auto& scaling = std::get<mds::Scaling>(run.result.found);
+    if (run.result.doubts.fewer_dimensions) note_dimensions(scaling);
+    write_files(options, scaling, run);
+    print_results(
+        common, [&] { return to_json(options, scaling, *run.request.matrix); }, [&] { print_table(options, scaling); });
     return success;
 }
 

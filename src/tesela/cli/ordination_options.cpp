@@ -10,6 +10,8 @@
 #include "tesela/cli/map_options.hpp"
 #include "tesela/cli/number_option.hpp"
 #include "tesela/cli/plan_use.hpp"
+#include "tesela/flow/machine.hpp"
+#include "tesela/flow/stream.hpp"
 #include "tesela/io/hdf5/open_matrix.hpp"
 #include "tesela/io/hdf5/write_matrix.hpp"
 #include "tesela/io/input_file.hpp"
@@ -27,9 +29,6 @@
 
 namespace tesela::cli {
 namespace {
-
-/// As many dimensions as --explained may take of a matrix that is not decomposed as a whole.
-constexpr Index most_explaining = 50;
 
 /// What --symmetry takes; averaged is --symmetrise.
 constexpr Names<mds::Symmetry, 3> compared_names{{{mds::Symmetry::unchecked, "unchecked"},
@@ -60,6 +59,12 @@ std::vector<double> read_weights(const std::string& name, const MatrixFile& matr
         throw Error("--weights {} is {} x {}: one column or one row is needed", name, file->rows(), file->cols());
     return read_all(*file).values;
 }
+
+/// The matrix of the options and the weights of its rows, if there are any.
+struct OrdinationInput {
+    std::unique_ptr<MatrixFile> matrix;
+    std::vector<double> weights;
+};
 
 /// Takes a column of a matrix out of it and makes weights of it.
 OrdinationInput split_off_weights(const OrdinationOptions& options, const MatrixFile& matrix) {
@@ -108,24 +113,26 @@ void add_weights_option(CLI::App& command, OrdinationOptions& options) {
 
 void add_dimension_options(CLI::App& command, OrdinationOptions& options) {
     mds::DecompositionOptions& asked = options.decomposition;
-    at_least(command.add_option("--dim", options.dimensions, "Dimensions that are wanted (default: 2)"), Index{1});
+    at_least(command.add_option("--dim", asked.dimensions, "Dimensions that are wanted (default: 2)"), Index{1});
     above_zero(command.add_option("--explained", asked.explained,
                                   "In place of --dim: as many as explain this part of the variance, such as 0.9; with "
                                   "--dim at most so many (randomized: 50)"));
     add_choice(command, "--algorithm", asked.algorithm, mds::algorithm_names,
                "exact (LAPACK, on one node), or randomized by power iterations or block Krylov, reading the file in "
                "parts on all nodes; auto: exact up to 2000 rows or columns, else krylov");
-    at_least(command.add_option("--oversampling", asked.oversampling,
-                                "Dimensions that a randomized algorithm carries beyond those wanted"),
-             Index{0})
-        ->capture_default_str();
+    rarely_used(at_least(command.add_option("--oversampling", asked.oversampling,
+                                            "Dimensions that a randomized algorithm carries beyond those wanted"),
+                         Index{0})
+                    ->capture_default_str());
     auto* tolerance = above_zero(command.add_option("--tolerance", asked.tolerance,
                                                     "Relative error of the values below which it has ended"))
                           ->default_str("1e-8");
-    at_least(command.add_option("--iterations", options.iterations, "In place of --tolerance: end after so many"), 1)
-        ->excludes(tolerance);
-    at_least(command.add_option("--seed", asked.seed, "Of the random numbers"), std::uint64_t{0})
-        ->capture_default_str();
+    rarely_used(
+        at_least(command.add_option("--iterations", options.iterations, "In place of --tolerance: end after so many"),
+                 1)
+            ->excludes(tolerance));
+    rarely_used(at_least(command.add_option("--seed", asked.seed, "Of the random numbers"), std::uint64_t{0})
+                    ->capture_default_str());
 }
 
 void add_symmetry_options(CLI::App& command, OrdinationOptions& options) {
@@ -150,16 +157,16 @@ void add_machine_options(CLI::App& command, OrdinationOptions& options) {
     add_json_option(command, options.run);
     set_heading(command, "Output");
     add_tile_option(command, options.run);
-    at_least(command.add_option("--readers", options.decomposition.readers, "Reads of the file at a time on a node"), 1)
-        ->capture_default_str();
+    rarely_used(
+        at_least(
+            command.add_option("--readers", options.decomposition.readers, "Reads of the file at a time on a node"), 1)
+            ->capture_default_str());
     command
         .add_option("--memory", options.memory,
                     "Memory of a node for tiles of the matrix, such as 2GB; what is beyond is read again in every pass "
                     "(0: all stays)")
         ->capture_default_str()
         ->type_name("BYTES");
-    add_choice(command, "--overlap", options.decomposition.overlap, streaming_step_names,
-               "What may overlap, each with all before it (paper 000, figure 9)");
     add_engine_options(command, options.run);
     command.get_option("--quiet")->group("Output");
     set_heading(command, "Machine");
@@ -174,6 +181,8 @@ void add_plan_option(CLI::App& command, OrdinationOptions& options) {
         ->excludes("--memory")
         ->group("Machine");
 }
+
+namespace {
 
 OrdinationInput open_input(const OrdinationOptions& options) {
     OrdinationInput input{.matrix = open(options.file, csv_options(options)), .weights = {}};
@@ -190,6 +199,7 @@ OrdinationInput open_input(const OrdinationOptions& options) {
     return input;
 }
 
+/// The rows of --new, with the columns of the first matrix in its order where both name them; nothing without --new.
 std::unique_ptr<MatrixFile> open_new_rows(const OrdinationOptions& options, const MatrixFile& first) {
     if (options.new_file.empty()) return nullptr;
     CsvMatrixOptions csv;
@@ -201,10 +211,9 @@ std::unique_ptr<MatrixFile> open_new_rows(const OrdinationOptions& options, cons
     return open(options.new_file, csv);
 }
 
-mds::DecompositionOptions decomposition_options(const OrdinationOptions& options, const MatrixFile& matrix,
-                                                mds::Analysis analysis, std::vector<double> weights) {
+/// Without what depends on nodes.
+mds::DecompositionOptions decomposition_of(const OrdinationOptions& options) {
     mds::DecompositionOptions asked = options.decomposition;
-    asked.row_weights = std::move(weights);
     if (options.iterations) {
         asked.tolerance.reset();
         asked.iterations = *options.iterations;
@@ -212,18 +221,18 @@ mds::DecompositionOptions decomposition_options(const OrdinationOptions& options
     if (options.symmetrise) asked.symmetry = mds::Symmetry::averaged;
     asked.memory = parse_bytes(options.memory);
     asked.tile = is_automatic_tile(options.run.tile) ? 0 : parse_tile(options.run.tile);
-    const Index most = mds::most_dimensions(analysis, matrix.rows(), matrix.cols());
-    const bool exact = mds::chosen_algorithm(asked.algorithm, matrix.rows(), matrix.cols()) == mds::Algorithm::exact;
-    if (options.dimensions)
-        asked.dimensions = *options.dimensions;
-    else if (asked.explained)
-        asked.dimensions = exact ? most : std::min(most, most_explaining);
-    else
-        asked.dimensions = std::min<Index>(most, asked.dimensions);
-    if (asked.memory > 0 && asked.overlap < StreamingStep::split_gram && !exact)
-        throw Error("--memory needs --overlap split_gram or a later step: those before it centre the matrix itself");
-    mds::validate(matrix, analysis, asked);
     return asked;
+}
+
+/// Throws Error unless all files can be written.
+void check_outputs(const OrdinationOptions& options) {
+    if (!options.plot.empty()) require_svg("--plot", options.plot);
+    if (!options.scree.empty()) require_svg("--scree", options.scree);
+    if (options.run.json && prints_table(options))
+        throw Error("--json and a result that goes to - both want the standard output: give one of them a file");
+    for (const std::string& name :
+         {options.output, options.new_output, options.plot, options.scree, options.other_output})
+        if (!name.empty()) require_writable(is_matrix_name(name) ? parse_matrix_name(name).file : name);
 }
 
 std::unique_ptr<StarpuEngine> start_engine(const OrdinationOptions& options, const MatrixFile& matrix) {
@@ -232,57 +241,69 @@ std::unique_ptr<StarpuEngine> start_engine(const OrdinationOptions& options, con
     return start_engine(run);
 }
 
-void take_plan(const OrdinationOptions& options, const MatrixFile& matrix, StarpuEngine& engine,
-               mds::DecompositionOptions& asked) {
+/// Tile size and owners of --plan, if there is one.
+void take_plan(const OrdinationOptions& options, StarpuEngine& engine, jobs::OrdinationRequest& request) {
     if (options.plan.empty()) return;
-    const plan::Plan plan = read_plan_for(engine, options.plan, "mds", matrix.rows());
-    asked.tile = plan.tile;
-    asked.owners = {.read = plan.distributions.first, .compute = plan.distributions.second};
-    if (asked.overlap < StreamingStep::read_order && is_first(engine) && !options.run.quiet)
-        fmt::print(stderr, "note: {} says who reads, which --overlap {} does not follow\n", options.plan,
-                   name_in(streaming_step_names, asked.overlap));
+    const plan::Plan plan = read_plan_for(engine, options.plan, "mds", request.matrix->rows());
+    request.decomposition.tile = plan.tile;
+    request.decomposition.owners = {.read = plan.distributions.first, .compute = plan.distributions.second};
 }
 
-namespace {
+/// Notes of the file, and one on tiles that are very many.
+void print_all_notes(const jobs::OrdinationRequest& request, const mds::Decision& decision,
+                     const StarpuEngine& engine) {
+    Notes all = request.notes;
+    if (const auto& many = decision.many_tiles)
+        all.push_back(fmt::format(
+            "{} tiles of size {} take about {} besides their numbers; --tile auto would be {} tiles of size {}",
+            many->tiles, decision.asked.tile, format_bytes(many->bytes), many->chosen_tiles, many->chosen_size));
+    print_notes(engine, all);
+}
 
-/// What a size of tiles costs that makes very many; nothing where it does not, or where less would be chosen.
-std::optional<std::string> note_on_tiles(const MatrixFile& matrix, mds::Analysis analysis,
-                                         const mds::DecompositionOptions& asked, Index workers) {
-    constexpr Index many = 200'000;  // 1 GB, and more than ten seconds
-    const GridSize size{matrix.rows(), matrix.cols()};
-    if (asked.tile < 1 || mds::chosen_algorithm(asked.algorithm, size.rows, size.cols) == mds::Algorithm::exact)
-        return {};
-    const Index count = mds::tile_count(analysis, size, asked.tile);
-    const Index chosen = mds::automatic_tile(std::max(size.rows, size.cols), workers);
-    if (count <= many || asked.tile >= chosen) return {};
-    return fmt::format(
-        "{} tiles of size {} take about {} besides their numbers; --tile auto would be {} tiles of size {}", count,
-        asked.tile, format_bytes(static_cast<double>(count) * mds::bytes_per_tile),
-        mds::tile_count(analysis, size, chosen), chosen);
+void print_doubts(const jobs::OrdinationDoubts& doubts, const mds::Decomposition& d, const mds::Decision& decision) {
+    if (doubts.stopped_early)
+        fmt::print(stderr, "warning: after {} passes the values are known to {:.1e} only, not to {:.1e}\n", d.passes,
+                   d.error_estimate, *decision.asked.tolerance);
+    if (doubts.explained)
+        fmt::print(stderr, "note: {} dimension{} explain {:.4f} of the variance, not {}; --dim allows more\n", d.wanted,
+                   plural(d.wanted), *doubts.explained, *decision.asked.explained);
 }
 
 }  // namespace
 
-void print_notes(const OrdinationOptions& options, const MatrixFile& matrix, mds::Analysis analysis,
-                 const mds::DecompositionOptions& asked, const StarpuEngine& engine,
-                 const std::vector<std::string>& notes) {
-    if (options.run.quiet) return;
-    Notes all = notes;
-    if (auto note = note_on_tiles(matrix, analysis, asked, engine.total_workers())) all.push_back(std::move(*note));
-    print_notes(engine, all);
+jobs::OrdinationRequest request_of(const OrdinationOptions& options, mds::Analysis analysis) {
+    OrdinationInput input = open_input(options);
+    jobs::OrdinationRequest request{
+        .matrix = std::move(input.matrix), .analysis = analysis, .decomposition = decomposition_of(options)};
+    request.notes = request.matrix->header().notes;
+    request.decomposition.row_weights = std::move(input.weights);
+    request.new_rows = open_new_rows(options, *request.matrix);
+    return request;
 }
 
-void check_outputs(const OrdinationOptions& options, const std::vector<std::string>& others) {
-    if (!options.plot.empty()) require_svg("--plot", options.plot);
-    if (!options.scree.empty()) require_svg("--scree", options.scree);
-    std::vector<std::string> names{options.output, options.new_output, options.plot, options.scree};
-    names.insert(names.end(), others.begin(), others.end());
-    if (options.run.json && prints_table(options, others))
-        throw Error("--json and a result that goes to - both want the standard output: give one of them a file");
-    for (const std::string& name : names) {
-        if (name.empty()) continue;
-        require_writable(is_matrix_name(name) ? parse_matrix_name(name).file : name);
-    }
+OrdinationRun run_ordination(const OrdinationOptions& options, jobs::OrdinationRequest request) {
+    jobs::check(request);
+    check_outputs(options);
+    const auto engine = start_engine(options, *request.matrix);
+    take_plan(options, *engine, request);
+    ProgressLine line(wants_progress(options.run));
+    request.decomposition.progress = [&](const std::string& text) { line.show([&] { return text; }); };
+    const mds::Decision decision = jobs::resolve(request, machine_of(*engine));
+    if (!options.run.quiet) print_all_notes(request, decision, *engine);
+    Stream stream(*engine, {.name = "mds", .sums = Sums::in_order});
+    jobs::Ordination result = jobs::run(stream, request, decision);
+    line.clear();
+    request.decomposition.progress = {};
+    if (is_first(*engine)) print_doubts(result.doubts, result.decomposition(), decision);
+    return {.request = std::move(request), .result = std::move(result), .prints = is_first(*engine)};
+}
+
+std::string in_words(const mds::Refusal& refusal) {
+    using Remedy = mds::Refusal::Remedy;
+    if (refusal.remedy() == Remedy::larger_tiles)
+        return fmt::format("{}: give --tile {} or more, or --tile auto", refusal.what(), refusal.least_tile());
+    return refusal.remedy() == Remedy::averaging ? fmt::format("{}; --symmetrise averages the two", refusal.what())
+                                                 : refusal.what();
 }
 
 void write_table(const std::string& name, const mds::Table& table) {
@@ -301,25 +322,11 @@ void write_table(const std::string& name, const mds::Table& table) {
     writer->commit();
 }
 
-bool prints_table(const OrdinationOptions& options, const std::vector<std::string>& others) {
-    return is_standard_output(options.output) || is_standard_output(options.new_output) ||
-           is_standard_output(options.plot) || is_standard_output(options.scree) ||
-           std::ranges::any_of(others, is_standard_output);
-}
-
-void warn_of_error(const mds::Decomposition& d, const mds::DecompositionOptions& asked) {
-    if (d.algorithm == mds::Algorithm::exact || !asked.tolerance || d.error_estimate <= *asked.tolerance) return;
-    fmt::print(stderr, "warning: after {} passes the values are known to {:.1e} only, not to {:.1e}\n", d.passes,
-               d.error_estimate, *asked.tolerance);
-}
-
-void note_explained(const mds::Decomposition& d, mds::Analysis analysis, const mds::DecompositionOptions& asked) {
-    if (!asked.explained) return;
-    double sum = 0;
-    for (Index k = 0; k < d.wanted; ++k) sum += mds::explained_part(d, analysis, k).high;
-    if (sum < *asked.explained * (1 - 1e-9))
-        fmt::print(stderr, "note: {} dimension{} explain {:.4f} of the variance, not {}; --dim allows more\n", d.wanted,
-                   plural(d.wanted), sum, *asked.explained);
+bool prints_table(const OrdinationOptions& options) {
+    for (const std::string& name :
+         {options.output, options.new_output, options.plot, options.scree, options.other_output})
+        if (is_standard_output(name)) return true;
+    return false;
 }
 
 std::string algorithm_words(const mds::Decomposition& d) {

@@ -2,10 +2,11 @@
 
 #include "tesela/cli/output.hpp"
 #include "tesela/cli/run_options.hpp"
-#include "tesela/io/matrix_file.hpp"
-#include "tesela/mds/decomposition.hpp"
+#include "tesela/jobs/ordination.hpp"
 #include "tesela/mds/ordination_plot.hpp"
 #include "tesela/mds/tables.hpp"
+
+#include <fmt/format.h>
 
 #include <memory>
 #include <optional>
@@ -14,9 +15,6 @@
 
 namespace CLI {
 class App;
-}
-namespace tesela {
-class StarpuEngine;
 }
 
 namespace tesela::cli {
@@ -27,7 +25,6 @@ struct OrdinationOptions {
     std::vector<std::string> columns;
     std::string labels;
     std::string weights;
-    std::optional<Index> dimensions;
     std::optional<int> iterations;
     std::string memory = "0";
     std::string plan;
@@ -38,6 +35,7 @@ struct OrdinationOptions {
     std::string new_output;
     std::string plot;
     std::string scree;
+    std::string other_output;  ///< of `pca` the loadings, of `ca` the columns
     RunOptions run;
 };
 
@@ -59,46 +57,37 @@ void add_machine_options(CLI::App& command, OrdinationOptions& options);
 /// --plan, after add_machine_options().
 void add_plan_option(CLI::App& command, OrdinationOptions& options);
 
-/// The matrix of the options and the weights of its rows, if there are any.
-struct OrdinationInput {
-    std::unique_ptr<MatrixFile> matrix;
-    std::vector<double> weights;
+/// The request of a command. Throws Error where it makes no sense for its matrix, or files cannot be written.
+[[nodiscard]] jobs::OrdinationRequest request_of(const OrdinationOptions& options, mds::Analysis analysis);
+
+/// What was asked for and what was found; printed by who knows which analysis it is.
+struct OrdinationRun {
+    jobs::OrdinationRequest request;
+    jobs::Ordination result;
+    bool prints = false;  ///< on the first node
 };
-[[nodiscard]] OrdinationInput open_input(const OrdinationOptions& options);
+/// Starts an engine, with workers for reading where that means waiting for a disk, takes --plan, runs the request in a
+/// stream, and says on stderr what there is to note.
+[[nodiscard]] OrdinationRun run_ordination(const OrdinationOptions& options, jobs::OrdinationRequest request);
 
-/// The rows of --new, with the columns of the first matrix in its order where both name them; nothing without --new.
-[[nodiscard]] std::unique_ptr<MatrixFile> open_new_rows(const OrdinationOptions& options, const MatrixFile& first);
+/// What an Error of mds is followed by: which options help.
+[[nodiscard]] std::string in_words(const mds::Refusal& refusal);
 
-/// What is asked of the decomposition. Throws Error where it makes no sense for this matrix.
-[[nodiscard]] mds::DecompositionOptions decomposition_options(const OrdinationOptions& options,
-                                                              const MatrixFile& matrix, mds::Analysis analysis,
-                                                              std::vector<double> weights);
-
-/// The engine that the options ask for; where reading the matrix means waiting for a disk, with workers for that.
-[[nodiscard]] std::unique_ptr<StarpuEngine> start_engine(const OrdinationOptions& options, const MatrixFile& matrix);
-
-/// Tile size and owners of --plan, if there is one, for this matrix on these nodes; every node calls it. Throws Error
-/// where the plan is for others.
-void take_plan(const OrdinationOptions& options, const MatrixFile& matrix, StarpuEngine& engine,
-               mds::DecompositionOptions& asked);
-
-/// Notes of the file, and one on tiles that are very many, on stderr of the first node unless the command is quiet.
-void print_notes(const OrdinationOptions& options, const MatrixFile& matrix, mds::Analysis analysis,
-                 const mds::DecompositionOptions& asked, const StarpuEngine& engine,
-                 const std::vector<std::string>& notes);
-
-/// Throws Error unless all files can be written.
-void check_outputs(const OrdinationOptions& options, const std::vector<std::string>& others = {});
+/// Whether one of the results goes to standard output, so that nothing else is printed there.
+[[nodiscard]] bool prints_table(const OrdinationOptions& options);
 
 /// Writes a table by the ending of the name: .npy and .h5 (`coords.h5:/coords`) as a matrix, else CSV.
 void write_table(const std::string& name, const mds::Table& table);
 
-/// Whether one of the results goes to standard output, so that nothing else is printed there.
-[[nodiscard]] bool prints_table(const OrdinationOptions& options, const std::vector<std::string>& others = {});
-
-/// On stderr: where an algorithm stopped early, and where fewer dimensions explain less than was asked for.
-void warn_of_error(const mds::Decomposition& d, const mds::DecompositionOptions& asked);
-void note_explained(const mds::Decomposition& d, mds::Analysis analysis, const mds::DecompositionOptions& asked);
+/// Prints JSON or a table, unless one of the results goes to standard output.
+template <class ToJson, class PrintTable>
+void print_results(const OrdinationOptions& options, ToJson to_json, PrintTable print_table) {
+    if (prints_table(options)) return;
+    if (options.run.json)
+        fmt::print("{}\n", to_json().dump(2));
+    else
+        print_table();
+}
 
 /// "by LAPACK" or "by block Krylov, error 2e-9, 7 passes"
 [[nodiscard]] std::string algorithm_words(const mds::Decomposition& d);

@@ -1,13 +1,9 @@
-#include "tesela/base/error.hpp"
 #include "tesela/cli/commands.hpp"
-#include "tesela/cli/geo_options.hpp"
-#include "tesela/cli/geo_run.hpp"
 #include "tesela/cli/help_groups.hpp"
 #include "tesela/cli/ordination_options.hpp"
+#include "tesela/io/matrix_file.hpp"
 #include "tesela/io/output_file.hpp"
-#include "tesela/mds/components.hpp"
 #include "tesela/mds/ordination_plot.hpp"
-#include "tesela/mds/placement.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -20,7 +16,6 @@ namespace {
 struct PcaCommand {
     OrdinationOptions common;
     bool scaled = false;
-    std::string loadings;
 
     [[nodiscard]] mds::Analysis analysis() const {
         return scaled ? mds::Analysis::scaled_components : mds::Analysis::components;
@@ -42,7 +37,7 @@ Json to_json(const PcaCommand& options, const mds::Components& components, const
     if (!components.scales.empty()) json["scale"] = components.scales;
     add_run(json, d);
     add_files(json, options.common);
-    if (!options.loadings.empty()) json["loadings"] = options.loadings;
+    if (!options.common.other_output.empty()) json["loadings"] = options.common.other_output;
     return json;
 }
 
@@ -67,8 +62,8 @@ std::vector<std::string> column_names(const MatrixFile& matrix) {
     return names;
 }
 
-void write_plot(const PcaCommand& options, const mds::Components& components, const MatrixFile& matrix,
-                const MatrixFile* new_rows, const std::vector<double>& placed) {
+void write_plot(const PcaCommand& options, const mds::Components& components, const OrdinationRun& run) {
+    const MatrixFile& matrix = *run.request.matrix;
     const mds::Decomposition& d = components.decomposition;
     const auto label = [&](Index k) {
         return axis_label("PC", k, mds::exactly(components.proportions[static_cast<std::size_t>(k)]));
@@ -79,26 +74,24 @@ void write_plot(const PcaCommand& options, const mds::Components& components, co
         .y_label = d.wanted > 1 ? label(1) : "",
         .points = {plotted(fmt::format("{} rows", d.rows), components.scores, d.rows, matrix.header().row_labels)},
         .arrows = plotted("loadings", d.right, d.cols, column_names(matrix))};
-    if (new_rows != nullptr)
-        plot.points.push_back(
-            plotted(fmt::format("{} new", new_rows->rows()), placed, new_rows->rows(), new_rows->header().row_labels));
+    if (const auto& new_rows = run.request.new_rows)
+        plot.points.push_back(plotted(fmt::format("{} new", new_rows->rows()), run.result.placed, new_rows->rows(),
+                                      new_rows->header().row_labels));
     write_file(options.common.plot, mds::draw_ordination(plot));
 }
 
-void write_files(const PcaCommand& options, const mds::Components& components, const MatrixFile& matrix,
-                 const MatrixFile* new_rows) {
+void write_files(const PcaCommand& options, const mds::Components& components, const OrdinationRun& run) {
     const OrdinationOptions& common = options.common;
-    std::vector<double> placed;
-    if (new_rows != nullptr) {
-        placed = mds::place(components, *new_rows);
+    const MatrixFile& matrix = *run.request.matrix;
+    if (const auto& new_rows = run.request.new_rows)
         write_table(common.new_output,
-                    mds::coordinate_table("PC", placed, new_rows->header().row_labels, new_rows->rows()));
-    }
+                    mds::coordinate_table("PC", run.result.placed, new_rows->header().row_labels, new_rows->rows()));
     if (!common.output.empty())
         write_table(common.output, mds::coordinate_table("PC", components.scores, matrix.header().row_labels,
                                                          components.decomposition.rows));
-    if (!options.loadings.empty()) write_table(options.loadings, mds::loading_table(components, column_names(matrix)));
-    if (!common.plot.empty()) write_plot(options, components, matrix, new_rows, placed);
+    if (!options.common.other_output.empty())
+        write_table(options.common.other_output, mds::loading_table(components, column_names(matrix)));
+    if (!common.plot.empty()) write_plot(options, components, run);
     if (common.scree.empty()) return;
     std::vector<double> variances = components.deviations;
     for (double& value : variances) value *= value;
@@ -109,32 +102,13 @@ void write_files(const PcaCommand& options, const mds::Components& components, c
 }
 
 int run_pca(const PcaCommand& options) {
-    const OrdinationOptions& common = options.common;
-    OrdinationInput input = open_input(common);
-    const auto new_rows = open_new_rows(common, *input.matrix);
-    if (new_rows && new_rows->cols() != input.matrix->cols())
-        throw Error("{} has {} columns and {} has {}", new_rows->name(), new_rows->cols(), input.matrix->name(),
-                    input.matrix->cols());
-    mds::DecompositionOptions asked =
-        decomposition_options(common, *input.matrix, options.analysis(), std::move(input.weights));
-    check_outputs(common, {options.loadings});
-    const auto engine = start_engine(common, *input.matrix);
-    print_notes(common, *input.matrix, options.analysis(), asked, *engine, input.matrix->header().notes);
-    ProgressLine line(wants_progress(common.run));
-    asked.progress = [&](const std::string& text) { line.show([&] { return text; }); };
-    const mds::Components components = mds::principal_components(
-        *engine, *input.matrix, options.scaled ? mds::ColumnScale::unit_deviation : mds::ColumnScale::as_they_are,
-        asked);
-    line.clear();
-    if (!is_first(*engine)) return success;
-    warn_of_error(components.decomposition, asked);
-    note_explained(components.decomposition, options.analysis(), asked);
-    write_files(options, components, *input.matrix, new_rows.get());
-    if (prints_table(common, {options.loadings})) return success;
-    if (common.run.json)
-        fmt::print("{}\n", to_json(options, components, *input.matrix).dump(2));
-    else
-        print_table(options, components);
+    const OrdinationRun run = run_ordination(options.common, request_of(options.common, options.analysis()));
+    if (!run.prints) return success;
+    const auto& components = std::get<mds::Components>(run.result.found);
+    write_files(options, components, run);
+    print_results(
+        options.common, [&] { return to_json(options, components, *run.request.matrix); },
+        [&] { print_table(options, components); });
     return success;
 }
 
@@ -152,7 +126,8 @@ void add_pca_options(CLI::App& command, PcaCommand& options) {
     add_dimension_options(command, common);
     set_heading(command, "Method");
     add_output_options(command, common, help);
-    command.add_option("--loadings", options.loadings, "CSV, .npy or .h5 file for the loadings, a row per column");
+    command.add_option("--loadings", options.common.other_output,
+                       "CSV, .npy or .h5 file for the loadings, a row per column");
     add_machine_options(command, common);
     add_example(command,
                 "tesela pca data/usarrests.csv --scale -o scores.csv --loadings loadings.csv --plot biplot.svg");

@@ -2,6 +2,7 @@
 
 #include "tesela/io/matrix_file.hpp"
 #include "tesela/mds/goodness_of_fit.hpp"
+#include "tesela/mds/resolve.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -22,18 +23,24 @@ std::vector<double> scores_of(const Decomposition& d, const std::vector<double>&
 
 }  // namespace
 
-Components principal_components(Engine& engine, const MatrixFile& file, ColumnScale scale,
+Components principal_components(Stream& stream, const MatrixFile& file, ColumnScale scale,
                                 const DecompositionOptions& options) {
     const Analysis analysis = scale == ColumnScale::unit_deviation ? Analysis::scaled_components : Analysis::components;
-    Components result{.decomposition = decompose(engine, file, analysis, options)};
+    return principal_components(stream, file, resolve_for(stream, file, analysis, options));
+}
+
+Components principal_components(Stream& stream, const MatrixFile& file, const Decision& decision) {
+    const Analysis analysis = decision.analysis;
+    const std::vector<double>& weights = decision.asked.row_weights;
+    Components result{.decomposition = decompose(stream, file, decision)};
     const Decomposition& d = result.decomposition;
-    const double freedom = degrees_of_freedom(options.row_weights, d.rows);
+    const double freedom = degrees_of_freedom(weights, d.rows);
     const Index known = std::min(static_cast<Index>(d.values.size()), most_dimensions(analysis, d.rows, d.cols));
     for (Index k = 0; k < known; ++k) {
         result.deviations.push_back(d.values[static_cast<std::size_t>(k)] / std::sqrt(freedom));
         result.proportions.push_back(explained_part(d, analysis, k).high);
     }
-    result.scores = scores_of(d, options.row_weights);
+    result.scores = scores_of(d, weights);
     for (const double sum : d.col_sums) result.centres.push_back(sum / d.weight);
     if (analysis == Analysis::scaled_components)
         for (const double squares : d.col_squares) result.scales.push_back(std::sqrt(squares / freedom));

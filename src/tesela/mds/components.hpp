@@ -17,7 +17,8 @@ struct Components {
 enum class ColumnScale : std::uint8_t { as_they_are, unit_deviation };
 
 /// Components of the columns of a file, whose rows are observations; every node calls it.
-[[nodiscard]] Components principal_components(Engine& engine, const MatrixFile& file, ColumnScale scale,
+[[nodiscard]] Components principal_components(Stream& stream, const MatrixFile& file, ColumnScale scale,
                                               const DecompositionOptions& options);
+[[nodiscard]] Components principal_components(Stream& stream, const MatrixFile& file, const Decision& decision);
 
 }  // namespace tesela::mds

@@ -3,6 +3,7 @@
 #include "tesela/base/error.hpp"
 #include "tesela/flow/engine.hpp"
 #include "tesela/io/matrix_file.hpp"
+#include "tesela/mds/resolve.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -169,10 +170,14 @@ std::vector<double> Correspondence::inertias() const {
     return squares;
 }
 
-Correspondence correspondence(Engine& engine, const MatrixFile& counts, const DecompositionOptions& options) {
-    Correspondence result{.decomposition = decompose(engine, counts, Analysis::correspondence, options)};
+Correspondence correspondence(Stream& stream, const MatrixFile& counts, const DecompositionOptions& options) {
+    return correspondence(stream, counts, resolve_for(stream, counts, Analysis::correspondence, options));
+}
+
+Correspondence correspondence(Stream& stream, const MatrixFile& counts, const Decision& decision) {
+    Correspondence result{.decomposition = decompose(stream, counts, decision)};
     const Decomposition& d = result.decomposition;
-    const Squares squares = sum_squares(engine, counts, d, options.readers);
+    const Squares squares = sum_squares(stream.engine(), counts, d, decision.asked.readers);
     result.dimensions = d.wanted;
     result.inertia = d.frobenius;
     result.chi_square = d.frobenius * d.total;

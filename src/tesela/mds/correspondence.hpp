@@ -30,7 +30,8 @@ struct Correspondence {
 
 /// Rows and columns of a table as points whose distances are those of their profiles; every node calls it. The file is
 /// read once more, for the distances of all points from the mean.
-[[nodiscard]] Correspondence correspondence(Engine& engine, const MatrixFile& counts,
+[[nodiscard]] Correspondence correspondence(Stream& stream, const MatrixFile& counts,
                                             const DecompositionOptions& options);
+[[nodiscard]] Correspondence correspondence(Stream& stream, const MatrixFile& counts, const Decision& decision);
 
 }  // namespace tesela::mds

@@ -5,6 +5,7 @@
 #include "tesela/base/units.hpp"
 #include "tesela/flow/engine.hpp"
 #include "tesela/io/matrix_file.hpp"
+#include "tesela/mds/internal/algorithms.hpp"
 
 #include <fmt/format.h>
 
@@ -66,72 +67,6 @@ void require_same_names(const MatrixFile& file) {
                 reordered ? ": rows and columns have the same names in different orders" : "");
 }
 
-void require_weights(const MatrixFile& file, Analysis analysis, const std::vector<double>& weights) {
-    if (weights.empty()) return;
-    if (analysis == Analysis::correspondence)
-        throw Error("correspondence analysis takes no weights: the masses of {} are its margins", file.name());
-    if (static_cast<Index>(weights.size()) != file.rows())
-        throw Error("there {} {} weight{} for the {} rows of {}", weights.size() == 1 ? "is" : "are", weights.size(),
-                    plural(weights.size()), file.rows(), file.name());
-    const auto bad = std::ranges::find_if_not(weights, [](double w) { return std::isfinite(w) && w > 0; });
-    if (bad != weights.end())
-        throw Error("weight {} is {}, where a number above 0 is needed", bad - weights.begin() + 1, *bad);
-    const auto [least, most] = std::ranges::minmax(weights);
-    if (most > 1e15 * least)
-        throw Error("weights go from {} to {}: beside the largest the smallest is less than rounding", least, most);
-}
-
-void require_dimensions(const MatrixFile& file, Analysis analysis, const DecompositionOptions& options) {
-    const Index most = most_dimensions(analysis, file.rows(), file.cols());
-    if (most < 1) throw Error("{} is {} x {}: too small to be analysed", file.name(), file.rows(), file.cols());
-    if (options.dimensions < 1 || options.dimensions > most)
-        throw Error("{} is {} x {} and has 1 to {} dimensions, not {}", file.name(), file.rows(), file.cols(), most,
-                    options.dimensions);
-    if (options.explained && !(*options.explained > 0 && *options.explained <= 1))
-        throw Error("the explained part of the variance is above 0 and at most 1, not {}", *options.explained);
-}
-
-void require_owners(const MatrixFile& file, const DecompositionOptions& options) {
-    if (!options.owners) return;
-    if (chosen_algorithm(options.algorithm, file.rows(), file.cols()) == Algorithm::exact)
-        throw Error(
-            "{} is {} x {}, which LAPACK decomposes on one node: owners of its tiles are for algorithms that stream "
-            "it, "
-            "krylov and power",
-            file.name(), file.rows(), file.cols());
-    if (options.tile < 1) throw Error("owners of tiles need the size of these");
-    if (options.memory > 0)
-        throw Error("owners keep all tiles of {}: memory for a part of them cannot be given too", file.name());
-    const GridSize tiles = Tiling::uniform({file.rows(), file.cols()}, {options.tile, options.tile}).grid();
-    for (const Distribution* owners : {&options.owners->read, &options.owners->compute})
-        if (owners->grid() != tiles)
-            throw Error("{} has {} x {} tiles of {}, and owners are for {} x {}", file.name(), tiles.rows, tiles.cols,
-                        options.tile, owners->grid().rows, owners->grid().cols);
-}
-
-/// The smallest tiles that are not too many.
-Index least_tile(Analysis analysis, GridSize size) {
-    Index low = 1;
-    Index high = std::max(size.rows, size.cols);
-    while (low < high) {
-        const Index middle = low + (high - low) / 2;
-        if (tile_count(analysis, size, middle) > most_tiles)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-void require_few_tiles(const MatrixFile& file, Analysis analysis, const DecompositionOptions& options) {
-    const GridSize size{file.rows(), file.cols()};
-    if (options.tile < 1 || chosen_algorithm(options.algorithm, size.rows, size.cols) == Algorithm::exact) return;
-    const Index count = tile_count(analysis, size, options.tile);
-    if (count > most_tiles)
-        throw Error("{} would be {} tiles of size {}, and at most {} are taken: give --tile {} or more, or --tile auto",
-                    file.name(), count, options.tile, most_tiles, least_tile(analysis, size));
-}
-
 /// The begin of some rows, for a comparison of files; where they cannot be read, who reads all of them says so.
 std::vector<double> some_elements(const MatrixFile& file) {
     constexpr Index most = 256;
@@ -146,14 +81,15 @@ std::vector<double> some_elements(const MatrixFile& file) {
 }
 
 /// Every node must have opened the same matrix and be asked for the same.
-std::uint64_t digest_of(const MatrixFile& file, Analysis analysis, const DecompositionOptions& options) {
+std::uint64_t digest_of(const MatrixFile& file, const Decision& decision) {
     Digest digest;
-    const std::vector<double> numbers{static_cast<double>(file.rows()),  static_cast<double>(file.cols()),
-                                      static_cast<double>(analysis),     static_cast<double>(options.dimensions),
-                                      options.explained.value_or(0),     static_cast<double>(options.algorithm),
-                                      static_cast<double>(options.seed), static_cast<double>(file.type())};
+    const std::vector<double> numbers{
+        static_cast<double>(file.rows()),         static_cast<double>(file.cols()),
+        static_cast<double>(decision.analysis),   static_cast<double>(decision.dimensions),
+        decision.asked.explained.value_or(0),     static_cast<double>(decision.algorithm),
+        static_cast<double>(decision.asked.seed), static_cast<double>(file.type())};
     digest.add(numbers);
-    digest.add(options.row_weights);
+    digest.add(decision.asked.row_weights);
     digest.add(some_elements(file));
     return digest.value();
 }
@@ -179,33 +115,12 @@ Index most_dimensions(Analysis analysis, Index rows, Index cols) {
     return 0;
 }
 
-Algorithm chosen_algorithm(Algorithm asked, Index rows, Index cols) {
-    if (asked != Algorithm::automatic) return asked;
-    const bool small = std::min(rows, cols) <= largest_exact && rows * cols <= largest_exact_elements;
-    return small ? Algorithm::exact : Algorithm::krylov;
-}
-
-Index automatic_tile(Index length, Index workers) {
-    constexpr Index least = 96;
-    constexpr Index most = 512;
-    const Index rows = 4 * std::max<Index>(2, workers);
-    return std::min(length, std::clamp(ceil_div(length, rows), least, most));
-}
-
-Index tile_count(Analysis analysis, GridSize size, Index tile) {
-    const GridSize tiles{ceil_div(size.rows, tile), ceil_div(size.cols, tile)};
-    return analysis == Analysis::scaling ? tiles.rows * (tiles.rows + 1) / 2 : tiles.count();
-}
-
 void validate(const MatrixFile& file, Analysis analysis, const DecompositionOptions& options) {
     if (analysis == Analysis::scaling) {
         require_square(file);
         require_same_names(file);
     }
-    require_dimensions(file, analysis, options);
-    require_weights(file, analysis, options.row_weights);
-    require_few_tiles(file, analysis, options);
-    require_owners(file, options);
+    check(options, facts_of(file, analysis));
 }
 
 double degrees_of_freedom(std::span<const double> weights, Index rows) {
@@ -240,16 +155,25 @@ void require_range(const MatrixFile& table, const Decomposition& d, Analysis ana
 
 }  // namespace
 
-Decomposition decompose(Engine& engine, const MatrixFile& file, Analysis analysis,
-                        const DecompositionOptions& options) {
-    validate(file, analysis, options);
+Decision resolve_for(Stream& stream, const MatrixFile& file, Analysis analysis, const DecompositionOptions& request) {
+    validate(file, analysis, request);
+    return resolve(request, facts_of(file, analysis), machine_of(stream.engine()));
+}
+
+Decomposition decompose(Stream& stream, const MatrixFile& file, const Decision& decision) {
+    validate(file, decision.analysis, decision.asked);
+    Engine& engine = stream.engine();
     if (engine.node_count() > 1)  // the digest reads some of the file
-        engine.require_alike("the matrix and what is asked of it", digest_of(file, analysis, options));
-    const bool exactly = chosen_algorithm(options.algorithm, file.rows(), file.cols()) == Algorithm::exact;
-    Decomposition found = exactly ? decompose_exactly(engine, file, analysis, options)
-                                  : decompose_randomly(engine, file, analysis, options);
-    require_range(file, found, analysis);
+        engine.require_alike("the matrix and what is asked of it", digest_of(file, decision));
+    Decomposition found = decision.algorithm == Algorithm::exact ? decompose_exactly(engine, file, decision)
+                                                                 : decompose_randomly(stream, file, decision);
+    require_range(file, found, decision.analysis);
     return found;
+}
+
+Decomposition decompose(Stream& stream, const MatrixFile& file, Analysis analysis,
+                        const DecompositionOptions& options) {
+    return decompose(stream, file, resolve_for(stream, file, analysis, options));
 }
 
 }  // namespace tesela::mds

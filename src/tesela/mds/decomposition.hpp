@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tesela/base/error.hpp"
 #include "tesela/base/index.hpp"
 #include "tesela/base/names.hpp"
 #include "tesela/mds/streamed_matrix.hpp"
@@ -13,7 +14,6 @@
 #include <vector>
 
 namespace tesela {
-class Engine;
 class MatrixFile;
 }  // namespace tesela
 
@@ -30,15 +30,12 @@ enum class Analysis : std::uint8_t { scaling, components, scaled_components, cor
 
 /// How values and vectors are found: by LAPACK from all of A, by a randomized basis that is multiplied again
 /// (power iterations), or by one that keeps what was multiplied (block Krylov), for spectra that decay slowly.
-/// automatic: exact up to `largest_exact` rows or columns, whichever is less, and `largest_exact_elements`, else
-/// krylov.
+/// automatic: see resolve().
 enum class Algorithm : std::uint8_t { automatic, exact, power, krylov };
 inline constexpr Names<Algorithm, 4> algorithm_names{{{Algorithm::automatic, "auto"},
                                                       {Algorithm::exact, "exact"},
                                                       {Algorithm::power, "power"},
                                                       {Algorithm::krylov, "krylov"}}};
-inline constexpr Index largest_exact = 2000;
-inline constexpr Index largest_exact_elements = Index{1} << 27;  ///< 1 GiB on the node that has them all
 
 /// How much of a distance matrix is compared with its transposed: nothing beyond the diagonal's tiles, some tiles, or
 /// all; or its two halves are averaged. What is not compared is not read.
@@ -62,8 +59,9 @@ struct Interval {
 };
 [[nodiscard]] inline Interval exactly(double number) { return {number, number}; }
 
+/// What is asked of a decomposition; what is done is a Decision (see resolve.hpp).
 struct DecompositionOptions {
-    Index dimensions = 2;  ///< values and vectors that are wanted
+    std::optional<Index> dimensions{};  ///< values and vectors that are wanted; none: two, where there are so many
     /// Instead: as many dimensions as explain this part of the variance, `dimensions` at most (see
     /// dimensions_explaining).
     std::optional<double> explained{};
@@ -122,41 +120,38 @@ struct Decomposition {
     double read_seconds = 0;   ///< spent in reading, of all readers together
 };
 
-/// Decomposes what analysis makes of the file; every node calls it. Throws Error in one line where the file's values
-/// are not what the analysis needs (not a number, negative, not symmetric …: what and where), or it cannot be read.
-[[nodiscard]] Decomposition decompose(Engine& engine, const MatrixFile& file, Analysis analysis,
+/// What an Error can be helped by that says so: giving larger tiles, or averaging a matrix that is not symmetric.
+class Refusal : public Error {
+public:
+    enum class Remedy : std::uint8_t { none, larger_tiles, averaging };
+    Refusal(const std::string& what, Remedy remedy, Index least_tile = 0)
+        : Error(what),
+          remedy_(remedy),
+          least_tile_(least_tile) {}
+    [[nodiscard]] Remedy remedy() const { return remedy_; }
+    [[nodiscard]] Index least_tile() const { return least_tile_; }  ///< that is not refused, of larger_tiles
+
+private:
+    Remedy remedy_;
+    Index least_tile_;
+};
+
+struct Decision;
+
+/// Decomposes what analysis makes of the file; every node calls it. The same digits each time take a stream with
+/// Sums::in_order. Throws Error in one line where the file's values are not what the analysis needs (not a number,
+/// negative, not symmetric …: what and where), or it cannot be read.
+[[nodiscard]] Decomposition decompose(Stream& stream, const MatrixFile& file, const Decision& decision);
+[[nodiscard]] Decomposition decompose(Stream& stream, const MatrixFile& file, Analysis analysis,
                                       const DecompositionOptions& options);
-
-/// The same by LAPACK, of the whole matrix on one node.
-[[nodiscard]] Decomposition decompose_exactly(Engine& engine, const MatrixFile& file, Analysis analysis,
-                                              const DecompositionOptions& options);
-
-/// The same by products with random numbers, streaming the file.
-[[nodiscard]] Decomposition decompose_randomly(Engine& engine, const MatrixFile& file, Analysis analysis,
-                                               const DecompositionOptions& options);
 
 /// The largest eigenvalues of a symmetric matrix in memory, n x n, column by column, of which the lower triangle
 /// counts; by products with random numbers. Every node calls it with the same values.
-[[nodiscard]] Decomposition decompose_symmetric(Engine& engine, const double* values, Index n,
+[[nodiscard]] Decomposition decompose_symmetric(Stream& stream, const double* values, Index n,
                                                 const DecompositionOptions& options);
 
 /// As many dimensions as the analysis of an m x n matrix can have: m - 1, min(m - 1, n) or min(m, n) - 1.
 [[nodiscard]] Index most_dimensions(Analysis analysis, Index rows, Index cols);
-
-/// What decompose() takes for automatic; other algorithms stay.
-[[nodiscard]] Algorithm chosen_algorithm(Algorithm asked, Index rows, Index cols);
-
-/// The size of tiles that is taken where none is given: small enough that all workers have some, and large enough that
-/// tasks are work.
-[[nodiscard]] Index automatic_tile(Index length, Index workers);
-
-/// Tiles of a matrix cut by this size: of distances those of the lower triangle.
-[[nodiscard]] Index tile_count(Analysis analysis, GridSize size, Index tile);
-
-/// What a tile takes besides its elements: measured with 281,625 (1.8 GB, 27 s) and 1,125,750 of them (6.3 GB, 190 s).
-inline constexpr double bytes_per_tile = 5.5e3;
-/// A size that makes more tiles than this, 22 GB and more than ten minutes by these figures, is refused.
-inline constexpr Index most_tiles = 4'000'000;
 
 /// Throws Error where options cannot be meant for the analysis of this file: its shape, labels of distances that are
 /// not the same for rows and columns, too many dimensions, weights, too many tiles, owners of other tiles.

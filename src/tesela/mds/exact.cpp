@@ -3,9 +3,9 @@
 #include "tesela/flow/engine.hpp"
 #include "tesela/io/memory_matrix.hpp"
 #include "tesela/kernels/spectrum.hpp"
-#include "tesela/mds/decomposition.hpp"
 #include "tesela/mds/goodness_of_fit.hpp"
 #include "tesela/mds/input_check.hpp"
+#include "tesela/mds/internal/algorithms.hpp"
 #include "tesela/mds/internal/columns.hpp"
 
 #include <fmt/format.h>
@@ -164,16 +164,6 @@ std::vector<double> make_matrix(const MatrixFile& file, Analysis analysis, const
     return F;
 }
 
-/// LAPACK counts in 32 bits, also what it needs to work in: some three times the square of the smaller side.
-void require_size(const MatrixFile& file) {
-    constexpr Index most = 20000;
-    constexpr Index most_of_one_side = std::numeric_limits<int>::max() / 64;
-    const auto [smaller, larger] = std::minmax({file.rows(), file.cols()});
-    if (smaller > most || larger > most_of_one_side)
-        throw Error("{} is {} x {}, which is more than LAPACK takes: other algorithms read it in parts", file.name(),
-                    file.rows(), file.cols());
-}
-
 [[noreturn]] void fail(const MatrixFile& file) {
     throw Error(
         "LAPACK finds no spectrum of {}: are its numbers too large or too small to be multiplied? Give them in another "
@@ -182,9 +172,10 @@ void require_size(const MatrixFile& file) {
 }
 
 /// Leaves the vectors of as many values as are wanted.
-void choose_wanted(const DecompositionOptions& options, Analysis analysis, Decomposition& result) {
-    result.wanted = options.explained ? dimensions_explaining(result, analysis, *options.explained, options.dimensions)
-                                      : options.dimensions;
+void choose_wanted(const Decision& decision, Decomposition& result) {
+    const std::optional<double>& explained = decision.asked.explained;
+    result.wanted = explained ? dimensions_explaining(result, decision.analysis, *explained, decision.dimensions)
+                              : decision.dimensions;
     result.left.resize(static_cast<std::size_t>(result.wanted * result.rows));
     if (!result.right.empty()) result.right.resize(static_cast<std::size_t>(result.wanted * result.cols));
 }
@@ -206,7 +197,9 @@ void find_spectrum(const MatrixFile& file, Analysis analysis, Index wanted, std:
     result.rest_at_most = 0;
 }
 
-Decomposition decompose_here(const MatrixFile& file, Analysis analysis, const DecompositionOptions& options) {
+Decomposition decompose_here(const MatrixFile& file, const Decision& decision) {
+    const DecompositionOptions& options = decision.asked;
+    const Analysis analysis = decision.analysis;
     const auto start = Clock::now();
     Decomposition result{.rows = file.rows(), .cols = file.cols()};
     result.weight = options.row_weights.empty() ? static_cast<double>(result.rows) : sum_of(options.row_weights);
@@ -215,8 +208,8 @@ Decomposition decompose_here(const MatrixFile& file, Analysis analysis, const De
     result.read_seconds = seconds_since(start);
     if (options.progress) options.progress("decomposing");
     std::vector<double> A = make_matrix(file, analysis, options, std::move(F), result);
-    find_spectrum(file, analysis, options.dimensions, std::move(A), result);
-    choose_wanted(options, analysis, result);
+    find_spectrum(file, analysis, decision.dimensions, std::move(A), result);
+    choose_wanted(decision, result);
     fix_signs(result);
     result.algorithm = Algorithm::exact;
     result.passes = 1;
@@ -288,16 +281,17 @@ void visit(Visitor& visitor, D& d) {
 
 }  // namespace
 
-Decomposition decompose_exactly(Engine& engine, const MatrixFile& file, Analysis analysis,
-                                const DecompositionOptions& options) {
-    validate(file, analysis, options);
-    require_size(file);
+Decomposition decompose_exactly(Engine& engine, const MatrixFile& file, const Decision& decision) {
     std::string complaint;
+    auto remedy = Refusal::Remedy::none;
     Writer writer;
     if (engine.is_first()) {
         try {
-            const Decomposition result = decompose_here(file, analysis, options);
+            const Decomposition result = decompose_here(file, decision);
             visit(writer, result);
+        } catch (const Refusal& refusal) {
+            complaint = refusal.what();
+            remedy = refusal.remedy();
         } catch (const Error& error) {
             complaint = error.what();
         } catch (const std::bad_alloc&) {
@@ -306,7 +300,7 @@ Decomposition decompose_exactly(Engine& engine, const MatrixFile& file, Analysis
         }
     }
     complaint = engine.broadcast(complaint);
-    if (!complaint.empty()) throw Error(complaint);
+    if (!complaint.empty()) throw Refusal(complaint, engine.broadcast(remedy));
     const std::string text = engine.broadcast(std::move(writer).text());
     Reader reader(text);
     Decomposition result;

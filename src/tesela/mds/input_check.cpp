@@ -95,22 +95,25 @@ std::string column_name(const MatrixFile& file, Index col) {
     return with_label("column", col, file.header().col_labels);
 }
 
-Error input_error(const MatrixFile& file, const InputFlaw& flaw) {
+Refusal input_error(const MatrixFile& file, const InputFlaw& flaw) {
+    constexpr auto none = Refusal::Remedy::none;
     const std::string where =
         fmt::format("{}, {}, {}", file.name(), row_name(file, flaw.row), column_name(file, flaw.col));
     switch (flaw.flaw) {
         case Flaw::none: break;
-        case Flaw::not_finite: return Error("{}: {} is not a finite number", where, flaw.value);
-        case Flaw::negative: return Error("{}: {} is negative", where, flaw.value);
+        case Flaw::not_finite: return {fmt::format("{}: {} is not a finite number", where, flaw.value), none};
+        case Flaw::negative: return {fmt::format("{}: {} is negative", where, flaw.value), none};
         case Flaw::diagonal:
-            return Error("{}: {} is on the diagonal, where the distance of a point from itself must be 0", where,
-                         flaw.value);
+            return {fmt::format("{}: {} is on the diagonal, where the distance of a point from itself must be 0", where,
+                                flaw.value),
+                    none};
         case Flaw::asymmetric:
-            return Error("{} is not symmetric: {}, {} is {} and {}, {} is {}; --symmetrise averages the two",
-                         file.name(), row_name(file, flaw.row), column_name(file, flaw.col), flaw.value,
-                         row_name(file, flaw.col), column_name(file, flaw.row), flaw.mirrored);
+            return {fmt::format("{} is not symmetric: {}, {} is {} and {}, {} is {}", file.name(),
+                                row_name(file, flaw.row), column_name(file, flaw.col), flaw.value,
+                                row_name(file, flaw.col), column_name(file, flaw.row), flaw.mirrored),
+                    Refusal::Remedy::averaging};
     }
-    return Error("{} holds nothing wrong", file.name());
+    return {fmt::format("{} holds nothing wrong", file.name()), none};
 }
 
 void require_deviations(const MatrixFile& file, std::span<const double> means, std::span<const double> squares,

@@ -53,8 +53,8 @@ private:
     InputFlaw worst_{};
 };
 
-/// One line that names file, row and column (from 1, with their labels), the value and what to do.
-[[nodiscard]] Error input_error(const MatrixFile& file, const InputFlaw& flaw);
+/// One line that names file, row and column (from 1, with their labels) and the value.
+[[nodiscard]] Refusal input_error(const MatrixFile& file, const InputFlaw& flaw);
 
 /// "row 3 (Brussels)"
 [[nodiscard]] std::string row_name(const MatrixFile& file, Index row);

@@ -15,10 +15,11 @@ namespace tesela::mds {
 Iteration::Iteration(Stream& stream, Setting setting)
     : s_(stream),
       setting_(std::move(setting)),
-      basis_(stream, {.keeps = setting_.options.algorithm == Algorithm::power ? KrylovBasis::Keeps::last
-                                                                              : KrylovBasis::Keeps::all,
-                      .most_columns = std::max<Index>(2, setting_.options.most_blocks) * setting_.matrix.columns(),
-                      .cuts = [&matrix = setting_.matrix](Index columns) { return matrix.column_cuts(columns); }}),
+      basis_(stream,
+             {.keeps =
+                  setting_.decision.algorithm == Algorithm::power ? KrylovBasis::Keeps::last : KrylovBasis::Keeps::all,
+              .most_columns = std::max<Index>(2, setting_.decision.asked.most_blocks) * setting_.matrix.columns(),
+              .cuts = [&matrix = setting_.matrix](Index columns) { return matrix.column_cuts(columns); }}),
       width_(setting_.matrix.columns()),
       passes_(setting_.passes),
       products_(setting_.passes * width_) {}
@@ -51,61 +52,58 @@ void Iteration::run(Matrix<double> first) {
     for (int iteration = 0;; ++iteration) {
         BasisBlock block = multiplied(basis_.take_next());
         setting_.wait();
-        basis_.add(std::move(block), std::max(width_, setting_.options.dimensions));
+        basis_.add(std::move(block), std::max(width_, setting_.decision.dimensions));
         if (iteration == 0) frobenius_ = squares_->value(s_).get();
         tell();
         if (is_enough(iteration)) break;
-        basis_.extend(values_to_improve(), std::max(width_, wanted() + setting_.options.oversampling));
+        basis_.extend(values_to_improve(), std::max(width_, wanted() + options().oversampling));
     }
     basis_.estimate_residuals(std::ssize(basis_.estimate().values));
 }
 
 std::vector<Index> Iteration::values_to_improve() const {
-    const DecompositionOptions& options = setting_.options;
     const SpectrumEstimate& estimate = basis_.estimate();
     // Where it takes long, all that there is.
-    const bool all =
-        setting_.growth == Setting::Growth::fewest_passes || !options.tolerance || passes_ > options.most_passes / 3;
+    const bool all = setting_.growth == Setting::Growth::fewest_passes || !options().tolerance ||
+                     passes_ > options().most_passes / 3;
     const Index most = std::min(width_, basis_.room());
     std::vector<Index> chosen;
     for (Index k = 0; k < (all ? std::ssize(estimate.values) : wanted()) && std::ssize(chosen) < most; ++k)
-        if (all || error(estimate.errors[static_cast<std::size_t>(k)]) > *options.tolerance) chosen.push_back(k);
+        if (all || error(estimate.errors[static_cast<std::size_t>(k)]) > *options().tolerance) chosen.push_back(k);
     return chosen;
 }
 
 void Iteration::tell() const {
-    const DecompositionOptions& options = setting_.options;
-    if (!options.progress || !s_.engine().is_first()) return;
-    options.progress(fmt::format("pass {}: {} values, error about {:.0e}", passes_, wanted(),
-                                 error(basis_.estimate().error(wanted()))));
+    if (!options().progress || !s_.engine().is_first()) return;
+    options().progress(fmt::format("pass {}: {} values, error about {:.0e}", passes_, wanted(),
+                                   error(basis_.estimate().error(wanted()))));
 }
 
 /// How many values are to be right: those that were asked for, or that explain enough.
 Index Iteration::wanted() const {
     const std::vector<double>& values = basis_.estimate().values;
-    const Index most = std::min(setting_.options.dimensions, static_cast<Index>(values.size()));
-    if (!setting_.options.explained) return most;
+    const Index most = std::min(setting_.decision.dimensions, static_cast<Index>(values.size()));
+    if (!options().explained) return most;
     Decomposition guess{.rows = basis_.rows(), .cols = basis_.rows()};
     for (const double theta : values) guess.values.push_back(value_of(theta));
     guess.trace = setting_.trace;
     guess.frobenius = frobenius_;
-    guess.distances = setting_.options.distances;
-    return dimensions_explaining(guess, symmetric() ? Analysis::scaling : Analysis::components,
-                                 *setting_.options.explained, most);
+    guess.distances = options().distances;
+    return dimensions_explaining(guess, symmetric() ? Analysis::scaling : Analysis::components, *options().explained,
+                                 most);
 }
 
 bool Iteration::is_enough(int iteration) const {
-    const DecompositionOptions& options = setting_.options;
-    if (passes_ >= options.most_passes || basis_.room() == 0 || frobenius_ <= setting_.negligible) return true;
-    if (!options.tolerance) return iteration >= options.iterations;
-    return error(basis_.estimate().error(wanted())) <= *options.tolerance;
+    if (passes_ >= options().most_passes || basis_.room() == 0 || frobenius_ <= setting_.negligible) return true;
+    if (!options().tolerance) return iteration >= options().iterations;
+    return error(basis_.estimate().error(wanted())) <= *options().tolerance;
 }
 
 void Iteration::report(double factor, Decomposition& result) const {
     result.frobenius = frobenius_ * factor * factor;
     result.passes = passes_;
     result.products = products_;
-    result.algorithm = setting_.options.algorithm == Algorithm::power ? Algorithm::power : Algorithm::krylov;
+    result.algorithm = setting_.decision.algorithm;
     report_values(factor, result);
     report_vectors(factor, result);
     fix_signs(result);
@@ -123,7 +121,7 @@ void Iteration::report_values(double factor, Decomposition& result) const {
     double rest = -1;
     for (std::size_t k = 0; k < estimate.values.size(); ++k) {
         const double theta = estimate.values[k];
-        if (std::cmp_less(k, result.wanted) || estimate.errors[k] <= setting_.options.tolerance.value_or(1e-8))
+        if (std::cmp_less(k, result.wanted) || estimate.errors[k] <= options().tolerance.value_or(1e-8))
             result.values.push_back(factor * value_of(theta));
         else
             rest = std::max(rest, value_of(std::abs(theta) + estimate.residuals[k]));

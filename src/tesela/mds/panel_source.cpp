@@ -173,16 +173,16 @@ std::vector<MatrixBlock> blocks_to_compare(Index n, Symmetry symmetry, std::uint
     return chosen;
 }
 
-/// What is wrong, as text for the other nodes; empty if nothing is.
-std::string asymmetry_of(const MatrixFile& file, Symmetry symmetry, std::uint64_t seed) {
+/// The worst flaw; throws Error where the file cannot be read.
+InputFlaw asymmetry_of(const MatrixFile& file, Symmetry symmetry, std::uint64_t seed) {
     InputFlaw worst{};
     for (const MatrixBlock& block : blocks_to_compare(file.rows(), symmetry, seed)) {
         const MirroredBlocks both(file, block);
-        if (!both.outcome.ok()) return both.outcome.reason();
+        if (!both.outcome.ok()) throw Error("{}", both.outcome.reason());
         worst =
             worse(worst, find_asymmetry(block, {both.values.data(), block.rows}, {both.mirrored.data(), block.cols}));
     }
-    return worst ? input_error(file, worst).what() : "";
+    return worst;
 }
 
 }  // namespace
@@ -191,9 +191,19 @@ std::unique_ptr<MatrixFile> symmetrised(const MatrixFile& file) { return std::ma
 
 void require_symmetry(Engine& engine, const MatrixFile& file, Symmetry symmetry, std::uint64_t seed) {
     if (symmetry == Symmetry::unchecked || symmetry == Symmetry::averaged) return;
-    const bool first = engine.is_first();
-    const std::string found = engine.broadcast(first ? asymmetry_of(file, symmetry, seed) : std::string());
-    if (!found.empty()) throw Error("{}", found);
+    InputFlaw found{};
+    std::string failure;
+    if (engine.is_first()) {
+        try {
+            found = asymmetry_of(file, symmetry, seed);
+        } catch (const Error& error) {
+            failure = error.what();
+        }
+    }
+    failure = engine.broadcast(failure);
+    if (!failure.empty()) throw Error(failure);
+    found = engine.broadcast(found);
+    if (found) throw input_error(file, found);
 }
 
 }  // namespace tesela::mds

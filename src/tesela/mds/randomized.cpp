@@ -2,8 +2,7 @@
 #include "tesela/base/clock.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/base/random.hpp"
-#include "tesela/distribution/heterogeneous.hpp"
-#include "tesela/mds/decomposition.hpp"
+#include "tesela/mds/internal/algorithms.hpp"
 #include "tesela/mds/internal/columns.hpp"
 #include "tesela/mds/internal/iteration.hpp"
 #include "tesela/mds/internal/panel_source.hpp"
@@ -12,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <exception>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -28,22 +28,6 @@ BorderRule border_rule(Analysis analysis) {
         case Analysis::correspondence: return BorderRule::masses;
     }
     return BorderRule::distances;
-}
-
-Index chosen_tile(Index wanted, Index length, const Engine& engine) {
-    return wanted > 0 ? std::min(wanted, length) : automatic_tile(length, engine.total_workers());
-}
-
-/// Columns of a block: those wanted and some more; all, where few are left.
-Index block_width(const DecompositionOptions& options, GridSize size) {
-    const Index wanted = options.explained ? std::min<Index>(options.dimensions, 10) : options.dimensions;
-    const Index columns = std::min({wanted + options.oversampling, size.rows, size.cols});
-    return 2 * columns > size.cols ? size.cols : columns;
-}
-
-/// Whole rows, dealt to the nodes in turns.
-Distribution equal_rows(GridSize tiles, Index nodes) {
-    return one_dimensional(tiles, std::vector<double>(static_cast<std::size_t>(nodes), 1.0));
 }
 
 void fill_with_normal(Stream& stream, const Matrix<double>& omega, std::uint64_t seed) {
@@ -70,18 +54,25 @@ std::vector<double> column_shift(const MatrixFile& file) {
 /// One decomposition: the matrix as it is streamed, and the basis that grows by its products.
 class Randomized {
 public:
-    Randomized(Engine& engine, const MatrixFile& file, Analysis analysis, const DecompositionOptions& options)
-        : engine_(engine),
-          averaged_(options.symmetry == Symmetry::averaged ? symmetrised(file) : nullptr),
+    Randomized(Stream& stream, const MatrixFile& file, const Decision& decision)
+        : stream_(stream),
+          engine_(stream.engine()),
+          averaged_(decision.asked.symmetry == Symmetry::averaged ? symmetrised(file) : nullptr),
           file_(averaged_ ? *averaged_ : file),
-          analysis_(analysis),
-          options_(options),
-          source_(file_, analysis, symmetric() ? PanelSource::Wanted::half : PanelSource::Wanted::all),
-          stream_(engine, {.name = "mds", .sums = Sums::in_order}) {
-        weight_ = options.row_weights.empty() ? static_cast<double>(file.rows()) : sum_of(options.row_weights);
-        if (analysis == Analysis::components || analysis == Analysis::scaled_components) shift_ = column_shift(file_);
+          decision_(decision),
+          analysis_(decision.analysis),
+          options_(decision.asked),
+          source_(file_, analysis_, symmetric() ? PanelSource::Wanted::half : PanelSource::Wanted::all) {
+        weight_ = options_.row_weights.empty() ? static_cast<double>(file.rows()) : sum_of(options_.row_weights);
+        if (analysis_ == Analysis::components || analysis_ == Analysis::scaled_components) shift_ = column_shift(file_);
         matrix_ = std::make_unique<StreamedMatrix>(stream_, spec());
     }
+    /// Tasks that are left refer to it.
+    ~Randomized() {
+        if (std::uncaught_exceptions() > exceptions_before_) (void)stream_.wait();
+    }
+    Randomized(const Randomized&) = delete;
+    Randomized& operator=(const Randomized&) = delete;
 
     Decomposition run();
 
@@ -93,7 +84,6 @@ private:
         return file_.type() == StoredType::float32 ? ElementType::f32 : ElementType::f64;
     }
     [[nodiscard]] StreamedSpec spec() const;
-    void choose_memory(StreamedSpec& spec) const;
     void wait();
     void tell(const std::string& text) const {
         if (options_.progress && engine_.is_first()) options_.progress(text);
@@ -113,72 +103,43 @@ private:
         return analysis_ == Analysis::correspondence ? 16 * rounding * rounding * static_cast<double>(file_.rows()) : 0;
     }
 
+    Stream& stream_;
     Engine& engine_;
     std::unique_ptr<MatrixFile> averaged_;
     const MatrixFile& file_;
+    const Decision& decision_;
     Analysis analysis_;
     const DecompositionOptions& options_;
     PanelSource source_;
-    Stream stream_;
     double weight_ = 0;
     std::vector<double> shift_;
     std::unique_ptr<StreamedMatrix> matrix_;
     int passes_ = 0;
+    int exceptions_before_ = std::uncaught_exceptions();
 };
 
 StreamedSpec Randomized::spec() const {
-    const Index rows = chosen_tile(options_.tile, file_.rows(), engine_);
-    const Index cols = symmetric() ? rows : chosen_tile(options_.tile, file_.cols(), engine_);
-    StreamedSpec spec{.tiling = Tiling::uniform({file_.rows(), file_.cols()}, {rows, cols}),
+    const StreamingDecision& chosen = *decision_.streaming;
+    StreamedSpec spec{.tiling = chosen.tiling,
                       .stored = stored(),
+                      .read = chosen.owners.read,
+                      .compute = chosen.owners.compute,
                       .rule = border_rule(analysis_),
-                      .columns = block_width(options_, {file_.rows(), file_.cols()}),
-                      .column_tile = cols,
+                      .columns = chosen.columns,
+                      .column_tile = chosen.tiling.cols(0),
+                      .resident_rows = chosen.resident_rows,
+                      .passing_rows = chosen.passing_rows,
+                      .degrees_of_freedom = degrees_of_freedom(options_.row_weights, file_.rows()) / weight_,
                       .reading = {.kernel = &PanelSource::kernel(type()),
                                   .source = &source_,
                                   .type = type(),
+                                  .panel_tiles = chosen.panel_tiles,
+                                  .slots = chosen.slots,
                                   .shift = shift_.empty() ? nullptr : shift_.data(),
                                   .readers_per_node = options_.readers},
                       .step = options_.overlap};
-    const GridSize tiles = spec.tiling.grid();
-    const bool planned = options_.owners.has_value();
-    spec.compute = planned ? options_.owners->compute : equal_rows(tiles, engine_.node_count());
-    spec.read = planned && options_.overlap >= StreamingStep::read_order ? options_.owners->read
-                                                                         : read_owners(options_.overlap, spec.compute);
     for (const double w : options_.row_weights) spec.weights.push_back(w / weight_);
-    spec.degrees_of_freedom = degrees_of_freedom(options_.row_weights, file_.rows()) / weight_;
-    choose_memory(spec);
     return spec;
-}
-
-/// Panels as wide as the file, but not beyond what is read in some tens of milliseconds; and as many rows of tiles as
-/// there is memory for.
-void Randomized::choose_memory(StreamedSpec& spec) const {
-    constexpr double largest_panel = 64e6;
-    const GridSize tiles = spec.tiling.grid();
-    const auto rows = static_cast<double>(spec.tiling.rows(0));
-    const double element = type() == ElementType::f32 ? 4 : 8;
-    const double of_tile = rows * static_cast<double>(spec.tiling.cols(0));
-    spec.reading.panel_tiles =
-        std::clamp<Index>(static_cast<Index>(largest_panel / (of_tile * element)), 1, tiles.cols);
-    const Index in_row = (tiles.cols + spec.reading.panel_tiles - 1) / spec.reading.panel_tiles;
-    spec.reading.slots = std::max<Index>(2, (options_.readers + 1 + in_row) / in_row);
-    if (options_.memory <= 0) return;
-    const double row = rows * static_cast<double>(file_.cols());
-    // A quarter of it at most for what passes by: panels that are being read, and rows in use.
-    const double quarter = options_.memory / 4;
-    spec.reading.slots = std::clamp<Index>(static_cast<Index>(quarter / (row * element)), 1, spec.reading.slots);
-    spec.passing_rows = std::clamp<Index>(static_cast<Index>(quarter / (row * 8)), 1, 2);
-    double left = options_.memory - static_cast<double>(spec.reading.slots) * row * element -
-                  static_cast<double>(spec.passing_rows) * row * 8;
-    const auto nodes = static_cast<double>(engine_.node_count());
-    Index kept = 0;
-    for (Index i = tiles.rows - 1; i >= 0; --i, ++kept) {
-        const Index cols = spec.stored == Stored::lower ? spec.tiling.col_begin(i + 1) : file_.cols();
-        left -= static_cast<double>(spec.tiling.rows(i)) * static_cast<double>(cols) * 8 / nodes;
-        if (left < 0) break;
-    }
-    spec.resident_rows = kept;
 }
 
 void Randomized::wait() { source_.require_ok(engine_, stream_.wait()); }
@@ -242,7 +203,7 @@ Decomposition Randomized::run() {
     add_sums(result);
     Iteration iteration(stream_, {.matrix = *matrix_,
                                   .of = symmetric() ? Iteration::Of::matrix : Iteration::Of::normal_matrix,
-                                  .options = options_,
+                                  .decision = decision_,
                                   .wait = [this] { wait(); },
                                   .growth = matrix_->is_resident() ? Iteration::Setting::Growth::fewest_products
                                                                    : Iteration::Setting::Growth::fewest_passes,
@@ -258,26 +219,25 @@ Decomposition Randomized::run() {
 
 }  // namespace
 
-Decomposition decompose_randomly(Engine& engine, const MatrixFile& file, Analysis analysis,
-                                 const DecompositionOptions& options) {
-    validate(file, analysis, options);
-    if (analysis == Analysis::scaling) require_symmetry(engine, file, options.symmetry, options.seed);
-    return Randomized(engine, file, analysis, options).run();
+Decomposition decompose_randomly(Stream& stream, const MatrixFile& file, const Decision& decision) {
+    if (decision.analysis == Analysis::scaling)
+        require_symmetry(stream.engine(), file, decision.asked.symmetry, decision.asked.seed);
+    return Randomized(stream, file, decision).run();
 }
 
-Decomposition decompose_symmetric(Engine& engine, const double* values, Index n, const DecompositionOptions& options) {
+Decomposition decompose_symmetric(Stream& stream, const double* values, Index n, const DecompositionOptions& options) {
     const Clock::time_point begin = Clock::now();
-    Stream stream(engine, {.name = "eigenvalues", .sums = Sums::in_order});
-    const Index tile = chosen_tile(options.tile, n, engine);
-    const Tiling tiling = Tiling::square(n, tile);
-    const Distribution owners = equal_rows(tiling.grid(), engine.node_count());
-    StreamedMatrix matrix(stream, {.tiling = tiling,
+    DecompositionOptions asked = options;
+    if (asked.algorithm != Algorithm::power) asked.algorithm = Algorithm::krylov;
+    const Decision decision = resolve(asked, {.name = "the matrix", .size = {n, n}}, machine_of(stream.engine()));
+    const StreamingDecision& chosen = *decision.streaming;
+    StreamedMatrix matrix(stream, {.tiling = chosen.tiling,
                                    .stored = Stored::lower,
-                                   .read = owners,
-                                   .compute = owners,
+                                   .read = chosen.owners.compute,
+                                   .compute = chosen.owners.compute,
                                    .rule = BorderRule::none,
-                                   .columns = block_width(options, {n, n}),
-                                   .column_tile = tile,
+                                   .columns = chosen.columns,
+                                   .column_tile = chosen.tiling.cols(0),
                                    .values = values});
     Decomposition result{.rows = n, .cols = n};
     for (Index i = 0; i < n; ++i) result.trace += values[i + i * n];
@@ -288,7 +248,7 @@ Decomposition decompose_symmetric(Engine& engine, const double* values, Index n,
     const MatrixView<double> X = omega;
     matrix.pass({.X = &X, .Y = first});
     Iteration iteration(stream,
-                        {.matrix = matrix, .options = options, .wait = wait, .trace = result.trace, .passes = 1});
+                        {.matrix = matrix, .decision = decision, .wait = wait, .trace = result.trace, .passes = 1});
     iteration.run(std::move(first));
     iteration.report(1, result);
     result.weight = static_cast<double>(n);

@@ -2,6 +2,7 @@
 
 #include "tesela/base/error.hpp"
 #include "tesela/io/matrix_file.hpp"
+#include "tesela/mds/resolve.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -48,9 +49,12 @@ void require_range(const MatrixFile& distances, const Decomposition& d) {
 
 }  // namespace
 
-Scaling scale(Engine& engine, const MatrixFile& distances, const DecompositionOptions& options) {
-    Scaling result{.decomposition = decompose(engine, distances, Analysis::scaling, options),
-                   .weights = options.row_weights};
+Scaling scale(Stream& stream, const MatrixFile& distances, const DecompositionOptions& options) {
+    return scale(stream, distances, resolve_for(stream, distances, Analysis::scaling, options));
+}
+
+Scaling scale(Stream& stream, const MatrixFile& distances, const Decision& decision) {
+    Scaling result{.decomposition = decompose(stream, distances, decision), .weights = decision.asked.row_weights};
     require_range(distances, result.decomposition);
     result.dimensions = positive_dimensions(result.decomposition);
     result.coordinates = coordinates_of(result.decomposition, result.weights, result.dimensions);

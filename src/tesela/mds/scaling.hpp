@@ -18,6 +18,7 @@ struct Scaling {
 };
 
 /// Points whose distances are those of a square file, as nearly as so many dimensions allow; every node calls it.
-[[nodiscard]] Scaling scale(Engine& engine, const MatrixFile& distances, const DecompositionOptions& options);
+[[nodiscard]] Scaling scale(Stream& stream, const MatrixFile& distances, const DecompositionOptions& options);
+[[nodiscard]] Scaling scale(Stream& stream, const MatrixFile& distances, const Decision& decision);
 
 }  // namespace tesela::mds

@@ -6,9 +6,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
-#include <optional>
 #include <vector>
 
 namespace tesela {
@@ -68,10 +66,28 @@ struct StreamedSpec {
     const double* values = nullptr;
     /// Whether the corrections are also made to H, as paper 000 does (10), or only to products.
     enum class Centring : std::uint8_t { products, tiles_too } centring = Centring::products;
+
+    [[nodiscard]] Index tile_rows() const { return tiling.grid().rows; }
+    /// Tiles of a row that are read and kept.
+    [[nodiscard]] Index tiles_of_row(Index i) const { return stored == Stored::lower ? i + 1 : tiling.grid().cols; }
+    /// Of the last rows of tiles, the first that is kept.
+    [[nodiscard]] Index first_resident() const { return tile_rows() - resident_rows; }
+    /// What becomes of an element of F.
+    [[nodiscard]] ElementRule element_rule() const {
+        return rule == BorderRule::distances ? ElementRule::half_squares : ElementRule::shifted;
+    }
+    /// (11), from the step of that name on: rows first to last, of reading, of sums, and of X in a product.
+    [[nodiscard]] std::int32_t priority(Index row) const {
+        return step >= StreamingStep::priorities ? static_cast<std::int32_t>(tile_rows() - row) : 0;
+    }
 };
 
 /// The limited resource that reading takes: what `limits` of a platform file calls it.
 inline constexpr const char* reader_resource = "reader";
+
+class Borders;
+class ResidentTiles;
+class TileReading;
 
 /// Products with a matrix that is read while the first of them is computed, and of which as much is kept as there is
 /// memory for. Its members submit tasks and return; phases are "read", "gram", "product" and "centre".
@@ -79,6 +95,11 @@ class StreamedMatrix {
 public:
     /// Throws Error unless there are columns, owners are for the grid, and a symmetric matrix is cut alike.
     StreamedMatrix(Stream& stream, StreamedSpec spec);
+    ~StreamedMatrix();
+    StreamedMatrix(const StreamedMatrix&) = delete;
+    StreamedMatrix& operator=(const StreamedMatrix&) = delete;
+    StreamedMatrix(StreamedMatrix&&) = delete;
+    StreamedMatrix& operator=(StreamedMatrix&&) = delete;
 
     /// What it is multiplied with from the right, cut as the columns of F, and from the left, cut as its rows: into
     /// columns of tiles as StreamedSpec::column_tile says. Tile (i, c) lives where F's tile of
@@ -91,7 +112,7 @@ public:
     [[nodiscard]] std::vector<Index> column_cuts(Index columns) const;
     [[nodiscard]] Index columns() const { return spec_.columns; }
     /// Whether no row is read again.
-    [[nodiscard]] bool is_resident() const { return first_resident() == 0; }
+    [[nodiscard]] bool is_resident() const { return spec_.first_resident() == 0; }
 
     /// Of a matrix that is read (StreamedSpec::values is not set): reads F, adds up what U, V, l and r follow from, and
     /// Y := A·diag(r)⁻¹·X: X is taken as what A has already scaled, which random numbers are as well. `between` is
@@ -110,77 +131,29 @@ public:
     void pass(const Pass& pass);
 
     /// Sums that U, V, l and r follow from: means of H by rows and by columns, or sums (`masses`).
-    [[nodiscard]] const Matrix<double>& row_sums() const { return *row_sums_; }
-    [[nodiscard]] const Matrix<double>& col_sums() const { return stored_lower() ? *row_sums_ : *col_sums_; }
-    [[nodiscard]] const Scalar<double>& total() const { return *total_; }
+    [[nodiscard]] const Matrix<double>& row_sums() const;
+    [[nodiscard]] const Matrix<double>& col_sums() const;
+    [[nodiscard]] const Scalar<double>& total() const;
     /// H, or after StreamedSpec::Centring::tiles_too A, where all of it is kept.
-    [[nodiscard]] const Matrix<double>& tiles() const { return *whole_; }
+    [[nodiscard]] const Matrix<double>& tiles() const;
 
 private:
     using View = MatrixView<double>;
 
-    /// What a product of so many columns needs besides.
-    struct Corrections {
-        Matrix<double> right_weights, left_weights;  ///< Vᵀ·X and Uᵀ·Y, 2 x columns
-        std::optional<Matrix<double>> scaled_right, scaled_left;
-    };
-    [[nodiscard]] Corrections& corrections(const View& X);
-
-    [[nodiscard]] bool at_least(StreamingStep step) const { return spec_.step >= step; }
-    [[nodiscard]] bool stored_lower() const { return spec_.stored == Stored::lower; }
-    [[nodiscard]] bool scales() const;
-    [[nodiscard]] Index rows() const { return spec_.tiling.grid().rows; }
-    [[nodiscard]] Index cols_of(Index i) const { return stored_lower() ? i + 1 : spec_.tiling.grid().cols; }
-    [[nodiscard]] Index first_resident() const { return rows() - spec_.resident_rows; }
-    [[nodiscard]] TileOf<double> tile(Index i, Index j) const;
-    [[nodiscard]] TileRef slot(Index i, Index panel) const;
+    void phase_by_phase(const View& X, const View& Y, const std::function<void()>& between);
+    void row_by_row(const View& X, const View& Y);
     [[nodiscard]] AccessTo<double> sum(const TileOf<double>& tile) const;
-    [[nodiscard]] std::int32_t priority(std::int32_t wanted) const {
-        return at_least(StreamingStep::priorities) ? wanted : 0;
-    }
-
-    void make_tiles();
-    void use_memory();
-    void make_panels();
-    void make_borders();
-    void prepare();
-    void read_row(Index i);
-    void read_tiles(Index i);
-    void read_panels(Index i);
-    void add_sums(Index i);
-    void add_up();
-    void submit_borders();
-    void correct_weights(const View& border, const View& X, const Matrix<double>& W);
-    void multiply_row(Index i, const View& X, const View& Y);
-    void multiply_row_transposed(Index i, const View& Y, const View& Z);
     void clear(const View& Y);
     void share_rows(const View& X, const View& Y);
     void retire(const View& X);
-    void finish_row(Index i, const View& border, const Matrix<double>& W, const View& Y);
-    void scale_row(Index i, const Matrix<double>& factors, const View& Y);
-    void centre_tiles();
-    void add_squares(Index i, const Scalar<double>& squares);
-    void finish(Index i, const View& Y);
-    View scaled_row(Index i, const View& Y);
-    void finish_transposed(const View& left, const View& Z);
-    View scaled(const View& X, const Matrix<double>& factors, const Matrix<double>& into);
-    void phase_by_phase(const View& X, const View& Y, const std::function<void()>& between);
-    void row_by_row(const View& X, const View& Y);
+    void multiply_row(Index i, const View& X, const View& Y);
+    void multiply_row_transposed(Index i, const View& Y, const View& Z);
 
     Stream& s_;
-    StreamedSpec spec_;
-    bool centred_ = false;  ///< U·Vᵀ is part of the tiles
-    std::unique_ptr<Matrix<double>> whole_;
-    std::vector<Matrix<double>> kept_rows_;     ///< one matrix for each, where not all are kept
-    std::vector<Matrix<double>> passing_rows_;  ///< by node, then by turns
-    std::vector<Index> passing_of_;             ///< by row: which of them; -1: kept
-    std::vector<Attached> panels_;              ///< by column of panels
-    std::vector<Index> slot_of_;                ///< by row
-    std::unique_ptr<Matrix<double>> row_weights_, col_weights_;
-    std::unique_ptr<Matrix<double>> row_sums_, col_sums_;
-    std::unique_ptr<Scalar<double>> total_;
-    std::unique_ptr<Matrix<double>> U_, V_, l_, r_;
-    std::map<Index, Corrections> corrections_;  ///< by columns
+    const StreamedSpec spec_;
+    std::unique_ptr<Borders> borders_;
+    std::unique_ptr<ResidentTiles> tiles_;
+    std::unique_ptr<TileReading> reading_;
 };
 
 }  // namespace tesela

@@ -3,6 +3,7 @@
 // Matrices that the tests of multidimensional scaling, principal components and correspondence analysis share.
 
 #include "tesela/base/random.hpp"
+#include "tesela/flow/stream.hpp"
 #include "tesela/io/csv_matrix.hpp"
 #include "tesela/io/memory_matrix.hpp"
 #include "tesela/mds/decomposition.hpp"
@@ -42,6 +43,20 @@ inline double distance_between(const std::vector<double>& x, Index points, Index
     for (Index at = 0; at < static_cast<Index>(x.size()); at += points)
         sum += std::pow(x[static_cast<std::size_t>(at + i)] - x[static_cast<std::size_t>(at + j)], 2);
     return std::sqrt(sum);
+}
+
+/// Decompositions by one algorithm or the other, each in a stream of its own.
+inline mds::Decomposition by_lapack(Engine& engine, const MatrixFile& file, mds::Analysis analysis,
+                                    mds::DecompositionOptions options) {
+    Stream stream(engine, {.sums = Sums::in_order});
+    options.algorithm = mds::Algorithm::exact;
+    return mds::decompose(stream, file, analysis, options);
+}
+inline mds::Decomposition by_products(Engine& engine, const MatrixFile& file, mds::Analysis analysis,
+                                      mds::DecompositionOptions options) {
+    Stream stream(engine, {.sums = Sums::in_order});
+    if (options.algorithm != mds::Algorithm::power) options.algorithm = mds::Algorithm::krylov;
+    return mds::decompose(stream, file, analysis, options);
 }
 
 }  // namespace tesela::testing

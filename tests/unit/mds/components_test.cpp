@@ -2,6 +2,7 @@
 
 #include "tesela/base/error.hpp"
 #include "tesela/flow/inline_engine.hpp"
+#include "tesela/flow/stream.hpp"
 #include "tesela/mds/placement.hpp"
 #include "tesela/mds/point_distances.hpp"
 #include "tesela/mds/scaling.hpp"
@@ -29,8 +30,9 @@ using ::testing::ThrowsMessage;
 // prcomp(USArrests, scale. = TRUE) of R 4.2.
 TEST(Components, OfScaledUsarrestsAreThoseOfPrcomp) {
     InlineEngine engine;
+    Stream stream(engine);
     const Components pca =
-        principal_components(engine, *matrix_of("usarrests.csv"), ColumnScale::unit_deviation, {.dimensions = 4});
+        principal_components(stream, *matrix_of("usarrests.csv"), ColumnScale::unit_deviation, {.dimensions = 4});
     const std::vector<double> deviations{1.574878274391228, 0.994869414817765, 0.597129115502527, 0.416449381953960};
     const std::vector<double> alabama{0.975660448333606, 1.122001210433411, 0.439803661285307, 0.154696580989146};
     const std::vector<double> murder{0.535899474938155, 0.418180865420955, 0.341232727952828, 0.649227804341944};
@@ -53,10 +55,11 @@ TEST(Components, WithWeightsAreThoseOfCovWt) {
     std::vector<double> weights(50);
     std::iota(weights.begin(), weights.end(), 1.0);
     InlineEngine engine;
+    Stream stream(engine);
     const auto data = matrix_of("usarrests.csv");
     const DecompositionOptions options{.dimensions = 4, .row_weights = weights};
-    const Components plain = principal_components(engine, *data, ColumnScale::as_they_are, options);
-    const Components scaled = principal_components(engine, *data, ColumnScale::unit_deviation, options);
+    const Components plain = principal_components(stream, *data, ColumnScale::as_they_are, options);
+    const Components scaled = principal_components(stream, *data, ColumnScale::unit_deviation, options);
     const std::vector<double> of_plain{79.91414969389963, 14.75574045956964, 5.83553557461840, 2.15186687721956};
     const std::vector<double> of_scaled{1.594242162203288, 0.992626097252832, 0.576994021099368, 0.374383839022964};
     const std::vector<double> centres{7.26470588235294, 156.41568627450980, 64.16235294117647, 19.63082352941176};
@@ -79,8 +82,9 @@ RC_GTEST_PROP(Components, ScoresAreTheScalingOfTheDistances, ()) {
     const auto data = random_points(rows, cols, seed);
     const Index wanted = std::min(rows - 1, cols);
     InlineEngine engine;
-    const Components pca = principal_components(engine, *data, ColumnScale::as_they_are, {.dimensions = wanted});
-    const Scaling mds = scale(engine, *point_distances(*data), {.dimensions = wanted});
+    Stream stream(engine);
+    const Components pca = principal_components(stream, *data, ColumnScale::as_they_are, {.dimensions = wanted});
+    const Scaling mds = scale(stream, *point_distances(*data), {.dimensions = wanted});
     for (Index k = 0; k < wanted; ++k) {
         const auto at = static_cast<std::size_t>(k);
         RC_ASSERT(std::abs(std::pow(pca.decomposition.values[at], 2) - mds.decomposition.values[at]) <=
@@ -97,29 +101,32 @@ RC_GTEST_PROP(Components, ScoresAreTheScalingOfTheDistances, ()) {
 
 TEST(Components, ThatExplainEnoughAreFew) {
     InlineEngine engine;
+    Stream stream(engine);
     const auto iris = matrix_of("iris.csv");
     const auto needed = [&](double part) {
-        return decompose(engine, *iris, Analysis::components, {.dimensions = 4, .explained = part}).wanted;
+        return decompose(stream, *iris, Analysis::components, {.dimensions = 4, .explained = part}).wanted;
     };
     EXPECT_EQ(needed(0.9), 1);
     EXPECT_EQ(needed(0.97), 2);
     EXPECT_EQ(needed(0.99), 3);
     EXPECT_EQ(needed(1), 4);
-    EXPECT_EQ(decompose(engine, *iris, Analysis::components, {.dimensions = 2, .explained = 0.99}).wanted, 2);
+    EXPECT_EQ(decompose(stream, *iris, Analysis::components, {.dimensions = 2, .explained = 0.99}).wanted, 2);
 }
 
 TEST(Components, OfAConstantColumnCannotBeScaled) {
     const auto data = made_matrix(9, 2, [](Index i, Index j) { return j == 0 ? static_cast<double>(i) : 0.1; });
     InlineEngine engine;
-    EXPECT_THAT([&] { (void)principal_components(engine, *data, ColumnScale::unit_deviation, {.dimensions = 1}); },
+    Stream stream(engine);
+    EXPECT_THAT([&] { (void)principal_components(stream, *data, ColumnScale::unit_deviation, {.dimensions = 1}); },
                 ThrowsMessage<Error>(HasSubstr("made, column 2: all values are 0.1")));
-    EXPECT_NO_THROW((void)principal_components(engine, *data, ColumnScale::as_they_are, {.dimensions = 1}));
+    EXPECT_NO_THROW((void)principal_components(stream, *data, ColumnScale::as_they_are, {.dimensions = 1}));
 }
 
 TEST(Components, TablesNameColumnsAndRows) {
     InlineEngine engine;
+    Stream stream(engine);
     const auto data = matrix_of("usarrests.csv");
-    const Components pca = principal_components(engine, *data, ColumnScale::as_they_are, {.dimensions = 2});
+    const Components pca = principal_components(stream, *data, ColumnScale::as_they_are, {.dimensions = 2});
     const Table loadings = loading_table(pca, data->header().col_labels);
     EXPECT_THAT(loadings.names, ::testing::ElementsAre("PC1", "PC2"));
     EXPECT_THAT(loadings.labels, ::testing::ElementsAre("Murder", "Assault", "UrbanPop", "Rape"));

@@ -2,6 +2,7 @@
 
 #include "tesela/base/error.hpp"
 #include "tesela/flow/inline_engine.hpp"
+#include "tesela/flow/stream.hpp"
 #include "tesela/mds/placement.hpp"
 #include "tesela/mds/tables.hpp"
 #include "unit/mds/cases.hpp"
@@ -27,7 +28,8 @@ using ::testing::ThrowsMessage;
 TEST(CorrespondenceAnalysis, OfSmokeIsWhatCaGives) {
     for (const Index nodes : {1, 3}) {
         InlineEngine engine(nodes);
-        const Correspondence ca = correspondence(engine, *matrix_of("smoke.csv"), {.dimensions = 2});
+        Stream stream(engine);
+        const Correspondence ca = correspondence(stream, *matrix_of("smoke.csv"), {.dimensions = 2});
         EXPECT_REL(ca.decomposition.values[0], 0.2734211146, 4e-10);
         EXPECT_REL(ca.decomposition.values[1], 0.1000858657, 6e-10);
         EXPECT_REL(ca.decomposition.values[2], 0.0203365208, 3e-9);
@@ -70,7 +72,8 @@ RC_GTEST_PROP(CorrespondenceAnalysis, HoldsItsIdentities, ()) {
     });
     const Index all = std::min(rows, cols) - 1;
     InlineEngine engine;
-    const Correspondence ca = correspondence(engine, *counts, {.dimensions = all});
+    Stream stream(engine);
+    const Correspondence ca = correspondence(stream, *counts, {.dimensions = all});
     double inertia = 0;
     for (const double value : ca.rows.inertias) inertia += value;
     RC_ASSERT(std::abs(inertia - ca.inertia) <= 1e-12);
@@ -99,7 +102,8 @@ RC_GTEST_PROP(CorrespondenceAnalysis, HoldsItsIdentities, ()) {
 TEST(CorrespondenceAnalysis, OfATableOfRankOneHasNoInertia) {
     const auto counts = made_matrix(6, 4, [](Index i, Index j) { return static_cast<double>((i + 1) * (2 * j + 3)); });
     InlineEngine engine;
-    const Correspondence ca = correspondence(engine, *counts, {.dimensions = 2});
+    Stream stream(engine);
+    const Correspondence ca = correspondence(stream, *counts, {.dimensions = 2});
     EXPECT_NEAR(ca.inertia, 0, 1e-28);
     for (const double value : ca.decomposition.values) EXPECT_NEAR(value, 0, 1e-14);
     for (const double coordinate : ca.rows.coordinates) EXPECT_NEAR(coordinate, 0, 1e-13);
@@ -108,20 +112,22 @@ TEST(CorrespondenceAnalysis, OfATableOfRankOneHasNoInertia) {
 TEST(CorrespondenceAnalysis, NamesRowsWithoutCounts) {
     const auto counts = made_matrix(3, 3, [](Index i, Index j) { return i == 1 ? 0.0 : static_cast<double>(j + 1); });
     InlineEngine engine;
-    EXPECT_THAT([&] { (void)correspondence(engine, *counts, {.dimensions = 1}); },
+    Stream stream(engine);
+    EXPECT_THAT([&] { (void)correspondence(stream, *counts, {.dimensions = 1}); },
                 ThrowsMessage<Error>(HasSubstr("made, row 2: it sums to 0")));
     const auto weighted = made_matrix(3, 3, [](Index, Index) { return 1.0; });
     EXPECT_THAT(
         [&] {
-            (void)correspondence(engine, *weighted, {.dimensions = 1, .row_weights = {1, 2, 3}});
+            (void)correspondence(stream, *weighted, {.dimensions = 1, .row_weights = {1, 2, 3}});
         },
         ThrowsMessage<Error>(HasSubstr("takes no weights")));
 }
 
 TEST(CorrespondenceAnalysis, TableHasAllOfAPoint) {
     InlineEngine engine;
+    Stream stream(engine);
     const auto counts = matrix_of("smoke.csv");
-    const Correspondence ca = correspondence(engine, *counts, {.dimensions = 2});
+    const Correspondence ca = correspondence(stream, *counts, {.dimensions = 2});
     const Table table = profile_table(ca.columns, counts->header().col_labels);
     EXPECT_THAT(table.names, ::testing::ElementsAre("mass", "distance", "inertia", "dim1", "dim2", "contribution1",
                                                     "contribution2", "cos2_1", "cos2_2"));

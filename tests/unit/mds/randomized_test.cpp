@@ -4,6 +4,7 @@
 #include "tesela/base/error.hpp"
 #include "tesela/base/random.hpp"
 #include "tesela/flow/inline_engine.hpp"
+#include "tesela/flow/stream.hpp"
 #include "tesela/io/memory_matrix.hpp"
 
 #include <gmock/gmock.h>
@@ -20,6 +21,8 @@
 namespace tesela::mds::mds_randomized_test {
 namespace {
 
+using tesela::testing::by_lapack;
+using tesela::testing::by_products;
 using ::testing::HasSubstr;
 
 double normal(std::uint64_t seed, Index i, Index j) {
@@ -79,8 +82,8 @@ RC_GTEST_PROP(RandomizedDecomposition, IsThatOfLapackWhereSpectraDecay, ()) {
     if (options.overlap >= StreamingStep::split_gram && *rc::gen::arbitrary<bool>())
         options.memory = 8.0 * static_cast<double>(m * n) * 0.7;
     InlineEngine engine(*rc::gen::inRange<Index>(1, 5));
-    const Decomposition exact = decompose_exactly(engine, *file, analysis, options);
-    const Decomposition random = decompose_randomly(engine, *file, analysis, options);
+    const Decomposition exact = by_lapack(engine, *file, analysis, options);
+    const Decomposition random = by_products(engine, *file, analysis, options);
     RC_LOG() << m << " x " << n << ", analysis " << static_cast<int>(analysis) << ", passes " << random.passes
              << ", estimated error " << random.error_estimate;
     RC_ASSERT(random.wanted == options.dimensions);
@@ -128,11 +131,11 @@ TEST(RandomizedDecomposition, OfASlowSpectrumTakesFewerPassesWithAllBlocks) {
     const auto file = slow_distances(400, 3);
     InlineEngine engine;
     DecompositionOptions options{.dimensions = 5, .oversampling = 5, .tolerance = 1e-9, .tile = 100};
-    const Decomposition exact = decompose_exactly(engine, *file, Analysis::scaling, options);
+    const Decomposition exact = by_lapack(engine, *file, Analysis::scaling, options);
     options.algorithm = Algorithm::krylov;
-    const Decomposition krylov = decompose_randomly(engine, *file, Analysis::scaling, options);
+    const Decomposition krylov = by_products(engine, *file, Analysis::scaling, options);
     options.algorithm = Algorithm::power;
-    const Decomposition power = decompose_randomly(engine, *file, Analysis::scaling, options);
+    const Decomposition power = by_products(engine, *file, Analysis::scaling, options);
     for (std::size_t k = 0; k < 5; ++k) EXPECT_LT(relative(krylov.values[k], exact.values[k]), 1e-8);
     EXPECT_LT(krylov.error_estimate, 1e-9);
     EXPECT_LE(2 * krylov.passes, power.passes);
@@ -145,10 +148,10 @@ TEST(RandomizedDecomposition, InMemoryTakesFewerProductsAndFromAFileFewerPasses)
     InlineEngine engine;
     DecompositionOptions options{
         .dimensions = 5, .oversampling = 5, .algorithm = Algorithm::krylov, .tolerance = 1e-9, .tile = 50};
-    const Decomposition exact = decompose_exactly(engine, *file, Analysis::scaling, options);
-    const Decomposition in_memory = decompose_randomly(engine, *file, Analysis::scaling, options);
+    const Decomposition exact = by_lapack(engine, *file, Analysis::scaling, options);
+    const Decomposition in_memory = by_products(engine, *file, Analysis::scaling, options);
     options.memory = 8.0 * 400 * 400 * 0.3;
-    const Decomposition read_again = decompose_randomly(engine, *file, Analysis::scaling, options);
+    const Decomposition read_again = by_products(engine, *file, Analysis::scaling, options);
     for (const Decomposition* found : {&in_memory, &read_again})
         for (std::size_t k = 0; k < 5; ++k) EXPECT_LT(relative(found->values[k], exact.values[k]), 1e-8);
     EXPECT_LT(read_again.passes, in_memory.passes);
@@ -161,11 +164,11 @@ TEST(RandomizedDecomposition, MayHaveMoreColumnsThanATile) {
     InlineEngine engine;
     const auto file = slow_distances(150, 6);
     DecompositionOptions options{.dimensions = 30, .oversampling = 5, .algorithm = Algorithm::krylov, .tile = 16};
-    const Decomposition exact = decompose_exactly(engine, *file, Analysis::scaling, options);
-    const Decomposition random = decompose_randomly(engine, *file, Analysis::scaling, options);
+    const Decomposition exact = by_lapack(engine, *file, Analysis::scaling, options);
+    const Decomposition random = by_products(engine, *file, Analysis::scaling, options);
     for (std::size_t k = 0; k < 30; ++k) EXPECT_LT(relative(random.values[k], exact.values[k]), 1e-7);
-    const Decomposition parts = decompose_exactly(engine, *file, Analysis::components, options);
-    const Decomposition found = decompose_randomly(engine, *file, Analysis::components, options);
+    const Decomposition parts = by_lapack(engine, *file, Analysis::components, options);
+    const Decomposition found = by_products(engine, *file, Analysis::components, options);
     for (std::size_t k = 0; k < 30; ++k) EXPECT_LT(relative(found.values[k], parts.values[k]), 1e-7);
 }
 
@@ -175,9 +178,9 @@ TEST(RandomizedDecomposition, WithoutOversamplingDoesNotTakeTheRestForNothing) {
     const auto file = slow_distances(150, 7);
     const DecompositionOptions options{
         .dimensions = 3, .oversampling = 0, .algorithm = Algorithm::power, .tolerance = 1e-4, .tile = 40};
-    const Decomposition random = decompose_randomly(engine, *file, Analysis::scaling, options);
+    const Decomposition random = by_products(engine, *file, Analysis::scaling, options);
     const GoodnessOfFit fit = goodness_of_fit(random, 3);
-    const GoodnessOfFit truth = goodness_of_fit(decompose_exactly(engine, *file, Analysis::scaling, options), 3);
+    const GoodnessOfFit truth = goodness_of_fit(by_lapack(engine, *file, Analysis::scaling, options), 3);
     EXPECT_FALSE(fit.is_exact());
     EXPECT_LE(fit.of_positive.low, truth.of_positive.low * (1 + 1e-3));
     EXPECT_GE(fit.of_positive.high, truth.of_positive.low * (1 - 1e-3));
@@ -187,7 +190,7 @@ TEST(RandomizedDecomposition, OfCountsWithoutDifferencesIsZero) {
     InlineEngine engine;
     const auto file = memory_matrix({.rows = 60, .cols = 50, .values = std::vector<double>(3000, 7.0)});
     const DecompositionOptions options{.dimensions = 2, .algorithm = Algorithm::krylov, .tile = 20};
-    const Decomposition random = decompose_randomly(engine, *file, Analysis::correspondence, options);
+    const Decomposition random = by_products(engine, *file, Analysis::correspondence, options);
     EXPECT_EQ(random.frobenius, 0);
     EXPECT_EQ(random.values, (std::vector<double>{0, 0}));
     EXPECT_LE(random.passes, 4);
@@ -197,10 +200,10 @@ TEST(RandomizedDecomposition, ErrorsAreEstimatedAboutAsLargeAsTheyAre) {
     const auto file = slow_distances(300, 4);
     InlineEngine engine;
     DecompositionOptions options{.dimensions = 4, .oversampling = 4, .tolerance = {}, .tile = 100};
-    const Decomposition exact = decompose_exactly(engine, *file, Analysis::scaling, options);
+    const Decomposition exact = by_lapack(engine, *file, Analysis::scaling, options);
     options.algorithm = Algorithm::krylov;
     for (options.iterations = 0; options.iterations < 5; ++options.iterations) {
-        const Decomposition random = decompose_randomly(engine, *file, Analysis::scaling, options);
+        const Decomposition random = by_products(engine, *file, Analysis::scaling, options);
         double error = 0;
         for (std::size_t k = 0; k < 4; ++k) error = std::max(error, relative(random.values[k], exact.values[k]));
         EXPECT_EQ(random.passes, 2 + options.iterations);
@@ -212,9 +215,9 @@ TEST(RandomizedDecomposition, BeginsAnewWhereTheBasisIsFull) {
     const auto file = slow_distances(150, 5);
     InlineEngine engine;
     DecompositionOptions options{.dimensions = 4, .oversampling = 2, .tolerance = 1e-11, .most_blocks = 3, .tile = 40};
-    const Decomposition exact = decompose_exactly(engine, *file, Analysis::scaling, options);
+    const Decomposition exact = by_lapack(engine, *file, Analysis::scaling, options);
     options.algorithm = Algorithm::krylov;
-    const Decomposition random = decompose_randomly(engine, *file, Analysis::scaling, options);
+    const Decomposition random = by_products(engine, *file, Analysis::scaling, options);
     EXPECT_GT(random.passes, 5);
     EXPECT_LE(random.error_estimate, 1e-11);
     for (std::size_t k = 0; k < 4; ++k) EXPECT_LT(relative(random.values[k], exact.values[k]), 1e-9);
@@ -229,7 +232,7 @@ TEST(RandomizedDecomposition, OfPointsInAPlaneFindsThePlane) {
     const auto file = memory_matrix({.rows = n, .cols = n, .values = values});
     InlineEngine engine;
     DecompositionOptions options{.dimensions = 4, .algorithm = Algorithm::krylov, .tile = 30};
-    const Decomposition result = decompose_randomly(engine, *file, Analysis::scaling, options);
+    const Decomposition result = by_products(engine, *file, Analysis::scaling, options);
     EXPECT_LE(result.passes, 3);
     for (std::size_t k = 2; k < 4; ++k) EXPECT_LT(std::abs(result.values[k]), 1e-10 * result.values[0]);
     for (Index j = 0; j < n; ++j)
@@ -248,7 +251,7 @@ std::string refused(Analysis analysis, MatrixValues values, Symmetry symmetry = 
     const auto file = memory_matrix(std::move(values), "D.csv");
     InlineEngine engine;
     try {
-        (void)decompose_randomly(engine, *file, analysis, {.dimensions = 1, .symmetry = symmetry});
+        (void)by_products(engine, *file, analysis, {.dimensions = 1, .symmetry = symmetry});
     } catch (const Error& error) {
         return error.what();
     }
@@ -276,8 +279,8 @@ TEST(RandomizedDecomposition, AveragesDistancesThatDifferByDirection) {
     const auto both = memory_matrix({.rows = 3, .cols = 3, .values = {0, 1, 2, 3, 0, 2, 4, 4, 0}});
     const auto mean = memory_matrix({.rows = 3, .cols = 3, .values = {0, 2, 3, 2, 0, 3, 3, 3, 0}});
     const Decomposition a =
-        decompose_randomly(engine, *both, Analysis::scaling, {.dimensions = 2, .symmetry = Symmetry::averaged});
-    const Decomposition b = decompose_randomly(engine, *mean, Analysis::scaling, {.dimensions = 2});
+        by_products(engine, *both, Analysis::scaling, {.dimensions = 2, .symmetry = Symmetry::averaged});
+    const Decomposition b = by_products(engine, *mean, Analysis::scaling, {.dimensions = 2});
     for (std::size_t k = 0; k < 2; ++k) EXPECT_NEAR(a.values[k], b.values[k], 1e-12);
 }
 
@@ -286,8 +289,9 @@ TEST(RandomizedDecomposition, OwnersThatDoNotFitAreRefused) {
     const Distribution three = tabulate(GridSize{3, 3}, 1, [](Index, Index) { return Index{0}; });
     const auto problem = [&](const DecompositionOptions& options) {
         InlineEngine engine;
+        Stream stream(engine);
         try {
-            (void)decompose(engine, *file, Analysis::scaling, options);
+            (void)decompose(stream, *file, Analysis::scaling, options);
         } catch (const Error& error) {
             return std::string(error.what());
         }

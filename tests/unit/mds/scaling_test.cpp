@@ -2,6 +2,7 @@
 
 #include "tesela/base/error.hpp"
 #include "tesela/flow/inline_engine.hpp"
+#include "tesela/flow/stream.hpp"
 #include "tesela/mds/placement.hpp"
 #include "tesela/mds/point_distances.hpp"
 #include "unit/mds/cases.hpp"
@@ -29,7 +30,8 @@ constexpr double eight_digits = 1e-8;
 // cmdscale(eurodist, k = 2, eig = TRUE) of R 4.2.
 TEST(Scaling, OfEurodistIsWhatCmdscaleGives) {
     InlineEngine engine;
-    const Scaling scaling = scale(engine, *matrix_of("eurodist.csv"), {.dimensions = 2});
+    Stream stream(engine);
+    const Scaling scaling = scale(stream, *matrix_of("eurodist.csv"), {.dimensions = 2});
     const std::vector<double>& values = scaling.decomposition.values;
     const std::vector<double> wanted{1.95383770895428e+07,  1.18565553340011e+07,  1.52884446798737e+06,
                                      1.11874195050876e+06,  7.89347202680121e+05,  5.81655206719772e+05,
@@ -56,7 +58,8 @@ TEST(Scaling, WithWeightsIsWhatWcmdscaleGives) {
     std::vector<double> weights(21);
     std::iota(weights.begin(), weights.end(), 1.0);
     InlineEngine engine;
-    const Scaling scaling = scale(engine, *matrix_of("eurodist.csv"), {.dimensions = 2, .row_weights = weights});
+    Stream stream(engine);
+    const Scaling scaling = scale(stream, *matrix_of("eurodist.csv"), {.dimensions = 2, .row_weights = weights});
     const std::vector<double>& values = scaling.decomposition.values;
     EXPECT_REL(values[0], 196790889.6022597, 1e-12);
     EXPECT_REL(values[1], 95991418.5847680, 1e-12);
@@ -70,11 +73,12 @@ TEST(Scaling, WithWeightsIsWhatWcmdscaleGives) {
 
 TEST(Scaling, OfIrisHasTheSquaredSingularValuesOfTheData) {
     InlineEngine engine;
+    Stream stream(engine);
     const auto distances = point_distances(*matrix_of("iris.csv"));
-    const Scaling scaling = scale(engine, *distances, {.dimensions = 4});
+    const Scaling scaling = scale(stream, *distances, {.dimensions = 4});
     const std::vector<double> wanted{630.0080142, 36.15794144, 11.65321551, 3.551428853};
     for (std::size_t k = 0; k < 4; ++k) EXPECT_REL(scaling.decomposition.values[k], wanted[k], 5e-10);
-    const Decomposition data = decompose(engine, *matrix_of("iris.csv"), Analysis::components, {.dimensions = 4});
+    const Decomposition data = decompose(stream, *matrix_of("iris.csv"), Analysis::components, {.dimensions = 4});
     for (std::size_t k = 0; k < 4; ++k) EXPECT_REL(scaling.decomposition.values[k], std::pow(data.values[k], 2), 1e-12);
     EXPECT_REL(scaling.decomposition.trace, data.frobenius, 1e-12);
 }
@@ -88,8 +92,9 @@ TEST(Scaling, WholeWeightsAreRepeatedPoints) {
     std::vector<double> weights(12, 1.0);
     std::fill_n(weights.begin(), 6, 2.0);
     InlineEngine engine;
-    const Scaling weighted = scale(engine, *point_distances(*points), {.dimensions = 3, .row_weights = weights});
-    const Scaling repeated = scale(engine, *point_distances(*twice), {.dimensions = 3});
+    Stream stream(engine);
+    const Scaling weighted = scale(stream, *point_distances(*points), {.dimensions = 3, .row_weights = weights});
+    const Scaling repeated = scale(stream, *point_distances(*twice), {.dimensions = 3});
     for (std::size_t k = 0; k < 3; ++k)
         EXPECT_REL(weighted.decomposition.values[k], repeated.decomposition.values[k], 1e-12);
     for (Index i = 0; i < 12; ++i)
@@ -109,7 +114,8 @@ RC_GTEST_PROP(Scaling, DistancesOfPointsAreRecovered, ()) {
         for (Index i = 0; i < count; ++i)
             weights.push_back(0.1 + Random(seed).uniform({.i = static_cast<std::uint64_t>(i), .j = 99}));
     InlineEngine engine;
-    const Scaling scaling = scale(engine, *distances, {.dimensions = dimensions, .row_weights = weights});
+    Stream stream(engine);
+    const Scaling scaling = scale(stream, *distances, {.dimensions = dimensions, .row_weights = weights});
     RC_ASSERT(scaling.dimensions == dimensions);
     for (Index i = 0; i < count; ++i)
         for (Index j = 0; j < count; ++j) {
@@ -134,7 +140,8 @@ RC_GTEST_PROP(Scaling, NewPointsAtOldPlacesGetTheirCoordinates, ()) {
     if (weighted)
         for (Index i = 0; i < n; ++i) weights.push_back(1 + static_cast<double>(i % 3));
     InlineEngine engine;
-    const Scaling scaling = scale(engine, *distances, {.dimensions = 3, .row_weights = weights});
+    Stream stream(engine);
+    const Scaling scaling = scale(stream, *distances, {.dimensions = 3, .row_weights = weights});
     const std::vector<double> placed = place(scaling, *distances);
     RC_ASSERT(placed.size() == scaling.coordinates.size());
     for (std::size_t k = 0; k < placed.size(); ++k) RC_ASSERT(std::abs(placed[k] - scaling.coordinates[k]) <= 1e-9);
@@ -145,7 +152,8 @@ TEST(Scaling, NewPointsHaveTheirDistances) {
     const auto old_points = random_points(30, 3, 1);
     const auto new_points = random_points(7, 3, 2);
     InlineEngine engine;
-    const Scaling scaling = scale(engine, *point_distances(*old_points), {.dimensions = 3});
+    Stream stream(engine);
+    const Scaling scaling = scale(stream, *point_distances(*old_points), {.dimensions = 3});
     const auto between = point_distances(*new_points, *old_points);
     const std::vector<double> placed = place(scaling, *between);
     const MatrixValues D = read_all(*between);
@@ -163,7 +171,8 @@ TEST(Scaling, HasOnlyDimensionsOfPositiveEigenvalues) {
     const std::vector<double> D{0, 1, 3, 1, 0, 1, 3, 1, 0};
     const auto distances = made_matrix(3, 3, [&](Index i, Index j) { return D[static_cast<std::size_t>(i + 3 * j)]; });
     InlineEngine engine;
-    const Scaling scaling = scale(engine, *distances, {.dimensions = 2});
+    Stream stream(engine);
+    const Scaling scaling = scale(stream, *distances, {.dimensions = 2});
     EXPECT_EQ(scaling.decomposition.wanted, 2);
     EXPECT_EQ(scaling.dimensions, 1);
     EXPECT_EQ(negative_eigenvalues(scaling.decomposition).known, 1);
@@ -176,11 +185,12 @@ TEST(Scaling, OfSymmetrisedDistancesIsThatOfTheirMeans) {
     const auto even =
         made_matrix(5, 5, [](Index i, Index j) { return i == j ? 0.0 : static_cast<double>(std::abs(i - j)) + 0.125; });
     InlineEngine engine;
+    Stream stream(engine);
     EXPECT_THAT(
-        [&] { (void)scale(engine, *skewed, {.dimensions = 1}); },
+        [&] { (void)scale(stream, *skewed, {.dimensions = 1}); },
         ThrowsMessage<Error>(HasSubstr("made is not symmetric: row 2, column 1 is 1.25 and row 1, column 2 is 1")));
-    const Scaling got = scale(engine, *skewed, {.dimensions = 1, .symmetry = Symmetry::averaged});
-    const Scaling wanted = scale(engine, *even, {.dimensions = 1});
+    const Scaling got = scale(stream, *skewed, {.dimensions = 1, .symmetry = Symmetry::averaged});
+    const Scaling wanted = scale(stream, *even, {.dimensions = 1});
     for (std::size_t k = 0; k < 5; ++k) EXPECT_NEAR(got.decomposition.values[k], wanted.decomposition.values[k], 1e-13);
 }
 

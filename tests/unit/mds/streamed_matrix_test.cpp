@@ -2,7 +2,6 @@
 
 #include "support/mds.hpp"
 #include "support/temporary_directory.hpp"
-#include "tesela/algs/priorities.hpp"
 #include "tesela/distribution/families.hpp"
 #include "tesela/distribution/heterogeneous.hpp"
 #include "tesela/flow/inline_engine.hpp"
@@ -123,13 +122,14 @@ TEST(StreamedMatrix, TilesMoveFromWhereTheyAreReadToWhereTheyAreComputedWithAndN
     }
 }
 
-TEST(StreamedMatrix, PrioritiesFollowTheRowsAndInTheProductTheColumns) {
-    const MdsPriorities priority(10);
-    EXPECT_EQ(priority.read(0), 10);
-    EXPECT_EQ(priority.read(9), 1);
-    EXPECT_EQ(priority.square(3), priority.read(3));
-    EXPECT_EQ(priority.product(9), 1);
-    EXPECT_EQ(priority.clear(), 10);
+TEST(StreamedMatrix, PrioritiesFollowTheRowsFromTheirStepOn) {
+    const Tiling tiling = Tiling::square(100, 10);
+    const Distribution all = squarest_block_cyclic(tiling.grid(), 1);
+    StreamedSpec spec = distances(tiling, 5, {.read = all, .compute = all});
+    EXPECT_EQ(spec.priority(0), 10);
+    EXPECT_EQ(spec.priority(9), 1);
+    spec.step = StreamingStep::read_order;
+    EXPECT_EQ(spec.priority(0), 0);
 }
 
 TEST(StreamedMatrix, WhatDoesNotFitIsRefused) {

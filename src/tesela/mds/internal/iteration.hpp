@@ -1,7 +1,7 @@
 #pragma once
 
-#include "tesela/mds/decomposition.hpp"
 #include "tesela/mds/internal/krylov_basis.hpp"
+#include "tesela/mds/resolve.hpp"
 #include "tesela/mds/streamed_matrix.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ public:
     struct Setting {
         StreamedMatrix& matrix;
         Of of = Of::matrix;
-        const DecompositionOptions& options;
+        const Decision& decision;
         std::function<void()> wait;  ///< for all that was submitted; throws Error where it failed
         /// What the basis grows by: residuals of wanted values that are not known well enough, for the fewest products,
         /// or of as many values as the first block has columns, for the fewest passes.
@@ -41,6 +41,7 @@ public:
     void report(double factor, Decomposition& result) const;
 
 private:
+    [[nodiscard]] const DecompositionOptions& options() const { return setting_.decision.asked; }
     [[nodiscard]] bool symmetric() const { return setting_.of == Of::matrix; }
     [[nodiscard]] BasisBlock multiplied(Matrix<double> Q);
     [[nodiscard]] Index wanted() const;
