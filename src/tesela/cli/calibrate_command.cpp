@@ -194,7 +194,7 @@ int merge(const CalibrateOptions& options, StarpuEngine& engine) {
     const std::vector<NodeType>& types = measured.nodes.types;
     if (types.size() > 1 && !options.type.empty())
         throw Error("--type names one type of node, and the nodes at hand are of {}", types.size());
-    if (engine.this_node() != NodeId{0}) return success;
+    if (!engine.is_first()) return success;
     std::vector<TypeDurations> durations;
     for (const NodeType& type : types)
         durations.push_back({type_in(platform, type, options.type), type.workers.front().kernels});
@@ -211,7 +211,7 @@ int merge(const CalibrateOptions& options, StarpuEngine& engine) {
 }
 
 int write_platform(const CalibrateOptions& options, StarpuEngine& engine) {
-    const bool first = engine.this_node() == NodeId{0};
+    const bool first = engine.is_first();
     std::optional<OutputFile> file;
     if (first) file.emplace(options.out);
     const MeasuredPlatform all = measure(engine, options);
@@ -239,7 +239,7 @@ int calibrate(CalibrateOptions options) {
                                                        : of_kernels(all_specimens(), options.kernels);
     calibration::check(options.timing);
     const auto engine = start_engine(options.run);
-    if (engine->this_node() == NodeId{0} && engine->description().accelerators > 0)
+    if (engine->is_first() && engine->description().accelerators > 0)
         fmt::print(stderr, "tesela calibrate: only cores are measured; describe accelerators in the file by hand\n");
     return options.merge.empty() ? write_platform(options, *engine) : merge(options, *engine);
 }

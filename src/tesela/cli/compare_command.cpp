@@ -59,7 +59,7 @@ void evaluate(const CompareCommand& options, std::vector<geo::FittedModel>& mode
                                    exact_matrix(options, fitted.observations.size(), engine));
         const double said = fitted.result.log_likelihood;
         const double found = geo::evaluate_well(likelihood, fitted.result.theta).log_likelihood;
-        if (std::abs(found - said) > noticeable * (1 + std::abs(found)) && is_first(engine))
+        if (std::abs(found - said) > noticeable * (1 + std::abs(found)) && engine.is_first())
             fmt::print(stderr, "warning: {} says that its log-likelihood is {:.10g}; at its parameters it is {:.10g}\n",
                        options.models[m], said, found);
         fitted.result.log_likelihood = found;
@@ -194,7 +194,7 @@ int run_compare(const CompareCommand& options) {
     evaluate(options, models, *engine);
     std::vector<Row> rows = rows_of(options, models);
     if (places) add_losses(options, models, *places, rows, *engine);
-    if (is_first(*engine)) print_report(options, rows, places ? places->coordinates.front().size() : 0);
+    if (engine->is_first()) print_report(options, rows, places ? places->coordinates.front().size() : 0);
     return success;
 }
 

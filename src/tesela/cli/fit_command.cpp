@@ -297,7 +297,7 @@ int run_fit(const FitCommand& given) {
     print_doubts(*engine, fit.doubts);
     fit.fitted.program = std::string("tesela ") + version;
     fit.fitted.configuration = configuration_of(given, fit, sampler.seconds());
-    if (is_first(*engine)) report_fit(given, fit);
+    if (engine->is_first()) report_fit(given, fit);
     return fit.interrupted ? interrupted : success;
 }
 

@@ -87,10 +87,8 @@ struct Words {
 
 }  // namespace
 
-bool is_first(const Engine& engine) { return engine.this_node() == NodeId{0}; }
-
 void print_notes(const Engine& engine, const Notes& notes) {
-    if (!is_first(engine)) return;
+    if (!engine.is_first()) return;
     for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
 }
 
@@ -175,7 +173,7 @@ std::string in_words(const jobs::CompressedMatrix& compressed) {
 }
 
 void print_doubts(const Engine& engine, const jobs::Doubts& doubts, const char* where) {
-    if (!is_first(engine)) return;
+    if (!engine.is_first()) return;
     if (!doubts.conditioning.empty()) fmt::print(stderr, "warning: {}{}\n", doubts.conditioning, where);
     if (!doubts.compression.empty()) fmt::print(stderr, "warning: {}\n", doubts.compression);
 }

@@ -17,9 +17,6 @@ namespace tesela::cli {
 
 /// What commands on Gaussian processes do alike when they run.
 
-/// The node that writes and prints.
-[[nodiscard]] bool is_first(const Engine& engine);
-
 /// What to tell the user on stderr when it is known which node speaks.
 using Notes = std::vector<std::string>;
 void print_notes(const Engine& engine, const Notes& notes);

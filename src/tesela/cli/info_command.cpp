@@ -86,7 +86,7 @@ int info(const InfoOptions& options) {
                  {"memory_bytes", node.memory_bytes},
                  {"warnings", node.warnings}};
     const auto lines = engine->start_lines();
-    if (!options.run.json && engine->this_node() == NodeId{0})
+    if (!options.run.json && engine->is_first())
         for (const std::string& line : lines) fmt::print("{}\n", line);
     if (idle_seconds > 0) results.update(measure_idle(*engine, idle_seconds));
     print_results(*engine, results, options.run.json);

@@ -39,7 +39,7 @@ Json to_json(const Report& report, const Engine& engine) {
 
 void print_report(const Report& report, const Engine& engine, const RunOptions& run) {
     print_doubts(engine, report.found.doubts);
-    if (run.json || !is_first(engine)) return print_results(engine, to_json(report, engine), run.json);
+    if (run.json || !engine.is_first()) return print_results(engine, to_json(report, engine), run.json);
     const geo::Observations& observations = report.request.observations;
     const geo::Model& model = report.request.model;
     const geo::LikelihoodValue& value = report.found.value;

@@ -294,8 +294,8 @@ OrdinationRun run_ordination(const OrdinationOptions& options, jobs::OrdinationR
     jobs::Ordination result = jobs::run(stream, request, decision);
     line.clear();
     request.decomposition.progress = {};
-    if (is_first(*engine)) print_doubts(result.doubts, result.decomposition(), decision);
-    return {.request = std::move(request), .result = std::move(result), .prints = is_first(*engine)};
+    if (engine->is_first()) print_doubts(result.doubts, result.decomposition(), decision);
+    return {.request = std::move(request), .result = std::move(result), .prints = engine->is_first()};
 }
 
 std::string in_words(const mds::Refusal& refusal) {

@@ -18,7 +18,7 @@ std::string readable(const Json& value) {
 }  // namespace
 
 void print_results(const Engine& engine, const Json& results, bool as_json) {
-    if (engine.this_node() != NodeId{0}) return;
+    if (!engine.is_first()) return;
     if (as_json) {
         fmt::print("{}\n", results.dump(2));
     } else {

@@ -113,7 +113,7 @@ private:
 /// Said before the work where that takes more than a moment; every node calls it.
 void tell_expected_time(const jobs::PredictRequest& request, const geo::ResolvedEvaluation& resolved, Engine& engine) {
     const auto time = jobs::expected_time(engine, request, resolved);
-    if (time && is_first(engine))
+    if (time && engine.is_first())
         fmt::print(stderr, "expected: about {} for the factor, then {} for {} points\n", format_seconds(time->factor),
                    format_seconds(time->places), request.places.size());
 }
@@ -131,7 +131,7 @@ jobs::Predicted predict_or_advise(Stream& stream, const jobs::PredictRequest& re
 
 void note_other_coefficient(const jobs::Predicted& predicted, const std::string& file, const Engine& engine) {
     const auto& other = predicted.other_coefficient;
-    if (other && is_first(engine))
+    if (other && engine.is_first())
         fmt::print(stderr,
                    "note: the coefficient {} of the trend is {:.6g} with the observations and parameters of {}, and "
                    "{:.6g} in it, which is not used\n",
@@ -199,7 +199,7 @@ int run_predict(const PredictCommand& options) {
     const jobs::Predicted predicted = predict_or_advise(stream, request, resolved);
     print_doubts(*engine, predicted.doubts, options.geo.model.theta.empty() ? when_fitting : "");
     note_other_coefficient(predicted, options.model, *engine);
-    if (!is_first(*engine)) return success;
+    if (!engine->is_first()) return success;
     report_predictions(options, fitted, places, predicted.predictions);
     print_summary(options, predicted, {{"seconds", progress.seconds()}, {"sample_seconds", sampler.seconds()}},
                   *engine);

@@ -128,7 +128,7 @@ std::unique_ptr<StarpuEngine> start_engine(const RunOptions& options) {
         engine->start_trace(recorded);
     }
     const auto lines = engine->start_lines();
-    if (!options.quiet && engine->this_node() == NodeId{0})
+    if (!options.quiet && engine->is_first())
         for (const std::string& line : lines) fmt::print(stderr, "{}\n", line);
     return engine;
 }

@@ -137,7 +137,7 @@ int run_sample(const SampleCommand& options) {
     const auto start = Clock::now();
     Stream stream(*engine, {.sums = Sums::in_order});
     const auto draws = jobs::sample(stream, request);
-    if (!is_first(*engine)) return success;
+    if (!engine->is_first()) return success;
     write_draws(options, places, draws);
     if (is_standard_output(options.geo.output)) return success;
     print_results(*engine,

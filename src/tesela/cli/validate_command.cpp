@@ -206,7 +206,7 @@ int run_validate(const ValidateCommand& options) {
     Stream stream(*engine, {.sums = Sums::in_order});
     const jobs::Validation validation = jobs::validate(stream, request);
     print_doubts(*engine, validation.doubts, when_fitting_again);
-    if (!is_first(*engine)) return success;
+    if (!engine->is_first()) return success;
     const geo::Residuals residuals = geo::residuals(scored.values, validation.predictions);
     const Report report{.options = options,
                         .fitted = fitted,

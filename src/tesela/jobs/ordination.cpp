@@ -63,8 +63,7 @@ Ordination run(Stream& stream, const OrdinationRequest& request, const mds::Deci
     std::visit(
         [&](const auto& found) {
             result.doubts = doubts_of(found.decomposition, decision);
-            if (request.new_rows && stream.engine().this_node() == NodeId{0})
-                result.placed = mds::place(found, *request.new_rows);
+            if (request.new_rows && stream.engine().is_first()) result.placed = mds::place(found, *request.new_rows);
         },
         result.found);
     if (const auto* scaling = std::get_if<mds::Scaling>(&result.found))
