@@ -174,9 +174,9 @@ TEST(ResolveDecomposition, WhatCannotBeMeantIsRefused) {
     EXPECT_THAT(
         refusal({.algorithm = Algorithm::krylov, .memory = 1e6, .overlap = StreamingStep::allocation}, distances(100)),
         HasSubstr("needs the step split_gram"));
-    EXPECT_EQ(refusal({.algorithm = Algorithm::krylov, .memory = 1e6, .overlap = StreamingStep::split_gram},
-                      distances(100)),
-              "");
+    EXPECT_EQ(
+        refusal({.algorithm = Algorithm::krylov, .memory = 1e6, .overlap = StreamingStep::split_gram}, distances(100)),
+        "");
     EXPECT_EQ(refusal({.memory = 1e6, .overlap = StreamingStep::allocation}, distances(100)), "");
 }
 
