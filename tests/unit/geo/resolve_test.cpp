@@ -296,6 +296,12 @@ TEST(Resolve, CompressedMatricesAreCutAsIsCheapestForTheWorkers) {
     EXPECT_EQ(given.likelihood.compression->band, low_ranks()->cheapest_cut({8, 4}, {400, 0}).band);
 }
 
+TEST(Resolve, ABandThatIsGivenIsTaken) {
+    Asked asked;
+    EXPECT_EQ(resolve({.method = Method::tlr, .band = 4}, facts_with(asked), four_nodes).likelihood.compression->band,
+              4);
+}
+
 TEST(Resolve, WhatIsTunedIsSaid) {
     Asked asked;
     const ResolvedEvaluation resolved =
