@@ -18,25 +18,21 @@ using Kind = Refusal::Kind;
 
 constexpr Index many = 4500;  ///< observations that ranks are sampled of
 
-/// Of points in the unit square, with one look at each size and distance.
-std::shared_ptr<const RankSample> sampled(double range, double accuracy) {
-    auto coordinates = random_points(many, 3);
-    const std::vector<Index> order = hilbert_order(PointSet(Metric::euclidean, coordinates));
-    for (auto& column : coordinates) column = in_order(column, order);
-    const PointSet points(Metric::euclidean, coordinates);
-    const Covariance covariance(CovarianceFamily::exponential, {.sigma2 = 1, .range = range}, Metric::euclidean,
-                                points.diameter_bound());
-    return std::make_shared<RankSample>(covariance, points, accuracy, Sampling{.work = 0});
-}
-/// Of a smooth field with few digits, and of a rough one with all.
+/// Of a smooth field in the unit square to few digits, with one look at each size and distance.
 const std::shared_ptr<const RankSample>& low_ranks() {
-    static const auto ranks = sampled(0.5, 1e-1);
+    static const std::shared_ptr<const RankSample> ranks = [] {
+        auto coordinates = random_points(many, 3);
+        const std::vector<Index> order = hilbert_order(PointSet(Metric::euclidean, coordinates));
+        for (auto& column : coordinates) column = in_order(column, order);
+        const PointSet points(Metric::euclidean, coordinates);
+        const Covariance covariance(CovarianceFamily::exponential, {.sigma2 = 1, .range = 0.5}, Metric::euclidean,
+                                    points.diameter_bound());
+        return std::make_shared<RankSample>(covariance, points, 1e-1, Sampling{.work = 0});
+    }();
     return ranks;
 }
-const std::shared_ptr<const RankSample>& high_ranks() {
-    static const auto ranks = sampled(0.01, 1e-14);
-    return ranks;
-}
+/// So few that sampling alone costs more than they do.
+constexpr double hardly_any = 1e-6;
 
 /// How often ranks were asked for, and for what.
 struct Asked {
@@ -44,10 +40,10 @@ struct Asked {
     double accuracy = 0;
     Speeds speeds = Speeds::usual;
 };
-EvaluationFacts facts_with(Asked& asked, const std::shared_ptr<const RankSample>& ranks = low_ranks()) {
-    return {.observations = many, .evaluations = 60, .ranks = [&asked, ranks](double accuracy, Speeds speeds) {
+EvaluationFacts facts_with(Asked& asked) {
+    return {.observations = many, .evaluations = 60, .ranks = [&asked](double accuracy, Speeds speeds) {
                 asked = {asked.times + 1, accuracy, speeds};
-                return ranks;
+                return low_ranks();
             }};
 }
 EvaluationFacts few(Index n = 100) { return {.observations = n}; }
@@ -68,6 +64,7 @@ Kind refusal_of(const EvaluationRequest& request, const EvaluationFacts& facts) 
     throw Error("nothing was refused");
 }
 
+const Machine three_nodes{.workers = {2, 2, 2}};
 const Machine four_nodes{.workers = {2, 2, 2, 2}};
 const MatrixStorage compressed{
     .tile = 250,
@@ -115,9 +112,11 @@ TEST(Method, AutomaticIsCompressedWhereRanksAreLow) {
     EXPECT_LT(why->cost, why->below);
 }
 
-TEST(Method, AutomaticIsExactWhereRanksAreHigh) {
+TEST(Method, AutomaticIsExactWhereACompressedMatrixDoesNotPay) {
     Asked asked;
-    const MethodChoice choice = choose_method({.method = Method::automatic}, facts_with(asked, high_ranks()));
+    EvaluationFacts facts = facts_with(asked);
+    facts.evaluations = hardly_any;
+    const MethodChoice choice = choose_method({.method = Method::automatic}, facts);
     EXPECT_EQ(choice.request.method, Method::exact);
     EXPECT_EQ(choice.ranks, nullptr);
     EXPECT_EQ(reason_of<reason::ByRanks>(choice.reasons)->method, Method::exact);
@@ -203,8 +202,9 @@ TEST(Refusals, PlansForTheNodesAtHandAreOfExactMatrices) {
     EXPECT_EQ(refusal_of({.method = Method::automatic, .owners_from = OwnersFrom::own_plan}, facts_with(asked)),
               Kind::own_plan_of_compressed);
     EXPECT_EQ(asked.times, 1);
-    EXPECT_NO_THROW((void)choose_method({.method = Method::automatic, .owners_from = OwnersFrom::own_plan},
-                                        facts_with(asked, high_ranks())));
+    EvaluationFacts facts = facts_with(asked);
+    facts.evaluations = hardly_any;
+    EXPECT_NO_THROW((void)choose_method({.method = Method::automatic, .owners_from = OwnersFrom::own_plan}, facts));
     EXPECT_NO_THROW((void)choose_method({.method = Method::tlr, .owners_from = OwnersFrom::plan}, facts_with(asked)));
 }
 
@@ -296,6 +296,12 @@ TEST(Resolve, CompressedMatricesAreCutAsIsCheapestForTheWorkers) {
     EXPECT_EQ(given.likelihood.compression->band, low_ranks()->cheapest_cut({8, 4}, {400, 0}).band);
 }
 
+TEST(Resolve, ABandThatIsGivenIsTaken) {
+    Asked asked;
+    EXPECT_EQ(resolve({.method = Method::tlr, .band = 4}, facts_with(asked), four_nodes).likelihood.compression->band,
+              4);
+}
+
 TEST(Resolve, WhatIsTunedIsSaid) {
     Asked asked;
     const ResolvedEvaluation resolved =
@@ -328,8 +334,8 @@ TEST(Resolve, CompressionIsAsAskedFor) {
 
 TEST(Resolve, OwnersAreOfTheFamilyForCholeskyOnAllNodes) {
     for (const char* family : {"block_cyclic", "sbc", "1d1d"}) {
-        const LikelihoodOptions options = resolve({.tile = 10, .owners = family}, few(), four_nodes).likelihood;
-        EXPECT_EQ(*options.distribution, make_distribution(family, {10, 10}, 4, Operation::cholesky)) << family;
+        const LikelihoodOptions options = resolve({.tile = 10, .owners = family}, few(), three_nodes).likelihood;
+        EXPECT_EQ(*options.distribution, make_distribution(family, {10, 10}, 3, Operation::cholesky)) << family;
         EXPECT_FALSE(options.generation);
     }
 }
@@ -337,18 +343,18 @@ TEST(Resolve, OwnersAreOfTheFamilyForCholeskyOnAllNodes) {
 TEST(Resolve, OwnersAndTileOfAPlanAreTaken) {
     EvaluationFacts facts = few(100);
     facts.plan = PlannedOwners{.tile = 25,
-                               .owners = {.first = make_distribution("1d", {4, 4}, 4, Operation::cholesky),
-                                          .second = make_distribution("sbc", {4, 4}, 4, Operation::cholesky)}};
-    const LikelihoodOptions options = resolve({.owners_from = OwnersFrom::plan}, facts, four_nodes).likelihood;
+                               .owners = {.first = make_distribution("1d", {4, 4}, 3, Operation::cholesky),
+                                          .second = make_distribution("sbc", {4, 4}, 3, Operation::cholesky)}};
+    const LikelihoodOptions options = resolve({.owners_from = OwnersFrom::plan}, facts, three_nodes).likelihood;
     EXPECT_EQ(options.tile, 25);
     EXPECT_EQ(*options.distribution, facts.plan->owners.second);
     EXPECT_EQ(*options.generation, facts.plan->owners.first);
     Asked asked;
     EvaluationFacts ranked = facts_with(asked);
     ranked.plan = PlannedOwners{.tile = 450,
-                                .owners = {.first = make_distribution("sbc", {10, 10}, 4, Operation::cholesky),
-                                           .second = make_distribution("sbc", {10, 10}, 4, Operation::cholesky)}};
-    EXPECT_EQ(resolve({.method = Method::tlr, .owners_from = OwnersFrom::plan}, ranked, four_nodes).likelihood.tile,
+                                .owners = {.first = make_distribution("sbc", {10, 10}, 3, Operation::cholesky),
+                                           .second = make_distribution("sbc", {10, 10}, 3, Operation::cholesky)}};
+    EXPECT_EQ(resolve({.method = Method::tlr, .owners_from = OwnersFrom::plan}, ranked, three_nodes).likelihood.tile,
               450);
 }
 
