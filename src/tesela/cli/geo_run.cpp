@@ -19,7 +19,7 @@ namespace {
 using geo::Parameter;
 
 /// "--errors observed"
-std::string in_words(const geo::NeedForSlopes& need) {
+std::string need_in_words(const geo::NeedForSlopes& need) {
     using By = geo::NeedForSlopes::By;
     if (need.by == By::profile) return "--profile";
     return fmt::format("--{} {}", need.by == By::optimizer ? "optimizer" : "errors", need.value);
@@ -69,7 +69,7 @@ struct Words {
     }
     std::string operator()(const geo::reason::ForSlopes& why) const {
         return fmt::format("--method auto: exact, since {} needs slopes, which compressed matrices do not have yet",
-                           in_words(why.need));
+                           need_in_words(why.need));
     }
     std::string operator()(const geo::reason::AsFitted& why) const {
         return fmt::format("the matrix is compressed to {}, as {} was fitted; --method exact uses the exact one",
@@ -144,7 +144,7 @@ std::string in_words(const geo::Refusal& refusal) {
         case Kind::slopes_of_compressed:
             return fmt::format(
                 "{} needs slopes, which compressed matrices do not have yet: leave it out, or give --method exact",
-                in_words(*refusal.need()));
+                need_in_words(*refusal.need()));
         case Kind::own_plan_of_checkpoint: break;
     }
     return "a fit goes on from a checkpoint with the owners that it had, and --plan auto may come to others: write a "
