@@ -148,7 +148,7 @@ int make_distribution_file(const MakeOptions& options) {
 
 // --- compare --------------------------------------------------------------------------------------------------------
 
-struct CompareOptions {
+struct DistCompareOptions {
     ProblemOptions problem;
     std::vector<std::string> families;
     bool simulate = false;
@@ -198,7 +198,7 @@ std::vector<NodeTimes> times_of(const ProblemOptions& problem, const Distributio
     return platform_times(read_platform(problem.platform, problem.nodes), problem.operation, tile);
 }
 
-ComparedFamily measure(const std::string& family, const DistributionRequest& request, const CompareOptions& options,
+ComparedFamily measure(const std::string& family, const DistributionRequest& request, const DistCompareOptions& options,
                        const Yardstick& by, const std::optional<RecordedOperation>& recorded) {
     const auto& [times, ideal] = by;
     const auto start = std::chrono::steady_clock::now();
@@ -235,7 +235,7 @@ std::vector<std::string> whole_families(const std::vector<std::string>& words) {
     return families;
 }
 
-std::vector<ComparedFamily> compare(const CompareOptions& options) {
+std::vector<ComparedFamily> compare(const DistCompareOptions& options) {
     const TileContents contents = contents_of(options.problem);
     const DistributionRequest request = request_of(options.problem, contents);
     std::optional<RecordedOperation> recorded;
@@ -293,7 +293,7 @@ void print_table(const std::vector<ComparedFamily>& rows) {
     }
 }
 
-void add_compare_options(CLI::App& command, CompareOptions& options) {
+void add_dist_compare_options(CLI::App& command, DistCompareOptions& options) {
     add_problem_options(command, options.problem);
     auto* simulated =
         command.add_flag("--simulate", options.simulate,
@@ -326,7 +326,7 @@ void add_compare_options(CLI::App& command, CompareOptions& options) {
         "  seconds_to_make   what it took to make the distribution");
 }
 
-int run_dist_compare(const CompareOptions& options) {
+int run_dist_compare(const DistCompareOptions& options) {
     const auto rows = compare(options);
     if (!options.json) {
         print_table(rows);
@@ -437,7 +437,8 @@ Command dist_command() {
         .summary = "Distributions of tiles over nodes: make, compare, move between, draw",
         .commands = {
             command("make", "Write a distribution as JSON", add_make_options, make_distribution_file),
-            command("compare", "Families of distributions beside each other", add_compare_options, run_dist_compare),
+            command("compare", "Families of distributions beside each other", add_dist_compare_options,
+                    run_dist_compare),
             command("moves", "Tiles that change their owner between two distributions", add_moves_options, run_moves),
             command("show", "Who owns which tile, as a picture or in the terminal", add_show_options, run_show)}};
 }
