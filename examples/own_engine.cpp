@@ -212,10 +212,10 @@ bool nearly_equal(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 /// A mistake: rows are numbered one after the other by a count that the tasks share without saying so.
-struct Shared {
+struct SharedCount {
     double* count;
 };
-KernelResult number(const Shared& shared, TileSpan<double> x) noexcept {
+KernelResult number(const SharedCount& shared, TileSpan<double> x) noexcept {
     for (Index i = 0; i < x.rows(); ++i) x(i, 0) = ++*shared.count;
     return {};
 }

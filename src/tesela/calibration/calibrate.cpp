@@ -50,9 +50,6 @@ Spread spread_of(std::vector<double>& seconds) {
             .calls = static_cast<Index>(n)};
 }
 
-/// Narrow calls on smaller tiles are not narrow.
-constexpr Index smallest_tile_for_narrow = 16;
-
 /// Each operand fits into the memory that a TileSupply has for it.
 void check_operands(const Specimen& specimen, Index tile) {
     for (const Specimen::Operand& operand : specimen.operands(tile))

@@ -93,7 +93,7 @@ std::vector<double> random_numbers(Index count, unsigned seed) {
     return numbers;
 }
 
-class CovarianceDerivativeTiles : public testing::TestWithParam<CovarianceFamily> {
+class CovarianceDerivativeTiles : public ::testing::TestWithParam<CovarianceFamily> {
 protected:
     const std::array<Scattered, 2> cases_{
         Scattered(GetParam(), Metric::euclidean, 700),
@@ -213,7 +213,7 @@ TEST_P(CovarianceDerivativeTiles, ProductsAreThoseOfTheElements) {
         }
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, CovarianceDerivativeTiles, testing::ValuesIn(all_families),
+INSTANTIATE_TEST_SUITE_P(Families, CovarianceDerivativeTiles, ::testing::ValuesIn(all_families),
                          [](const auto& one) { return std::string(name(one.param)); });
 
 }  // namespace

@@ -47,7 +47,7 @@ std::vector<double> arguments() {
     return x;
 }
 
-class MaternDerivativeAccuracy : public testing::TestWithParam<double> {};
+class MaternDerivativeAccuracy : public ::testing::TestWithParam<double> {};
 
 TEST_P(MaternDerivativeAccuracy, IsWithinOneInTenToTheTwelveOfMultiprecision) {
     const double nu = GetParam();
@@ -64,7 +64,7 @@ TEST_P(MaternDerivativeAccuracy, IsWithinOneInTenToTheTwelveOfMultiprecision) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Smoothness, MaternDerivativeAccuracy,
-                         testing::Values(0.01, 0.1, 0.4999, 0.5, 0.9, 1 - 1e-9, 1.0, 1.23, 1.5, 2.0, 2.5, 5.0, 10.0,
+                         ::testing::Values(0.01, 0.1, 0.4999, 0.5, 0.9, 1 - 1e-9, 1.0, 1.23, 1.5, 2.0, 2.5, 5.0, 10.0,
                                          30.0, 50.0));
 
 TEST(MaternDerivatives, HaveTheirLimitsAtZeroAndFarAway) {

@@ -46,7 +46,7 @@ std::vector<double> arguments(std::size_t random_points) {
     return x;
 }
 
-class MaternAccuracy : public testing::TestWithParam<double> {};
+class MaternAccuracy : public ::testing::TestWithParam<double> {};
 
 TEST_P(MaternAccuracy, IsWithinOneInTenToTheThirteenOfMultiprecision) {
     const double nu = GetParam();
@@ -56,7 +56,7 @@ TEST_P(MaternAccuracy, IsWithinOneInTenToTheThirteenOfMultiprecision) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Smoothness, MaternAccuracy,
-                         testing::Values(0.01, 0.05, 0.1, 0.3, 0.4999, 0.5, 0.75, 0.9, 1 - 1e-9, 1.0, 1 + 1e-9, 1.23,
+                         ::testing::Values(0.01, 0.05, 0.1, 0.3, 0.4999, 0.5, 0.75, 0.9, 1 - 1e-9, 1.0, 1 + 1e-9, 1.23,
                                          1.5, 2.0, 2.5, 3.3, 4.0, 5.0, 7.77, 10.0));
 
 TEST(Matern, SlopeOfTheFunctionIsItsDerivative) {

@@ -11,6 +11,9 @@
 
 namespace tesela::calibration {
 
+/// Narrow calls on smaller tiles are not narrow.
+inline constexpr Index smallest_tile_for_narrow = 16;
+
 /// Bytes of the last-level cache of this machine, or a guess that is rather too large where it cannot be asked.
 [[nodiscard]] std::size_t last_cache_bytes();
 
