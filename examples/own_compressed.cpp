@@ -57,7 +57,7 @@ int main() {
     const RankSummary ranks = summarise_ranks(tile_ranks(s, A), tiling, Stored::lower);
     const Status status = s.wait();
     const double exact = 0.5 * (n - 1) * std::log1p(-std::exp(-2 / range));  // of an autoregressive process
-    if (engine.this_node() == NodeId{0})
+    if (engine.is_first())
         std::printf("%s: log det L %.4f, exact %.4f; %d tiles compressed, to rank %d at most\n",
                     status.describe().c_str(), found.get(), exact, static_cast<int>(ranks.compressed),
                     static_cast<int>(ranks.largest));

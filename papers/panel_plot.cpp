@@ -10,7 +10,7 @@
 namespace tesela::bench {
 namespace {
 
-constexpr double box_height = 130, plot_top = 50, box_gap_x = 52, box_gap_y = 52;
+constexpr double box_height = 130, panels_top = 50, box_gap_x = 52, box_gap_y = 52;
 
 void draw_line(Svg& svg, const std::vector<SvgPoint>& points, std::size_t series) {
     if (points.size() > 1) svg.line(points, stroked(series_colour(series), 1.5));
@@ -49,7 +49,7 @@ void draw_panel(Svg& svg, const PanelPlot& plot, std::size_t number) {
     const std::lldiv_t place = std::lldiv(static_cast<long long>(number), plot.columns);
     const auto column = static_cast<double>(place.rem);
     const auto row = static_cast<double>(place.quot);
-    const Frame frame{.area = {column * (plot.panel_width + box_gap_x), plot_top + row * (box_height + box_gap_y),
+    const Frame frame{.area = {column * (plot.panel_width + box_gap_x), panels_top + row * (box_height + box_gap_y),
                                plot.panel_width, box_height},
                       .x = places_range(panel.places.size()),
                       .y = {0, 1.06 * largest_value(panel)},
@@ -88,7 +88,7 @@ std::string draw_panels(const PanelPlot& plot) {
     const auto columns = std::min(static_cast<std::size_t>(plot.columns), std::max<std::size_t>(1, plot.panels.size()));
     const auto rows = (plot.panels.size() + columns - 1) / columns;
     svg.text({(static_cast<double>(columns) * (plot.panel_width + box_gap_x) - box_gap_x) / 2,
-              plot_top + static_cast<double>(rows) * (box_height + box_gap_y) - 16},
+              panels_top + static_cast<double>(rows) * (box_height + box_gap_y) - 16},
              plot.x_label, {.size = 11, .anchor = TextAnchor::middle});
     return std::move(svg).finish();
 }

@@ -91,7 +91,7 @@ expect 2 "a shell that is not known" "$tesela" completion tcsh
 # Options that are rarely used are not in the way, and there.
 expect 0 "help in two lengths" python3 "$(dirname "$(realpath "$0")")/help.py" "$tesela"
 expect 0 "help of what is rarely used" "$tesela" info --help-all
-holds "help of what is rarely used" out "critical-worker=none, shared: "
+holds "help of what is rarely used" out "critical-worker=shared: "
 complete "an option that is rarely used" "--engine " info --eng
 expect 2 "a rarely used option, misspelt" "$tesela" info --engin scheduler=lws
 holds "a rarely used option, misspelt" err "--engin is not an option; did you mean --engine?"

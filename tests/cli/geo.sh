@@ -160,7 +160,7 @@ expect 0 "method auto with slopes" "$tesela" fit "${meuse[@]}" --method auto --e
 json "method auto with slopes" "d['method'] == 'exact'"
 holds "method auto with slopes" err "exact, since --errors observed needs slopes"
 expect 2 "a plan of a compressed matrix" "$tesela" fit "${meuse[@]}" --method tlr --plan auto -o bad.json
-holds "a plan of a compressed matrix" err "--plan auto is for exact matrices: give a file of tesela plan --ranks"
+holds "a plan of a compressed matrix" err "--plan auto is for exact matrices: give a file of tesela plan geo --ranks"
 
 # Four nodes.
 expect 0 "fit on four nodes" "${mpirun[@]}" -n 4 "$tesela" fit "${meuse[@]}" --fix smoothness=1.5 --tile 16 -o four.json --json
@@ -172,7 +172,7 @@ assert len(a) == len(b) == 3103 and all(abs(x - y) < 1e-9 for r, s in zip(a, b) 
 # With two workers there is none to spare for submission.
 expect 0 "phases overlap" "$tesela" loglik "${meuse[@]}" --theta sigma2=0.6,range=200,smoothness=0.5 --center mean --tile 16 --workers 2 --json
 json "phases overlap" "abs(d['loglik'] + 117.9845698762) < 1e-9 * 117 and d['overlap'] == 'order'"
-expect 0 "a worker for critical tasks" "$tesela" loglik "${meuse[@]}" --theta sigma2=0.6,range=200,smoothness=0.5 --center mean --tile 16 --critical-worker --json
+expect 0 "a worker for critical tasks" "$tesela" loglik "${meuse[@]}" --theta sigma2=0.6,range=200,smoothness=0.5 --center mean --tile 16 --engine critical-worker=shared --json
 json "a worker for critical tasks" "abs(d['loglik'] + 117.9845698762) < 1e-9 * 117 and d['overlap'] == 'oversubscribe'"
 
 # Missing values, duplicates.

@@ -240,7 +240,7 @@ std::vector<ComparedFamily> compare(const DistCompareOptions& options) {
     const DistributionRequest request = request_of(options.problem, contents);
     std::optional<RecordedOperation> recorded;
     if (options.simulate && !request.powers.empty())
-        throw Error("--simulate compares on equal nodes (--count); for others use tesela simulate --dist");
+        throw Error("--simulate compares on equal nodes (--count); for others use tesela simulate");
     if (options.simulate || options.problem.tiles <= most_recorded_tiles)
         recorded.emplace(request.workload.operation, OperationSize{.tiles = options.problem.tiles,
                                                                    .nodes = request.nodes,

@@ -334,10 +334,11 @@ void add_fit_options(CLI::App& command, FitCommand& options) {
                "Information that standard errors come from; expected costs about six to nine evaluations, average none")
         ->default_str("expected");
     rarely_used(command.add_option("--level", options.level, "Probability of the intervals")->capture_default_str());
-    comma_separated(command.add_option("--profile", options.profile,
-                                       "Intervals by the likelihood maximised in all other parameters, of these "
-                                       "parameters or of all; takes dozens of evaluations for each"))
-        ->type_name("all|NAME,…");
+    rarely_used(
+        comma_separated(command.add_option("--profile", options.profile,
+                                           "Intervals by the likelihood maximised in all other parameters, of these "
+                                           "parameters or of all; takes dozens of evaluations for each"))
+            ->type_name("all|NAME,…"));
     set_heading(command, "How sure");
     add_method_options(command, options.geo.method);
     set_heading(command, "Method");

@@ -140,7 +140,7 @@ std::string in_words(const geo::Refusal& refusal) {
         case Kind::tuning_of_exact: return of_compressed("--tune");
         case Kind::nothing_to_tune: return "--tune chooses tile and band, and both are given";
         case Kind::own_plan_of_compressed:
-            return "--plan auto is for exact matrices: give a file of tesela plan --ranks for compressed ones";
+            return "--plan auto is for exact matrices: give a file of tesela plan geo --ranks for compressed ones";
         case Kind::slopes_of_compressed:
             return fmt::format(
                 "{} needs slopes, which compressed matrices do not have yet: leave it out, or give --method exact",

@@ -19,8 +19,7 @@
 namespace tesela::cli {
 namespace {
 
-constexpr Names<CriticalWorker, 2> critical_worker_names{
-    {{CriticalWorker::none, "none"}, {CriticalWorker::shared_core, "shared"}}};
+constexpr Names<CriticalWorker, 1> critical_worker_names{{{CriticalWorker::shared_core, "shared"}}};
 
 std::vector<EngineKey> keys_of(RunOptions& options) {
     return {
@@ -30,7 +29,7 @@ std::vector<EngineKey> keys_of(RunOptions& options) {
          .set = [&](const std::string& value) { options.scheduler = value; }},
         {.name = "critical-worker",
          .value = list_names(critical_worker_names),
-         .help = "shared: one core is left to submission, with one more worker on it for critical tasks only",
+         .help = "one core is left to submission, with one more worker on it for critical tasks only",
          .set =
              [&](const std::string& value) {
                  options.critical_worker = parse_name(critical_worker_names, value, "critical-worker");

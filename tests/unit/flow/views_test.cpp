@@ -247,7 +247,7 @@ TEST_F(Views, AKernelCanStoreItsTileAsAProduct) {
                            {.name = "C", .compression = Compression{.accuracy = 1e-12}});
     fill(s, C.view(), {});
     s.submit(Task(make_kernel<write_compressed>("write_compressed"), 3.0, write(C(1, 0))));
-    s.submit(Task(make_kernel<check_rank>("check_rank"), Index{1}, read(C(1, 0))));
+    s.submit(Task(make_kernel<check_rank>("check_rank"), Index{1}, read(C(1, 0))).on(NodeId{0}));
     const std::vector<double> found = gather(s, C.view());
     require_done(s.wait());
     for (Index i = 0; i < 6; ++i)

@@ -65,7 +65,7 @@ TEST_P(MaternDerivativeAccuracy, IsWithinOneInTenToTheTwelveOfMultiprecision) {
 
 INSTANTIATE_TEST_SUITE_P(Smoothness, MaternDerivativeAccuracy,
                          ::testing::Values(0.01, 0.1, 0.4999, 0.5, 0.9, 1 - 1e-9, 1.0, 1.23, 1.5, 2.0, 2.5, 5.0, 10.0,
-                                         30.0, 50.0));
+                                           30.0, 50.0));
 
 TEST(MaternDerivatives, HaveTheirLimitsAtZeroAndFarAway) {
     for (const double nu : {0.05, 0.5, 1.0, 2.3}) {

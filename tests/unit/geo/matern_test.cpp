@@ -57,7 +57,7 @@ TEST_P(MaternAccuracy, IsWithinOneInTenToTheThirteenOfMultiprecision) {
 
 INSTANTIATE_TEST_SUITE_P(Smoothness, MaternAccuracy,
                          ::testing::Values(0.01, 0.05, 0.1, 0.3, 0.4999, 0.5, 0.75, 0.9, 1 - 1e-9, 1.0, 1 + 1e-9, 1.23,
-                                         1.5, 2.0, 2.5, 3.3, 4.0, 5.0, 7.77, 10.0));
+                                           1.5, 2.0, 2.5, 3.3, 4.0, 5.0, 7.77, 10.0));
 
 TEST(Matern, SlopeOfTheFunctionIsItsDerivative) {
     for (const double nu : {0.05, 0.5, 1.0, 1.23, 4.0}) {
