@@ -9,7 +9,7 @@ namespace tesela {
 /// How one tile is factorised as tiles of its own, by tasks that stand for one task of the algorithm around them.
 struct TileInParts {
     Index rows = 0;       ///< of the tiles within the tile; the last has what is left
-    Index first_row = 0;  ///< of the tile, in what a bad pivot is reported of
+    Index first_row = 0;  ///< of the tile's matrix, in what a bad pivot is reported of
     /// Of all these tasks, which are critical.
     std::int32_t step = 0;
     std::int32_t priority = 0;

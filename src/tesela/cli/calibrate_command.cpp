@@ -177,23 +177,30 @@ Json to_json(const CalibrateOptions& options, const MeasuredPlatform& all) {
 // --- the command
 // ----------------------------------------------------------------------------------------------------------
 
+bool has_type(const Platform& platform, const std::string& name) {
+    return std::ranges::find(platform.node_types, name, &NodeType::name) != platform.node_types.end();
+}
+
 /// The type of a platform whose nodes were measured: the one that is named, one of the same name, or the only one.
 std::string type_in(const Platform& platform, const NodeType& measured, const std::string& named) {
     if (!named.empty()) return named;
-    const auto& types = platform.node_types;
-    const bool same = std::ranges::find(types, measured.name, &NodeType::name) != types.end();
-    return same || types.size() > 1 ? measured.name : types.front().name;
+    const bool known = has_type(platform, measured.name) || platform.node_types.size() > 1;
+    return known ? measured.name : platform.node_types.front().name;
 }
 
 int merge(const CalibrateOptions& options, StarpuEngine& engine) {
     const Platform platform = tesela::read_platform(options.merge, "");
     if (const std::string ready = find_platform(options.merge); ready != options.merge)
         throw Error("{} is a ready-made platform: copy {} and merge into the copy", options.merge, ready);
-    if (!options.type.empty()) (void)choose_nodes(platform, "1" + options.type);  // is there, before the work
+    // What is wrong is said before the work.
+    if (engine.is_first()) require_writable(options.merge);
+    if (!options.type.empty() && !has_type(platform, options.type)) (void)choose_nodes(platform, "1" + options.type);
     const auto measured = measure_kernels(engine, options);
     const std::vector<NodeType>& types = measured.nodes.types;
     if (types.size() > 1 && !options.type.empty())
         throw Error("--type names one type of node, and the nodes at hand are of {}", types.size());
+    if (types.size() > 1 && platform.node_types.size() == 1)
+        throw Error("the nodes at hand are of {} types, and {} has one", types.size(), options.merge);
     if (!engine.is_first()) return success;
     std::vector<TypeDurations> durations;
     for (const NodeType& type : types)

@@ -2,6 +2,7 @@
 
 #include "tesela/algs/operation.hpp"
 #include "tesela/algs/recorded_operation.hpp"
+#include "tesela/base/clock.hpp"
 #include "tesela/base/error.hpp"
 #include "tesela/cli/choice_option.hpp"
 #include "tesela/cli/density_option.hpp"
@@ -27,7 +28,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -201,9 +201,9 @@ std::vector<NodeTimes> times_of(const ProblemOptions& problem, const Distributio
 ComparedFamily measure(const std::string& family, const DistributionRequest& request, const DistCompareOptions& options,
                        const Yardstick& by, const std::optional<RecordedOperation>& recorded) {
     const auto& [times, ideal] = by;
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     const Distribution distribution = make_family(family, request);
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    const double seconds = seconds_since(start);
     const Stored stored = stored_tiles(request.workload.operation);
     ComparedFamily row{.family = family,
                        .load = summarise_times(node_times(distribution, request.workload, times), ideal),
@@ -211,7 +211,7 @@ ComparedFamily measure(const std::string& family, const DistributionRequest& req
                        .max_nodes_per_row = std::ranges::max(nodes_per_row(distribution, stored)),
                        .max_nodes_per_column = std::ranges::max(nodes_per_column(distribution, stored)),
                        .transfers = std::nullopt,
-                       .seconds_to_make = seconds.count()};
+                       .seconds_to_make = seconds};
     if (recorded) {
         row.transfers = recorded->transfers(distribution);
         row.steps = ideal > 0 ? step_makespan(distribution, request.workload, times) / ideal : 1;

@@ -131,12 +131,6 @@ void add_parameter_options(CLI::App& command, ModelOptions& options) {
     rarely_used(add_assignments(command, "--upper", options.upper, "Upper bounds (default: from the data)"));
 }
 
-void add_overlap_option(CLI::App& command, geo::OverlapChoice& overlap) {
-    add_choice(command, "--overlap", overlap, geo::overlap_choice_names,
-               "How far the phases of an evaluation overlap, from sync (not at all); each step adds to those before "
-               "it; auto: oversubscribe on nodes with 64 cores or more, otherwise order");
-}
-
 void add_run_options(CLI::App& command, GeoOptions& options) {
     add_json_option(command, options.run);
     set_heading(command, "Output");
@@ -248,7 +242,5 @@ nlohmann::ordered_json settings_json(const GeoOptions& options) {
             {"upper", options.model.upper},
             {"dist", options.run.distribution}};
 }
-
-void require_writable(const std::string& path) { const OutputFile probe(path); }
 
 }  // namespace tesela::cli

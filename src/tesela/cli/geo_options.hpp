@@ -2,7 +2,6 @@
 
 #include "tesela/cli/run_options.hpp"
 #include "tesela/geo/data_file.hpp"
-#include "tesela/geo/overlap.hpp"
 #include "tesela/geo/resolve.hpp"
 
 #include <nlohmann/json.hpp>
@@ -69,8 +68,6 @@ void add_mean_options(CLI::App& command, ModelOptions& options, geo::Trend defau
 void add_theta_option(CLI::App& command, ModelOptions& options);
 /// Adds --fix, --start, --lower and --upper.
 void add_parameter_options(CLI::App& command, ModelOptions& options);
-/// Adds --overlap.
-void add_overlap_option(CLI::App& command, geo::OverlapChoice& overlap);
 /// Adds --json, --tile, --dist and the options of the engine, under the headings Output and Machine: what stands under
 /// Output is to be added before.
 void add_run_options(CLI::App& command, GeoOptions& options);
@@ -90,8 +87,5 @@ void add_method_options(CLI::App& command, geo::EvaluationRequest& method);
 [[nodiscard]] CovarianceParameters theta_of(const ModelOptions& options);
 /// What was asked for, for model files.
 [[nodiscard]] nlohmann::ordered_json settings_json(const GeoOptions& options);
-
-/// Throws Error now if a file could not be written later.
-void require_writable(const std::string& path);
 
 }  // namespace tesela::cli

@@ -2,6 +2,8 @@
 
 #include "tesela/kernels/vector_level.hpp"
 
+#include "tesela/io/output_file.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,6 +30,8 @@ void print_results(const Engine& engine, const Json& results, bool as_json) {
     }
     flush_results();
 }
+
+void require_writable(const std::string& path) { const OutputFile probe(path); }
 
 trace::Trace read_trace_with_warnings(const char* program, const std::string& path) {
     trace::Trace trace = trace::read_trace(path);

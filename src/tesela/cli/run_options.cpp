@@ -6,7 +6,6 @@
 #include "tesela/base/near_word.hpp"
 #include "tesela/cli/blas_restart.hpp"
 #include "tesela/cli/help_groups.hpp"
-#include "tesela/distribution/catalogue.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -145,10 +144,6 @@ Index parse_tile(const std::string& text) {
 
 Index tile_size(const RunOptions& options, Index n, const Engine& engine) {
     return is_automatic_tile(options.tile) ? automatic_tile_size(n, engine.total_workers()) : parse_tile(options.tile);
-}
-
-Distribution distribution(const RunOptions& options, GridSize tiles, const Engine& engine, Operation operation) {
-    return make_distribution(options.distribution, tiles, engine.node_count(), operation);
 }
 
 }  // namespace tesela::cli

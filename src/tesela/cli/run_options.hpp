@@ -70,8 +70,4 @@ inline void add_json_option(CLI::App& command, RunOptions& options) { add_json_o
 /// The tile size that --tile asks for, for an n x n matrix on this engine. Throws Error if it is not a size.
 [[nodiscard]] Index tile_size(const RunOptions& options, Index n, const Engine& engine);
 
-/// The distribution that --dist asks for, for this operation: a family with arguments, or a JSON file.
-[[nodiscard]] Distribution distribution(const RunOptions& options, GridSize tiles, const Engine& engine,
-                                        Operation operation);
-
 }  // namespace tesela::cli

@@ -95,7 +95,7 @@ void check_outputs(const ValidateCommand& options, const geo::FittedModel& fitte
 }
 
 /// All that is printed, written and drawn.
-struct Report {
+struct ValidationReport {
     const ValidateCommand& options;
     const geo::FittedModel& fitted;
     const geo::Observations& scored;
@@ -110,7 +110,7 @@ struct Report {
     }
 };
 
-void write_residuals(const Report& report) {
+void write_residuals(const ValidationReport& report) {
     std::vector<CsvColumn> columns;
     for (std::size_t d = 0; d < report.scored.coordinates.size(); ++d)
         columns.push_back({report.scored.coordinate_name(d), report.scored.coordinates[d]});
@@ -125,7 +125,7 @@ void write_residuals(const Report& report) {
     write_csv(report.options.residuals, columns);
 }
 
-void write_files(const Report& report) {
+void write_files(const ValidationReport& report) {
     const ValidateCommand& options = report.options;
     if (!options.residuals.empty()) write_residuals(report);
     if (!options.plot.empty())
@@ -135,7 +135,7 @@ void write_files(const Report& report) {
                    geo::draw_residual_map(report.scored, report.fitted.model.metric, report.residuals, report.title()));
 }
 
-Json to_json(const Report& report) {
+Json to_json(const ValidationReport& report) {
     const geo::Scores& s = report.scores;
     Json json{{"model", report.options.model},
               {"method", report.scheme.name},
@@ -155,7 +155,7 @@ Json to_json(const Report& report) {
     return json;
 }
 
-void print_table(const Report& report) {
+void print_table(const ValidationReport& report) {
     const geo::Scores& s = report.scores;
     const auto row = [](const char* what, double value, const std::string& words) {
         fmt::print("  {:<13} {:<12.6g} {}\n", what, value, words);
@@ -208,13 +208,13 @@ int run_validate(const ValidateCommand& options) {
     print_doubts(*engine, validation.doubts, when_fitting_again);
     if (!engine->is_first()) return success;
     const geo::Residuals residuals = geo::residuals(scored.values, validation.predictions);
-    const Report report{.options = options,
-                        .fitted = fitted,
-                        .scored = scored,
-                        .scheme = scheme,
-                        .residuals = residuals,
-                        .scores = geo::score(residuals, options.level),
-                        .seconds = seconds_since(start)};
+    const ValidationReport report{.options = options,
+                                  .fitted = fitted,
+                                  .scored = scored,
+                                  .scheme = scheme,
+                                  .residuals = residuals,
+                                  .scores = geo::score(residuals, options.level),
+                                  .seconds = seconds_since(start)};
     write_files(report);
     for (const std::string& path : {options.residuals, options.plot, options.map})
         if (is_standard_output(path)) return success;

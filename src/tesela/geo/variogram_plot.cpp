@@ -17,16 +17,16 @@ constexpr double least_radius = 1.5;
 constexpr double curve_width = 1.5;
 
 /// What the axes must hold, and how large dots are.
-struct Extent {
+struct PlotExtent {
     double distance = 0;
     double gamma = 0;
     Index fewest = 0;
     Index most = 0;
 };
 
-Extent extent_of(const VariogramPlot& plot) {
+PlotExtent extent_of(const VariogramPlot& plot) {
     const auto& points = plot.sample.points;
-    Extent extent{.fewest = points.front().pairs};
+    PlotExtent extent{.fewest = points.front().pairs};
     for (const VariogramPoint& point : points) {
         extent.distance = std::max(extent.distance, point.distance);
         extent.gamma = std::max(extent.gamma, point.gamma);
@@ -40,7 +40,7 @@ Extent extent_of(const VariogramPlot& plot) {
     return extent;
 }
 
-double radius(Index pairs, const Extent& extent) {
+double radius(Index pairs, const PlotExtent& extent) {
     const double share = static_cast<double>(pairs) / static_cast<double>(extent.most);
     return std::max(least_radius, largest_radius * std::sqrt(share));
 }
@@ -70,7 +70,7 @@ std::vector<SvgPoint> curve_of(const Covariance& model, const Frame& frame) {
     return points;
 }
 
-std::vector<LegendEntry> legend_of(Svg& svg, const VariogramPlot& plot, const Extent& extent) {
+std::vector<LegendEntry> legend_of(Svg& svg, const VariogramPlot& plot, const PlotExtent& extent) {
     std::vector<LegendEntry> legend;
     const auto dot = [&](const std::string& name, double size, const std::string& style) {
         legend.push_back({name, [&svg, size, style](SvgPoint at) { svg.circle(at, size, style); }});
@@ -93,7 +93,7 @@ std::vector<LegendEntry> legend_of(Svg& svg, const VariogramPlot& plot, const Ex
 
 std::string draw_variogram(const VariogramPlot& plot) {
     if (plot.sample.points.empty()) throw Error("a variogram without points cannot be drawn");
-    const Extent extent = extent_of(plot);
+    const PlotExtent extent = extent_of(plot);
     // Room for the largest dots.
     const Frame frame{.area = {0, 18, 480, 320},
                       .x = {0, 1.04 * extent.distance},

@@ -82,7 +82,9 @@ Predicted predict(Stream& stream, const PredictRequest& request, const geo::Reso
 
 Validation validate(Stream& stream, const ValidateRequest& request) {
     const geo::EvaluationFacts facts{.observations = request.fitted.observations.size()};
-    geo::ResolvedEvaluation resolved = resolve_together(stream.engine(), request.evaluation, facts);
+    geo::EvaluationRequest asked = request.evaluation;
+    if (!request.held_out) asked.owners = geo::EvaluationRequest{}.owners;  // those asked for are of the folds' tiles
+    geo::ResolvedEvaluation resolved = resolve_together(stream.engine(), asked, facts);
     return request.held_out ? predict_held_out(stream, request, resolved)
                             : cross_validate(stream, request, std::move(resolved));
 }

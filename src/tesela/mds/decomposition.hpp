@@ -146,7 +146,8 @@ struct Decision;
                                       const DecompositionOptions& options);
 
 /// The largest eigenvalues of a symmetric matrix in memory, n x n, column by column, of which the lower triangle
-/// counts; by products with random numbers. Every node calls it with the same values.
+/// counts; by products with random numbers. Every node calls it with the same values. Throws Error for more than n - 1
+/// dimensions.
 [[nodiscard]] Decomposition decompose_symmetric(Stream& stream, const double* values, Index n,
                                                 const DecompositionOptions& options);
 
