@@ -178,9 +178,9 @@ int run_predict(const PredictCommand& options) {
         throw Error("say where to predict: a CSV file of points or --grid, one of them");
     Notes notes;
     const geo::FittedModel fitted = predicting_model(options, notes);
+    check_outputs(options, fitted);
     const Places places = predicted_places(options, fitted, notes);
     if (places.coordinates.front().empty()) throw Error("{} has no points", options.geo.data.file);
-    check_outputs(options, fitted);
     jobs::RankSampler sampler(fitted.observations, fitted.model, fitted.result.theta, options.geo.run.workers);
     const geo::EvaluationFacts facts = jobs::facts_of(sampler, fitted);
     (void)geo::choose_method(evaluation_request(options.geo), facts);  // may be refused before the engine starts
