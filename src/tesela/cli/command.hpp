@@ -3,7 +3,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace CLI {
@@ -23,8 +22,9 @@ struct Command {
 
 /// A command of a function that adds options to a command line and one that runs with them.
 template <class Options, class Run>
-[[nodiscard]] Command command(std::string name, std::string summary, void (*add)(CLI::App&, Options&), Run run) {
-    return {.name = std::move(name), .summary = std::move(summary), .prepare = [add, run](CLI::App& app) {
+[[nodiscard]] Command command(const std::string& name, const std::string& summary, void (*add)(CLI::App&, Options&),
+                              Run run) {
+    return {.name = name, .summary = summary, .prepare = [add, run](CLI::App& app) {
                 const auto options = std::make_shared<Options>();
                 add(app, *options);
                 return std::function<int()>([options, run] { return run(*options); });
