@@ -50,10 +50,12 @@ for name in "${!jobs[@]}"; do echo "${jobs[$name]}" >"jobs/$name"; done
 # run ROUND NODES JOB: its results without what tells time.
 run() {
     mkdir -p "$work/$1/$2/$3" && cd "$work/$1/$2/$3" || return
-    local launch=""
+    local launch="" own
     [ "$2" = 1 ] || launch="$launcher -n $2"
+    own=$(mktemp -d) # Open MPI's folder of sessions: who ends last removes it, also where another is about to begin
     # shellcheck disable=SC2046,SC2086
-    $launch "$tesela" $(cat "$work/jobs/$3") --quiet >out 2>err || echo "exit $?: $(head -3 err)" >>out
+    TMPDIR=$own $launch "$tesela" $(cat "$work/jobs/$3") --quiet >out 2>err || echo "exit $?: $(head -3 err)" >>out
+    rm -rf "$own"
     sed -i '/seconds/d' ./out $(ls | grep json)
     rm err
 }
