@@ -309,9 +309,10 @@ void add_fit_options(CLI::App& command, FitCommand& options) {
     add_mean_options(command, options.geo.model, geo::Trend::constant);
     set_heading(command, "Model");
     add_parameter_options(command, options.geo.model);
-    at_least(command.add_option("--max-evaluations", options.search.max_evaluations, "End the search after so many"),
-             Index{2})
-        ->capture_default_str();
+    rarely_used(at_least(command.add_option("--max-evaluations", options.search.max_evaluations,
+                                            "End the search after so many"),
+                         Index{2})
+                    ->capture_default_str());
     rarely_used(at_least(command.add_option("--max-seconds", options.search.max_seconds,
                                             "End the search after this time (0: no limit)"),
                          0.0)
