@@ -35,6 +35,12 @@ std::string file_of(const std::string& name) {
     return name.find(".h5:") == std::string::npos ? name : parse_matrix_name(name).file;
 }
 
+/// Whether an option is given that this one cannot stand beside: its default does not count then.
+bool is_excluded(const CLI::Option& option) {
+    const auto& excluding = option.get_excludes();
+    return std::ranges::any_of(excluding, [](const CLI::Option* other) { return other->count() > 0; });
+}
+
 std::vector<Argument> arguments_of(const CLI::App& command) {
     std::vector<Argument> all;
     for (const CLI::Option* option : command.get_options()) {
@@ -44,7 +50,7 @@ std::vector<Argument> arguments_of(const CLI::App& command) {
             !names.empty() && std::ranges::find(written_options, names.front()) != written_options.end();
         if (name == "--title" || name == "--titles") continue;
         std::vector<std::string> values = option->results();
-        if (values.empty() && written) values.push_back(option->get_default_str());
+        if (values.empty() && written && !is_excluded(*option)) values.push_back(option->get_default_str());
         for (const std::string& value : values)
             if (!value.empty() && !is_standard_output(value)) all.push_back({name, written, file_of(value)});
     }
